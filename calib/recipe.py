@@ -548,7 +548,7 @@ class Recipe:
             value = check(value, spec.name) if check else _checked(value, FIELDS[spec.name], spec.name)
             object.__setattr__(self, spec.name, value)
         self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
-        self._check_matter("params", MODELS[self.model].parameters, dict(self.params))
+        self._check_effective("params", MODELS[self.model].parameters, dict(self.params))
         self._check_settings("options", all_options())
         self._check_chosen()
         object.__setattr__(self, "settings", declared.checked(self.settings))
@@ -570,7 +570,9 @@ class Recipe:
             checked.append((key, checks.setting(value, allowed[key], f"{name}.{key}")))
         object.__setattr__(self, name, tuple(checked))
 
-    def _check_matter(self, where: str, parameters: Collection[Parameter], given: Mapping[str, Any]) -> None:
+    def _check_effective(
+        self, where: str, parameters: Collection[Parameter], given: Mapping[str, Any]
+    ) -> None:
         """Refuse a setting of a model or a calibrator that has no effect with the other settings."""
         applied = effective_values(parameters, given)
         for p in parameters:
@@ -592,7 +594,7 @@ class Recipe:
                     f"options: '{key}.{next(iter(given))}' belongs to {key!r}, which is not among the calibrators "
                     f"{', '.join(self.calibrators) or 'chosen'}. Add this calibrator, or remove the option."
                 )
-            self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
+            self._check_effective(f"options.{key}", CALIBRATORS[key].parameters, given)
 
     def _check_split(self) -> None:
         """Refuse an option of a split other than the chosen one."""

@@ -34,7 +34,6 @@ from calib.data import (
     fetch_openml,
     inspect,
     join_tables,
-    named_as,
     prepare,
     prepare_predictions,
     sample_table,
@@ -42,6 +41,7 @@ from calib.data import (
     target_candidates,
     tidy_labels,
     validate,
+    weight_meaning,
 )
 from calib.data.about import describe
 from calib.data.column_types import typed_frame
@@ -559,7 +559,7 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     known = about(frame)
     notes = (*known.notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
-    return replace(made, notes=notes, judged_on=known.judged_on, beside=beside, rest=known.rest)
+    return replace(made, notes=notes, test_file=known.test_file, beside=beside, rest=known.rest)
 
 
 BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
@@ -595,7 +595,7 @@ def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tup
             )
     if dict(recipe.data_params).get("drop_repeated"):
         raise DataError("data_params.drop_repeated: counted rows cannot be compared.", "Remove it.")
-    if recipe.weight is not None and (recipe.weight_as or named_as(recipe.weight)) != "counts":
+    if recipe.weight is not None and (recipe.weight_as or weight_meaning(recipe.weight)) != "counts":
         raise DataError(
             f"weight: {recipe.weight!r} is not a count of rows, so {file.path.name} cannot be counted.",
             "Set weight_as to 'counts' if it is one, or use a sample of the rows.",

@@ -59,15 +59,15 @@ def test_intervals_of_the_report_do_not_depend_on_the_unit_of_sampling_weights(w
     other = evaluated(scaled(factor))
     for of in (lambda e: performance(e, OVERALL + CALIBRATION), net_benefits, flow):
         pd.testing.assert_frame_equal(of(weighed), of(other), rtol=1e-6, atol=1e-9)
-    assert weighed.judged_by == other.judged_by
+    assert weighed.size_text == other.size_text
     assert recommend(weighed) == recommend(other)
 
 
 def test_counts_give_what_repeating_the_rows_gives_and_weights_what_they_are_worth(weighed, counted):
     tested = W[weighed.rows]
     worth = tested.sum() ** 2 / (tested @ tested)  # Kish
-    assert weighed.judged_by == f"{len(tested):,} test rows (effective number {worth:,.0f})"
-    assert counted.judged_by == f"{tested.sum():,} test rows in {len(tested):,} lines"
+    assert weighed.size_text == f"{len(tested):,} test rows (effective number {worth:,.0f})"
+    assert counted.size_text == f"{tested.sum():,} test rows in {len(tested):,} lines"
     width = {
         name: performance(e, ("brier",)).eval("upper - lower").iloc[0]
         for name, e in (("weighed", weighed), ("counted", counted))
@@ -89,7 +89,7 @@ def test_weights_of_a_part_of_the_rows_are_never_counts_by_accident():
     ).replace(calibrators=("none", "platt"))
     for factor in (1, 2, 1.01):  # twice as much: 1, 2 and 4 are whole, and no name says that they are counts
         found = evaluate(recipe, load(recipe, {"00": table.assign(w=weight * factor)}))
-        assert found.judged_by == "80 test rows (effective number 71)"  # 100² / 140
+        assert found.size_text == "80 test rows (effective number 71)"  # 100² / 140
 
 
 @pytest.mark.parametrize("weights", [[1, 3, 9], [2, 4], [0.5, 1, 2], [1, 2, 3], [3, 3, 3, 1]])
@@ -207,11 +207,11 @@ def test_the_meaning_goes_with_the_column_into_links_files_and_source():
 def test_lines_stand_beside_rows_in_the_advice_and_the_report(counted, weighed):
     lines, rows = len(counted.y), W[counted.rows].sum()
     told = f"{rows:,} test rows in {lines:,} lines"
-    assert counted.judged_by == told
+    assert counted.size_text == told
     report = report_html(counted).decode()
     assert f"{told}, " in report
     assert f"{W.sum():,} rows in {N:,} lines, 2 columns" in report
-    assert f"{weighed.judged_by}, " in report_html(weighed).decode()
+    assert f"{weighed.size_text}, " in report_html(weighed).decode()
     table = formatted_flow(flow(counted), "yes").set_index("Step")
     assert table.loc["Test", ["Lines of the table", "Rows"]].tolist() == [f"{lines:,}", f"{rows:,}"]
     worth = formatted_flow(flow(weighed), "yes").set_index("Step")

@@ -59,7 +59,7 @@ def test_fractions_are_told_as_rows_and_what_they_are_worth():
     found = evaluate(FILE.replace(calibrators=("none", "platt", "venn_abers")), data)
     tested = weight[PART == 2]
     worth = round(tested.sum() ** 2 / (tested @ tested))
-    assert found.judged_by == f"90 test rows (effective number {worth})"
+    assert found.size_text == f"90 test rows (effective number {worth})"
     assert rows_needed(found)[1].rows == worth
     told = formatted_flow(flow(found), "1").set_index("Step")
     assert told.loc["Test", ["Rows", "Effective rows"]].tolist() == ["90", str(worth)]

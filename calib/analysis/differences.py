@@ -106,7 +106,7 @@ def differences(
             (metric, key, *_difference(evaluation, metric, key, reference, random_state)) for key in others
         ]
     whole = "" if evaluation.cluster is None else ", keeping the rows of each cluster together"
-    return Differences(_table(lines), reference, f"{evaluation.judged_by}{whole}")
+    return Differences(_table(lines), reference, f"{evaluation.size_text}{whole}")
 
 
 def _difference(

@@ -8,7 +8,7 @@ from calib.analysis.decision import FALSE_ALARM, MISS
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.enough import FEWEST_TO_JUDGE, minority_rows
 from calib.calibrators import name_of
-from calib.evaluate import Evaluation, known_of
+from calib.evaluate import Evaluation, row_info
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, listed, percent, within_a_sentence
 from calib.placements import PLACEMENTS
@@ -74,9 +74,9 @@ def _source(evaluation: Evaluation) -> str:
     lines = [] if trained_here(evaluation) else [FROM_ELSEWHERE]
     if data.posterior is not None:
         lines.append("The data are simulated.")
-    if data.judged_on:
+    if data.test_file:
         lines.append(
-            f"The test rows are from “{data.judged_on}”. The program cannot know whether they come from another "
+            f"The test rows are from “{data.test_file}”. The program cannot know whether they come from another "
             "place or time."
         )
     elif not lines or data.posterior is not None:
@@ -168,7 +168,7 @@ def _clusters(evaluation: Evaluation) -> str:
 
 def _weights(evaluation: Evaluation) -> str:
     """Name the population that weighted rows represent."""
-    if evaluation.dataset.weight is None or are_whole(known_of(evaluation.dataset).weights):
+    if evaluation.dataset.weight is None or are_whole(row_info(evaluation.dataset).weights):
         return ""
     column = f" by the column “{evaluation.recipe.weight}”" if evaluation.recipe.weight else ""
     return f"Rows are weighted{column}. The results hold for the population that the weights represent."

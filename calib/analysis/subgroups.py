@@ -225,7 +225,7 @@ def _limits(evaluation: Evaluation, index: np.ndarray, k: int, tests: int) -> np
     cluster).
     """
     tail = 1 - (1 - LEVEL) / 2 / tests
-    whose = evaluation.sample.whose
+    whose = evaluation.sample.cluster_index
     if whose is None:
         return np.full(k, norm.ppf(tail))
     clusters = np.bincount(np.unique(whose * k + index) % k, minlength=k)

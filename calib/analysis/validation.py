@@ -17,7 +17,7 @@ from calib.analysis.decision import FALSE_ALARM, MISS, benefit_steps, benefits, 
 from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
-from calib.evaluate import Counted, Evaluation, known_of
+from calib.evaluate import Counted, Evaluation, row_info
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
@@ -42,7 +42,7 @@ def flow(evaluation: Evaluation) -> pd.DataFrame:
 
 def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
     data, folds = evaluation.dataset, evaluation.flow
-    weights = known_of(data).weights
+    weights = row_info(data).weights
     if data.read is not None:
         yield "Read", data.read, np.nan, np.nan
         yield "Left out", data.read - data.n, np.nan, np.nan

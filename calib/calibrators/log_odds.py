@@ -98,7 +98,7 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     return (f"the curve falls {listed(stretches)}, where higher scores get lower probabilities.",)
 
 
-def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
+def linear_continuation(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
     """Return where to evaluate a curve for log-odds x (n,), and what to add beyond its ends; it never decreases there.
 
     Parameters
@@ -109,7 +109,7 @@ def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> straight_on(np.array([-2.0, 0.0, 3.0]), np.array([-1.0, 1.0]), np.array([0.5, -0.5]))
+    >>> linear_continuation(np.array([-2.0, 0.0, 3.0]), np.array([-1.0, 1.0]), np.array([0.5, -0.5]))
     (array([-1.,  0.,  1.]), array([-0.5,  0. ,  0. ]))
     """
     inside = np.clip(x, *ends)

@@ -182,9 +182,11 @@ class Multicalibration(ScoreCalibrator):
             if held.weights @ losses[-1] < held.weights @ losses[lowest]:
                 lowest = len(made)
         kept = next(
-            i for i, each in enumerate(losses) if not _falls(each, losses[lowest], held.weights, NEAR)
+            i
+            for i, each in enumerate(losses)
+            if not _loss_decreases(each, losses[lowest], held.weights, NEAR)
         )
-        return tuple(made[:kept]) if _falls(losses[0], losses[kept], held.weights, CLEARLY) else ()
+        return tuple(made[:kept]) if _loss_decreases(losses[0], losses[kept], held.weights, CLEARLY) else ()
 
     def _notes(self) -> tuple[str, ...]:
         if not self.corrections_:
@@ -333,7 +335,7 @@ class _Search:
         return tuple(found)
 
 
-def _falls(before: Array, after: Array, weights: Array, errors: float) -> bool:
+def _loss_decreases(before: Array, after: Array, weights: Array, errors: float) -> bool:
     """Tell whether the mean loss of weighted rows decreases by more than ``errors`` standard errors."""
     gain = before - after
     mean = float(np.average(gain, weights=weights))

@@ -15,7 +15,7 @@ from numpy.polynomial.polynomial import polyder, polyval
 from scipy.special import expit
 
 from calib.calibrators.base import STRAIGHT_ON
-from calib.calibrators.log_odds import CLIP, LogOddsPolynomial, log_odds, straight_on, turn_notes
+from calib.calibrators.log_odds import CLIP, LogOddsPolynomial, linear_continuation, log_odds, turn_notes
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, logit, pieces, sigmoid
@@ -60,7 +60,7 @@ class Quadratic(LogOddsPolynomial):
         return polyval(self.ends_, polyder(self.coefficients_))
 
     def _map(self, scores: Array) -> Array:
-        inside, added = straight_on(log_odds(scores), self.ends_, self._slopes)
+        inside, added = linear_continuation(log_odds(scores), self.ends_, self._slopes)
         constant, *slopes = self.coefficients_
         return expit(np.column_stack([inside, inside**2]) @ slopes + constant + added)
 

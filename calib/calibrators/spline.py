@@ -23,8 +23,8 @@ from calib.calibrators.log_odds import (
     count_clipped,
     fit_notes,
     level,
+    linear_continuation,
     log_odds,
-    straight_on,
     turn_notes,
 )
 from calib.kernel.checks import Array
@@ -56,7 +56,7 @@ class NaturalSpline:
     knots: Array
 
     @cached_property
-    def _through(self) -> CubicSpline:
+    def _interpolant(self) -> CubicSpline:
         """Splines (k) that are 1 at one knot and 0 at the others."""
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
@@ -65,12 +65,12 @@ class NaturalSpline:
 
         Their weighted sum is the spline with those values.
         """
-        return self._through(x)
+        return self._interpolant(x)
 
     @cached_property
     def bend(self) -> Array:
         """Matrix B (k, k): |B v|² is the integral of f″² of the spline with values v; f″ is linear between knots."""
-        second, h = self._through(self.knots, 2), np.diff(self.knots)
+        second, h = self._interpolant(self.knots, 2), np.diff(self.knots)
         mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
         return np.linalg.cholesky(mass).T @ second
 
@@ -149,26 +149,26 @@ class Spline(ScoreCalibrator):
         self.values_, self.bounded_ = _fitted(tied, self.knots_, self.penalty_)
 
     def _notes(self) -> tuple[str, ...]:
-        turns = () if len(self.knots_) == 1 else turn_notes(*_turns(self._through))
+        turns = () if len(self.knots_) == 1 else turn_notes(*_turning_points(self._interpolant))
         return (*fit_notes(self.n_clipped_, self.bounded_), *turns)
 
     @property
-    def _through(self) -> CubicSpline:
+    def _interpolant(self) -> CubicSpline:
         """Curve through two or more knots."""
         return CubicSpline(self.knots_, self.values_, bc_type="natural")
 
     def _map(self, scores: Array) -> Array:
         x, ends, slopes = log_odds(scores), self.knots_[[0, -1]], np.zeros(2)
         if len(self.knots_) > 1:
-            slopes = self._through(ends, 1)
-        inside, added = straight_on(x, ends, slopes)
+            slopes = self._interpolant(ends, 1)
+        inside, added = linear_continuation(x, ends, slopes)
         return expit(_curve(self.knots_, inside) @ self.values_ + added)
 
     def _formula(self, score: Expression) -> Expression:
         knots, values = self.knots_, self.values_
         if len(knots) == 1:
             return sigmoid(values[0])
-        through, ends = self._through, knots[[0, -1]]
+        through, ends = self._interpolant, knots[[0, -1]]
         beyond = np.column_stack([values[[0, -1]], np.maximum(through(ends, 1), 0.0), np.zeros((2, 2))])
         cubics = np.zeros((len(knots) - 1, 4))
         cubics[:, : len(through.c)] = through.c[::-1].T
@@ -206,7 +206,7 @@ def _knots(scores: Array, most: int) -> Array:
     return np.array([*kept, last])
 
 
-def _turns(curve: CubicSpline) -> tuple[Array, Array]:
+def _turning_points(curve: CubicSpline) -> tuple[Array, Array]:
     """Return the points at which a curve begins, turns and ends, and its values there."""
     ends, turns = curve.x[[0, -1]], curve.derivative().roots(extrapolate=False)
     at = np.unique(np.concatenate([ends, turns[np.isfinite(turns)]]))
@@ -226,11 +226,13 @@ def _curve(knots: Array, x: Array) -> Array:
 def _fitted(tied: Tied, knots: Array, penalty: float) -> tuple[Array, bool]:
     """Return values at the knots (k,) that minimise the penalised mean log loss, and whether there is no minimum."""
     shapes = _shapes(knots)
-    beta, bounded = _least(_curve(knots, tied.scores) @ shapes, tied, penalty)
+    beta, bounded = _penalised_fit(_curve(knots, tied.scores) @ shapes, tied, penalty)
     return shapes @ beta, bounded
 
 
-def _least(design: Array, tied: Tied, penalty: float, start: Array | None = None) -> tuple[Array, bool]:
+def _penalised_fit(
+    design: Array, tied: Tied, penalty: float, start: Array | None = None
+) -> tuple[Array, bool]:
     """Return the coefficients of the shapes (k,) that minimise the penalised loss, and whether there is no minimum."""
     rough = np.append(np.ones(design.shape[1] - 2), [0.0, 0.0])
     weights = tied.weights / tied.weights.mean()
@@ -264,7 +266,7 @@ def _cross_validated(tied: Tied, knots: Array) -> float:
         )
         beta = None
         for i, penalty in enumerate(PENALTIES):
-            beta, _ = _least(design[fold != held], learn, penalty, beta)
+            beta, _ = _penalised_fit(design[fold != held], learn, penalty, beta)
             losses[i] += log_loss_sum(design[fold == held] @ beta, out.sums / out.weights, out.weights)
     return float(PENALTIES[np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[0]])
 

@@ -13,7 +13,7 @@ from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
-from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, named_as
+from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, weight_meaning
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
 from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw
 from calib.data.summary import class_shares, summarise
@@ -60,7 +60,6 @@ __all__ = [
     "load_sample",
     "looks_like_predictions",
     "may_count",
-    "named_as",
     "open_large",
     "prepare",
     "prepare_predictions",
@@ -72,4 +71,5 @@ __all__ = [
     "target_candidates",
     "tidy_labels",
     "validate",
+    "weight_meaning",
 ]

@@ -31,7 +31,7 @@ class About(NamedTuple):
         First lines of the file.
     stated
         Arguments that the reader had to infer; with them, it reads the file in the same way again.
-    judged_on
+    test_file
         Name of the file with the test rows, if two files were joined.
     model_score
         Column with the output of an existing model.
@@ -47,7 +47,7 @@ class About(NamedTuple):
     sheets: tuple[str, ...] = ()
     top: tuple[str, ...] = ()
     stated: Mapping[str, Any] = {}
-    judged_on: str | None = None
+    test_file: str | None = None
     model_score: str | None = None
     rest: Any = None
 

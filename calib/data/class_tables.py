@@ -62,7 +62,7 @@ class ClassTables:
     note: str = ""
 
     @property
-    def every(self) -> list[str]:
+    def all_columns(self) -> list[str]:
         """Columns of all models, one model after the other."""
         return [column for columns in self.columns.values() for column in columns]
 

@@ -174,7 +174,7 @@ def _role(column: pd.Series, found: Column) -> str:
     ends = {words[0], words[-1]} if words else set()
     if found.kind == "identifier" or _repeats_keys(found, words):
         return "identifier"
-    if found.kind == "date" or (found.kind == "number" and _tells_time(column, ends)):
+    if found.kind == "date" or (found.kind == "number" and _has_time_name(column, ends)):
         return "time"
     if ends & ROLE_WORDS["part"]:
         return "part"
@@ -186,7 +186,7 @@ def _role(column: pd.Series, found: Column) -> str:
     return "score" if called or in_unit_interval(column) else "feature"
 
 
-def _tells_time(column: pd.Series, ends: Collection[str]) -> bool:
+def _has_time_name(column: pd.Series, ends: Collection[str]) -> bool:
     """Tell whether a column of numbers is named like a time; years, months and days must be whole numbers."""
     called = ROLE_WORDS["time"] & set(ends)
     return bool(called - CALENDAR) or (bool(called) and not has_fractions(column))
@@ -272,7 +272,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
     if same := _same(name, missing, distinct):
         return same
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        strays = _strays(values, rows)
+        strays = _texts_among_numbers(values, rows)
         if strays:
             return Column(name, "mixed", missing, distinct, strays=strays)
     if distinct <= FEW_ROWS:
@@ -284,7 +284,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
     return Column(name, "text" if share > 0.5 or (prose and distinct > 50) else "category", missing, distinct)
 
 
-def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
+def _texts_among_numbers(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
     """Return the texts in a column of mostly numbers, the most frequent first; else an empty dict."""
     likely = pc.invert(pc.match_substring_regex(values, WORDLIKE)).to_numpy(zero_copy_only=False)
     if rows[likely].sum() < MOSTLY * rows.sum():

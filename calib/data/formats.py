@@ -94,7 +94,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_NumberColumn | _OtherC
             batch.validate(full=True)
             for column, key in zip(columns[first:], names, strict=False):
                 # select by name, because for a column "a.b" Arrow also reads the field b of a struct a
-                column.put(at, batch.column(key))
+                column.write(at, batch.column(key))
             at += len(batch)
         if at < rows:
             raise ValueError(f"it contains only {at:,} of {rows:,} rows")
@@ -138,7 +138,7 @@ class _NumberColumn:
         self._kind = pa.float64() if pa.types.is_decimal(kind) else kind
         self._values = np.empty(rows, self._kind.to_pandas_dtype())
 
-    def put(self, at: int, piece: pa.Array) -> None:
+    def write(self, at: int, piece: pa.Array) -> None:
         if piece.null_count and self._values.dtype.kind in "iu":  # integers cannot be missing
             self._values = self._values.astype(np.float64)
         self._values[at : at + len(piece)] = piece.cast(self._kind).to_numpy(zero_copy_only=False)
@@ -153,7 +153,7 @@ class _OtherColumn:
     def __init__(self, rows: int, kind: pa.DataType) -> None:
         self._kind, self._pieces = kind, list[pa.Array]()
 
-    def put(self, at: int, piece: pa.Array) -> None:
+    def write(self, at: int, piece: pa.Array) -> None:
         self._pieces.append(piece)
 
     def typed(self, name: str) -> pd.Series:

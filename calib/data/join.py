@@ -79,7 +79,7 @@ def both_files_phrase(frame: pd.DataFrame) -> str:
     >>> both_files_phrase(pd.DataFrame())
     ''
     """
-    return " of both files together" if about(frame).judged_on else ""
+    return " of both files together" if about(frame).test_file else ""
 
 
 def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
@@ -152,7 +152,7 @@ def _about(
         notes.append(f"Not in {names[0]}, and excluded from {names[1]}: {listed(extra)}.")
     return first._replace(
         name=f"{first.name or names[0]}, evaluated on {second.name or names[1]}",
-        judged_on=names[1],
+        test_file=names[1],
         notes=tuple(notes),
         spelling={**first.spelling, target: {}},
     )

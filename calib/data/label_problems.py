@@ -14,13 +14,13 @@ from calib.data.target import (
     MOST_PREDICTED,
     MOST_TRAINED,
     Classes,
+    alternative_spellings,
     choose_classes,
     coded_labels,
     guess_target,
     name_of_others,
-    not_known,
-    spelt_alike,
     target_candidates,
+    unknown_labels,
 )
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, quoted
@@ -73,7 +73,7 @@ def label_problems(
             yield from _small_classes(target, counts, most)
         return
     yield from (spelling := list(_spelling(target, counts)))
-    several = len(counts) - len(spelt_alike(counts)) > 2
+    several = len(counts) - len(alternative_spellings(counts)) > 2
     if not classes.together:
         if several:
             yield _against_the_rest(target, counts, classes, predictions and tables is None)
@@ -187,7 +187,7 @@ def _with_rows(few: Mapping[str, int]) -> str:
 
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     """Report labels that seem to be spellings of one label, and labels that mean "unknown"; the user decides."""
-    other = spelt_alike(counts)
+    other = alternative_spellings(counts)
     if other:
         kept = len(counts) - len(other)
         message = f"{len(counts)} labels seem to be spellings of only {kept}: " + ", ".join(
@@ -201,7 +201,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
             {"data_params": {"merge_labels": True}},
             "Merge spellings",
         )
-    unknown = not_known({name: rows for name, rows in counts.items() if name not in other})
+    unknown = unknown_labels({name: rows for name, rows in counts.items() if name not in other})
     none = [name for name in counts if other.get(name, name) in unknown]
     if none:
         rows = sum(counts[name] for name in none)

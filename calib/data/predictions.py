@@ -170,7 +170,7 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
     ):
         return True
     told = [called_predictions(columns[0]) for columns in tables.columns.values()]
-    every = set(tables.every)
+    every = set(tables.all_columns)
     beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
     return all(told) and not _numbers(beside)
 
@@ -304,7 +304,7 @@ def prepare_predictions(
         read=len(frame),
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
-        **found.together(label, rows),
+        **found.of_all_classes(label, rows),
         **_without_label(found, scored & ~label.there, known),
         **known.of(rows),
     )
@@ -393,7 +393,7 @@ class _Scores:
         values = self.whole if rows.all() else self.whole[rows]
         return pd.DataFrame(values, columns=list(self.values), index=index, copy=False)
 
-    def together(self, label: Labels, rows: np.ndarray) -> dict[str, Any]:
+    def of_all_classes(self, label: Labels, rows: np.ndarray) -> dict[str, Any]:
         """Return the fields of a Dataset of all classes together, or an empty dict."""
         if self.tables is None:
             return {}
@@ -452,14 +452,14 @@ def _of_all_classes(
     """Read probabilities of all classes, for one or several models."""
     counts = {name: counts.get(name, 0) for name in tables.names}
     classes = choose_classes(counts, joint=True, most=MOST_PREDICTED, confirmed=True)
-    whole, missing, notes = cells(typed, tables.every), {}, [tables.note] if tables.note else []
+    whole, missing, notes = cells(typed, tables.all_columns), {}, [tables.note] if tables.note else []
     for i, model in enumerate(tables.columns):
         P = whole[:, i * len(tables.names) : (i + 1) * len(tables.names)]
         there = np.isfinite(P).all(axis=1)
         missing[f"a probability of {model!r} is"] = there
         notes += filter(None, [to_probabilities(P, there, model, scores_as)])
     return _Scores(
-        classes, dict(zip(tables.every, whole.T, strict=True)), missing, tuple(notes), tables, whole
+        classes, dict(zip(tables.all_columns, whole.T, strict=True)), missing, tuple(notes), tables, whole
     )
 
 

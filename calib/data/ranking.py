@@ -51,10 +51,10 @@ def class_draws(rows: Rows) -> tuple[float, float] | None:
     (2.0, 1.0)
     """
     held = [rows.y == label for label in (1, 0)]
-    if rows.whose is None:
-        draws = [rows.worth(own) for own in held]
+    if rows.cluster_index is None:
+        draws = [rows.effective_number(own) for own in held]
     else:
-        draws = [float(len(np.unique(rows.whose[own]))) for own in held]
+        draws = [float(len(np.unique(rows.cluster_index[own]))) for own in held]
     return None if min(draws) <= 0 or rows.freedom <= 0 else (draws[0], draws[1])
 
 

@@ -152,7 +152,7 @@ def read_roles(
     notes
         Notes of ``read_table`` on this table.
     weight_as
-        One of ``WEIGHT_AS``; None infers it from the column's name (``named_as``), else takes importance.
+        One of ``WEIGHT_AS``; None infers it from the column's name (``weight_meaning``), else takes importance.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
             )
         return False
     if are_whole(values):
-        return (weight_as or named_as(name)) == "counts"
+        return (weight_as or weight_meaning(name)) == "counts"
     if weight_as == "counts":
         first = int(np.argmax(values != np.floor(values)))
         raise DataError(
@@ -219,10 +219,10 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
     return False
 
 
-def named_as(name: str) -> str | None:
+def weight_meaning(name: str) -> str | None:
     """Infer from a weight column's name the meaning of its whole numbers: one of ``WEIGHT_AS``, or None.
 
-    >>> [named_as(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
+    >>> [weight_meaning(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
     ['counts', 'counts', 'counts', 'importance', None, None]
     """
     words = [word.lower() for word in WORD.findall(name)]
@@ -406,7 +406,12 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
 
 def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | None) -> Iterator[Problem]:
     """Ask for the meaning of whole weights, if neither the user nor the column's name decides it."""
-    if name is None or weight_as is not None or named_as(name) is not None or not may_count(typed, name):
+    if (
+        name is None
+        or weight_as is not None
+        or weight_meaning(name) is not None
+        or not may_count(typed, name)
+    ):
         return
     yield _counts_or_weights(
         name, _known(typed[name]), "The weights are whole numbers. Until you choose, they count as weights."
@@ -440,7 +445,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         ({"weight": name, "weight_as": "counts"}, "Use as counts"),
         ({"weight": name, "weight_as": "importance"}, "Use as weights"),
     ]
-    first, other = answers if named_as(name) == "counts" else answers[::-1]
+    first, other = answers if weight_meaning(name) == "counts" else answers[::-1]
     return Problem(
         "warning",
         name,

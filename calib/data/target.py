@@ -184,14 +184,14 @@ def _order(names: list[str]) -> Any:
     return lambda name: (values[name] is None, values[name] or 0.0, name)
 
 
-def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
+def alternative_spellings(counts: Mapping[str, int]) -> dict[str, str]:
     """Map each label to another spelling of the same label; the most frequent spelling is kept.
 
     Spellings differ in case and spaces. Words for no and yes are also spellings, if all known labels are such words.
 
-    >>> spelt_alike({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
+    >>> alternative_spellings({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
     {'YES': 'Yes', 'yes': 'Yes'}
-    >>> spelt_alike({"no": 3, "y": 1, "yes": 2}), spelt_alike({"-1": 1, "0": 1, "1": 1})
+    >>> alternative_spellings({"no": 3, "y": 1, "yes": 2}), alternative_spellings({"-1": 1, "0": 1, "1": 1})
     ({'y': 'yes'}, {})
     """
     meant = _meanings(counts)
@@ -214,10 +214,10 @@ def _meanings(names: Collection[str]) -> dict[str, str]:
     return plain | {name: "yes" if word in YES else "no" for name, word in words.items()}
 
 
-def not_known(counts: Mapping[str, int]) -> list[str]:
+def unknown_labels(counts: Mapping[str, int]) -> list[str]:
     """Return labels that only mean "unknown", if two classes remain without them.
 
-    >>> not_known({"no": 5, "unknown": 1, "yes": 3}), not_known({"none": 5, "some": 3})
+    >>> unknown_labels({"no": 5, "unknown": 1, "yes": 3}), unknown_labels({"none": 5, "some": 3})
     (['unknown'], [])
     """
     found = [name for name in counts if folded(name) in NO_LABEL]
@@ -240,7 +240,7 @@ def tidy_labels(
     Parameters
     ----------
     merge
-        Whether spellings of one label (``spelt_alike``) become one.
+        Whether spellings of one label (``alternative_spellings``) become one.
     drop
         Labels that count as missing.
     join
@@ -261,7 +261,7 @@ def tidy_labels(
     (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])
     """
     text = labels(frame, target)
-    other = spelt_alike(class_counts(frame, target)) if merge else {}
+    other = alternative_spellings(class_counts(frame, target)) if merge else {}
     notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
     text = text.replace(other)
     counts = text.value_counts()
@@ -514,12 +514,12 @@ def _distinct(column: pd.Series, most: int) -> int:
             values = part.astype("str").nunique()
         if values > most:
             return values
-    return values if sortable(column.dtype) else _meant(column)
+    return values if sortable(column.dtype) else _count_labels(column)
 
 
-def _meant(column: pd.Series) -> int:
+def _count_labels(column: pd.Series) -> int:
     """Count the distinct labels of a column of words, without other spellings and words for "unknown"."""
     counts = class_counts(column.to_frame("label"), "label")
-    spellings = spelt_alike(counts)
+    spellings = alternative_spellings(counts)
     kept = {name: rows for name, rows in counts.items() if name not in spellings}
-    return len(kept) - len(not_known(kept))
+    return len(kept) - len(unknown_labels(kept))

@@ -87,7 +87,9 @@ def validate(
         *_roles(frame, typed, target, roles, weight_as),
     ]
     usable = not any(problem.severity == "error" for problem in found)
-    known = {} if tables is None else dict.fromkeys(tables.every)  # not inspected: there may be a thousand
+    known = (
+        {} if tables is None else dict.fromkeys(tables.all_columns)
+    )  # not inspected: there may be a thousand
     columns = {
         str(name): inspect(column, str(name)) for name, column in typed.items() if str(name) not in known
     }

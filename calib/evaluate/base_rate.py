@@ -163,7 +163,7 @@ def _adjusted_note(found: Evaluation, stated: float, weight: np.ndarray, ratios:
 
 def _weighted(found: Evaluation, weight: np.ndarray) -> str:
     return (
-        f"The {found.judged_by} are weighted by class, so their means are only as "
+        f"The {found.size_text} are weighted by class, so their means are only as "
         f"precise as means over {round(float(weight.sum())):,} rows. This is correct only if deployment "
         "differs from this table only in the base rate."
     )

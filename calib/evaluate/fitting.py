@@ -194,7 +194,7 @@ def fit_rows(
     check_dataset(recipe, dataset)
     watch, classes = watch or Watch(), dataset.n_classes
     begin = time.perf_counter()
-    rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
+    rows, splitter, cuts = row_info(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
     for i, cut in enumerate(cuts):
         chosen, learners = placement or PLACEMENTS[recipe.placement](), rows.take(cut.train, cut.train_weight)
@@ -301,7 +301,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
 
     If counted rows are divided, so that a line may be on both sides, their weights on both sides follow.
     """
-    for cut in _cuts(recipe, known_of(dataset)):
+    for cut in _cuts(recipe, row_info(dataset)):
         yield cut[:2] if cut.train_weight is None else cut
 
 
@@ -311,7 +311,7 @@ def splitter_of(recipe: Recipe) -> Splitter:
     return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
 
 
-def known_of(dataset: Dataset) -> RowInfo:
+def row_info(dataset: Dataset) -> RowInfo:
     """Return the information about the rows that a split may use.
 
     Whole weights of predictions are counts, as GROUP BY returns them, and a random split divides them. With features,

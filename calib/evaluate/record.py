@@ -141,7 +141,7 @@ class Evaluation:
         return represented_rows(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
-    def judged_by(self) -> str:
+    def size_text(self) -> str:
         """Number of test rows in words, with the number of lines and the effect of weights or a base rate."""
         return describe_rows(self.tested, len(self.y), self.size, "test row")
 
@@ -165,8 +165,8 @@ class Evaluation:
         return represented_rows(self.calibration_weight, len(self.calibration_y))
 
     @property
-    def calibrated_by(self) -> str:
-        """Number of calibration rows in words, as ``judged_by`` states it."""
+    def calibration_size_text(self) -> str:
+        """Number of calibration rows in words, as ``size_text`` states it."""
         return describe_lines(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property

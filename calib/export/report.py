@@ -38,7 +38,7 @@ from calib.analysis.validation import (
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES
 from calib.data.repeats import FLATTER, repeats_note
-from calib.evaluate import Evaluation, known_of
+from calib.evaluate import Evaluation, row_info
 from calib.export import tripod
 from calib.export.charts import Chart, charts
 from calib.export.pages import page, versions
@@ -378,7 +378,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
         "Outcome": f"{capital(positive)} (event) or {negative} (no event){column}",
         "Events": _events(evaluation),
         "Model": _model(recipe),
-        "Test set": f"{evaluation.judged_by}{f', from {data.judged_on}' if data.judged_on else ''}",
+        "Test set": f"{evaluation.size_text}{f', from {data.test_file}' if data.test_file else ''}",
     }
 
 
@@ -410,7 +410,7 @@ def _events(evaluation: Evaluation) -> str:
     data, tested = evaluation.dataset, evaluation.before or evaluation
     if evaluation.of_confidence:  # only test rows tell whether a prediction is right
         return _share_of_events(tested.y, tested.weight, "test row")
-    whole = _share_of_events(data.y, known_of(data).weights, "row")
+    whole = _share_of_events(data.y, row_info(data).weights, "row")
     base_rate = evaluation.recipe.base_rate
     adjusted = f"; deployment base rate {percent(base_rate)}" if base_rate else ""
     return f"{whole}; {_share_of_events(tested.y, tested.weight, 'test row')}{adjusted}"

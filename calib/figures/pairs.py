@@ -130,7 +130,7 @@ def prepare(
         table=table,
         title=_finding(name, width, weight),
         caption=_caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
-        alt=f"Scatter plot of p1 against p0 of {evaluation.judged_by}, {name}: "
+        alt=f"Scatter plot of p1 against p0 of {evaluation.size_text}, {name}: "
         f"median width {number(_median(width, weight))}, mean p0 {number(mean(p0, weight))}, "
         f"mean p1 {number(mean(p1, weight))}, {percent(evaluation.share)} in {one}.",
     )

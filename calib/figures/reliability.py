@@ -186,7 +186,7 @@ def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
     recipe, ece = evaluation.recipe, evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     kind = KINDS[recipe.curve].format(bins=recipe.bins)
-    return f"Reliability diagram of {evaluation.judged_by}, {kind}: {listed or 'nothing to show'}."
+    return f"Reliability diagram of {evaluation.size_text}, {kind}: {listed or 'nothing to show'}."
 
 
 def _axis(

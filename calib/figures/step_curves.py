@@ -91,10 +91,10 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
         score_range(evaluation),
         chosen,
         evaluation.dataset.classes,
-        f"{evaluation.calibrated_by} give {steps:,} steps"
+        f"{evaluation.calibration_size_text} give {steps:,} steps"
         + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
         _caption(evaluation, len(curves)),
-        f"Step curves of p0 and p1 against the score from {evaluation.calibrated_by}: {steps} "
+        f"Step curves of p0 and p1 against the score from {evaluation.calibration_size_text}: {steps} "
         f"steps, gap from {number(float(min(gap.min() for gap in gaps)))} to "
         f"{number(float(max(gap.max() for gap in gaps)))}.",
     )
@@ -123,7 +123,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
             "test row."
         )
     if max(points, tests) > MOST_POINTS:
-        text += f" {evaluation.calibrated_by} and {evaluation.judged_by}: the darker a strip, the more rows."
+        text += f" {evaluation.calibration_size_text} and {evaluation.size_text}: the darker a strip, the more rows."
     return text
 
 

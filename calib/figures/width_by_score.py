@@ -78,7 +78,7 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         "Marks show test rows by score and width of the interval from p0 to p1. High marks have few calibration rows "
         "near their score, or lie close to a step of the isotonic fit. Compare these marks with the calibration "
         f"points of the step curves. {marks.note}".strip(),
-        f"Interval width by score for {evaluation.judged_by}, {name}; widest {number(float(width[widest]))} "
+        f"Interval width by score for {evaluation.size_text}, {name}; widest {number(float(width[widest]))} "
         f"at score {number(float(score[widest]))}.",
     )
 

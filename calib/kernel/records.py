@@ -121,7 +121,7 @@ class Dataset:
         Time (or number, without times) of the first row of that table without a label, or None.
     unlabelled_scores, unlabelled_time
         Scores of the rows without a label, indexed as ``X``, and their times, for predictions; else None.
-    judged_on
+    test_file
         Name of the file with the test set, if it is another file, or None.
     beside
         Column → values of the other columns of the table, for all its rows, as they were read; they can define
@@ -165,7 +165,7 @@ class Dataset:
     unlabelled: Any = None
     unlabelled_scores: pd.DataFrame | None = None
     unlabelled_time: np.ndarray | None = None
-    judged_on: str | None = None
+    test_file: str | None = None
     beside: Mapping[str, pd.Series] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     labels: np.ndarray | None = None

@@ -122,24 +122,24 @@ class Rows:
         return self.weights if self.weight is not None and are_whole(self.weight) else np.ones(self.n)
 
     @cached_property
-    def whose(self) -> Array | None:
+    def cluster_index(self) -> Array | None:
         """Cluster of each row, numbered from 0, int (n,), or None."""
         return None if self.cluster is None else np.unique(self.cluster, return_inverse=True)[1]
 
     @property
     def freedom(self) -> float:
         """Degrees of freedom of a standard error: clusters less one, else the draws less one."""
-        return float(self.draws.sum() if self.whose is None else self.whose.max() + 1) - 1
+        return float(self.draws.sum() if self.cluster_index is None else self.cluster_index.max() + 1) - 1
 
     @property
     def single_cluster(self) -> bool:
         """Tell whether all rows belong to one cluster, so that variation between clusters is unknown."""
         return self.cluster is not None and self.freedom < 1
 
-    def worth(self, which: Array) -> float:
+    def effective_number(self, which: Array) -> float:
         """Return Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).
 
-        >>> Rows(np.zeros(3, int), weight=np.array([0.5, 0.5, 2.0])).worth(np.array([True, True, False]))
+        >>> Rows(np.zeros(3, int), weight=np.array([0.5, 0.5, 2.0])).effective_number(np.array([True, True, False]))
         2.0
         """
         w, m = self.weights[which], self.draws[which]
@@ -154,13 +154,13 @@ class Rows:
 
     @property
     def effective_size(self) -> float:
-        """Effective sample size of all rows; see ``worth``."""
-        return self.worth(np.ones(self.n, dtype=bool))
+        """Effective sample size of all rows; see ``effective_number``."""
+        return self.effective_number(np.ones(self.n, dtype=bool))
 
     @property
     def fewest(self) -> float:
         """Number of independent draws in the minority class."""
-        return min(self.worth(self.y == 0), self.worth(self.y == 1))
+        return min(self.effective_number(self.y == 0), self.effective_number(self.y == 1))
 
     def covariance(self, values: Any) -> Array:
         """Return the covariance (k, k) of the weighted means of ``values`` (n, k), dense or sparse; NaN for one draw.
@@ -186,7 +186,7 @@ class Rows:
 
         The influence of a row that represents m draws is divided by √m.
         """
-        if self.whose is not None:
+        if self.cluster_index is not None:
             yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
             return
         weights, draws = self.weights, self.draws
@@ -197,7 +197,7 @@ class Rows:
     @cached_property
     def _of_cluster(self) -> csr_array:
         """Matrix (clusters, n) that sums the influences of the rows of each cluster."""
-        return csr_array((self.weights, (self.whose, np.arange(self.n))))
+        return csr_array((self.weights, (self.cluster_index, np.arange(self.n))))
 
     def standard_error(self, values: Array) -> float:
         """Return the standard error of the weighted mean of values (n,); NaN for a single draw.

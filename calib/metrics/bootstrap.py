@@ -122,10 +122,10 @@ def _resamples(rows: Rows, repeats: int, rng: np.random.Generator) -> Iterator[A
     Counts of at most ``MOST_DRAWN`` rows in total are drawn as single rows; of more, each count is Poisson
     distributed.
     """
-    if rows.whose is not None:
-        k = int(rows.whose.max()) + 1
+    if rows.cluster_index is not None:
+        k = int(rows.cluster_index.max()) + 1
         for _ in range(repeats):
-            times = np.bincount(rng.integers(k, size=k), minlength=k)[rows.whose]
+            times = np.bincount(rng.integers(k, size=k), minlength=k)[rows.cluster_index]
             yield times if rows.weight is None else times * rows.weight
         return
     draws, total = rows.draws, round(float(rows.draws.sum()))

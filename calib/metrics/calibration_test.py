@@ -198,13 +198,15 @@ def _chunks(redraws: int, k: int, held: int) -> Iterator[int]:
 
 def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iterator[Array]:
     """Yield the observed statistics, then those with random signs of whole clusters."""
-    assert rows.whose is not None
-    residuals, clusters = rows.weights * (rows.y - p), int(rows.whose.max()) + 1
+    assert rows.cluster_index is not None
+    residuals, clusters = rows.weights * (rows.y - p), int(rows.cluster_index.max()) + 1
     across = _across(p, rows.weights**2 * p * (1 - p))
     distinct = np.searchsorted(p[np.flatnonzero(np.append(p[1:] != p[:-1], True))], p)
     stretch = distinct * min(GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
-    walk = csr_array((residuals, (stretch, rows.whose)), shape=(int(stretch[-1]) + 1, clusters))
-    sums = np.vstack([group_sums(rows.whose, clusters, each) for each in (residuals, residuals * across)])
+    walk = csr_array((residuals, (stretch, rows.cluster_index)), shape=(int(stretch[-1]) + 1, clusters))
+    sums = np.vstack(
+        [group_sums(rows.cluster_index, clusters, each) for each in (residuals, residuals * across)]
+    )
     for i, size in enumerate((1, *_chunks(redraws, walk.shape[0] + clusters, HELD_SIGNS))):
         signs = rng.choice([-1.0, 1.0], size=(clusters, size)) if i else np.ones((clusters, 1))
         level, slope = sums @ signs

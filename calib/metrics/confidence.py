@@ -123,7 +123,7 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
     return ""
 
 
-def _worth(rows: Rows, share: float, values: Array) -> float:
+def _equivalent_draws(rows: Rows, share: float, values: Array) -> float:
     """Return the number of independent draws that are as informative about a share as these rows."""
     most = rows.effective_size if rows.cluster is None else rows.freedom + 1
     error = rows.standard_error(values)
@@ -142,7 +142,7 @@ def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
     share = rows.mean(values)
     if rows.single_cluster:
         return UNKNOWN
-    return _wilson(share, _worth(rows, share, values), rows.quantile(level))
+    return _wilson(share, _equivalent_draws(rows, share, values), rows.quantile(level))
 
 
 def _wilson(share: float, n: float, quantile: float) -> Ends:
@@ -165,7 +165,7 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
     ``step``.
     """
     own = rows.y == label
-    w, m, n, held = rows.weights[own], rows.draws[own], rows.worth(own), values[own]
+    w, m, n, held = rows.weights[own], rows.draws[own], rows.effective_number(own), values[own]
     center = float(np.average(held, weights=w))
     quantile, away = float(stdtrit(max(n - 1, 1e-9), (1 + level) / 2)), held - center
     variance = float((w**2 / m) @ away**2) / w.sum() ** 2 * n / max(n - 1, 1e-9)

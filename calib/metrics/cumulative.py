@@ -114,7 +114,7 @@ def cumulative_differences(
     stretch = np.searchsorted(tied.scores, p) * min(STRETCHES, len(tied.scores)) // len(tied.scores)
     sums = _by_cluster((y - p) * or_ones(weights, len(y)) / total, stretch, whose)
     return CumulativeDifferences(
-        share, walk, tied.scores, float(np.linalg.norm(sums.sum(axis=0))), _by_chance(sums)
+        share, walk, tied.scores, float(np.linalg.norm(sums.sum(axis=0))), _p_values(sums)
     )
 
 
@@ -123,21 +123,21 @@ def _by_cluster(differences: Array, stretch: Array, whose: Array) -> csr_array:
     return csr_array((differences, (stretch, whose)))
 
 
-def _by_chance(sums: csr_array) -> tuple[float, float]:
+def _p_values(sums: csr_array) -> tuple[float, float]:
     """Return how often walks with random signs per cluster reach as far from 0 as the observed one, and span as
     much.
     """
     rng, k = np.random.default_rng(0), sums.shape[1]
-    own, reached, left = _far_and_wide(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
+    own, reached, left = _distance_and_range(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
     while left > 0:
         r = min(left, max(1, CELLS // max(sums.shape)))
-        tossed = _far_and_wide(sums @ rng.choice([-1.0, 1.0], size=(k, r)))
+        tossed = _distance_and_range(sums @ rng.choice([-1.0, 1.0], size=(k, r)))
         reached += (tossed >= own * (1 - 1e-9)).sum(axis=1)
         left -= r
     return float((1 + reached[0]) / (1 + TOSSES)), float((1 + reached[1]) / (1 + TOSSES))
 
 
-def _far_and_wide(steps: Array) -> Array:
+def _distance_and_range(steps: Array) -> Array:
     """Return the largest distance from 0 and the range with 0, (2, r), of r walks with steps (k, r)."""
     walks = np.cumsum(steps, axis=0)
     upper, lower = np.maximum(walks.max(axis=0), 0), np.minimum(walks.min(axis=0), 0)

@@ -125,7 +125,7 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
     noise = _noise([gaps], rows, seed)
     if noise is None:
         return np.nan, np.nan
-    return max(_least(noise[0], None, level), 0.0), -_least(None, noise[0], level)
+    return max(_lower_end(noise[0], None, level), 0.0), -_lower_end(None, noise[0], level)
 
 
 def distance_difference(
@@ -135,7 +135,7 @@ def distance_difference(
     noise = _noise([first, second], rows, seed)
     if noise is None:
         return np.nan, np.nan
-    return _least(noise[0], noise[1], level), -_least(noise[1], noise[0], level)
+    return _lower_end(noise[0], noise[1], level), -_lower_end(noise[1], noise[0], level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def _noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
     return [Noise(own, drawn, deviation, n) for own, drawn, deviation in zip(*parts, strict=True)]
 
 
-def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
+def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:
     """Return the lower end of the distance of ``plus`` minus that of ``minus``; one of the two may be missing."""
     tail = (1 - level) / 2
     taken = 0.0 if minus is None else float(np.abs(minus.values).sum())
@@ -181,7 +181,7 @@ def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
     less = np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
     if plus is None:
         assert minus is not None, "one of the two distances"
-        return -taken - max(float(np.quantile(less, 1 - tail)), _of_few(minus, tail))
+        return -taken - max(float(np.quantile(less, 1 - tail)), _reach_of_few_events(minus, tail))
     tail /= 2  # each of the two lower ends gets one half
     patterns = _patterns(len(plus.values))
     noise = plus.draws @ patterns.T + less[:, None]
@@ -204,7 +204,7 @@ def _patterns(k: int) -> Array:
     return np.vstack([up, -up])
 
 
-def _of_few(noise: Noise, tail: float) -> float:
+def _reach_of_few_events(noise: Noise, tail: float) -> float:
     """Return the upper reach of a sum of few events, as Wilson's: z²/2 + z √(V + z²/4) of n rows, V their squares."""
     z = -float(ndtri(tail))
     squares = float(noise.outward.sum(axis=1).var()) * noise.rows**2

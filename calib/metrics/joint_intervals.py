@@ -100,7 +100,7 @@ def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[...
 
 def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
     present = np.unique(y)
-    fewest = min((rows.worth(y == k) for k in present), default=0.0)
+    fewest = min((rows.effective_number(y == k) for k in present), default=0.0)
     if len(present) < 2 or fewest < FEWEST_OF_CLASS or rows.single_cluster:
         return UNKNOWN
     areas, influence = [], np.zeros(rows.n)

@@ -75,13 +75,13 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     residuals, mass = (dct(_on_nodes(p, values), type=1) for values in (shares * (p - y), shares))
 
     def error(width: float) -> float:
-        return float(np.abs(_blurred(residuals, width)) @ _trapezoid())
+        return float(np.abs(_convolved(residuals, width)) @ _trapezoid())
 
     width = (
         NARROWEST if error(NARROWEST) <= NARROWEST else float(brentq(lambda s: error(s) - s, NARROWEST, 1.0))
     )
     points = np.linspace(0, 1, NODES)
-    return Smoothed(error(width), width, points, _blurred(residuals, width), _blurred(mass, width))
+    return Smoothed(error(width), width, points, _convolved(residuals, width), _convolved(mass, width))
 
 
 def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -112,7 +112,7 @@ def _on_nodes(p: Array, values: Array) -> Array:
     return sums / _trapezoid()
 
 
-def _blurred(cosines: Array, width: float) -> Array:
+def _convolved(cosines: Array, width: float) -> Array:
     """Convolve with a Gaussian reflected at both ends: multiply each cosine coefficient by a factor."""
     return idct(cosines * np.exp(-((np.pi * width * np.arange(NODES)) ** 2) / 2), type=1)
 

@@ -168,7 +168,7 @@ class ProbabilityForest(RandomForestClassifier):
                 self.warm_start = done > 0
                 if state is not None:
                     seeds.set_state(state)
-                with _quiet(self.class_weight):
+                with _without_warning(self.class_weight):
                     super().fit(X, y, sample_weight=sample_weight)
                 done = self.n_estimators
                 group = max(1, int(group * 0.1 / (time.perf_counter() - begin)))
@@ -188,7 +188,7 @@ class ProbabilityForest(RandomForestClassifier):
                 watch.step(t / trees, "trees")
                 drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)))[group]
                 self.set_params(n_estimators=t + 1, warm_start=t > 0, bootstrap=False)
-                with _quiet(self.class_weight):
+                with _without_warning(self.class_weight):
                     super().fit(X, y, sample_weight=drawn if sample_weight is None else drawn * sample_weight)
                 bags.append(drawn > 0)
         finally:
@@ -245,7 +245,7 @@ class ProbabilityForest(RandomForestClassifier):
 
 
 @contextlib.contextmanager
-def _quiet(class_weight: Any):
+def _without_warning(class_weight: Any):
     """Suppress scikit-learn's warning that presets of class weights need unchanged data in warm starts."""
     with warnings.catch_warnings():
         if isinstance(class_weight, str):

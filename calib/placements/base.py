@@ -211,9 +211,9 @@ class Placement(ABC):
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new rows: the expensive part of predicting, once for all calibrators."""
-        return Scored(self.scores_of(self.model, X), self._worth_keeping(X))
+        return Scored(self.scores_of(self.model, X), self._rows_to_keep(X))
 
-    def _worth_keeping(self, X: Any) -> Any:
+    def _rows_to_keep(self, X: Any) -> Any:
         """Return the rows if the model may need them later; existing scores do not."""
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 

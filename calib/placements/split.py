@@ -41,7 +41,7 @@ class Split(Placement):
         self._trained = np.empty(0, dtype=np.intp) if trained_elsewhere(self.estimator) else train
         self._held_out = X if len(self.index) == len(y) else rows(X, self.index)
         self.scores = self._own_scores()
-        self._held_out = self._worth_keeping(self._held_out)
+        self._held_out = self._rows_to_keep(self._held_out)
 
     def _own_scores(self) -> np.ndarray:
         return self.scores_of(self.model, self._held_out)

@@ -106,7 +106,7 @@ def _diagram(evaluation: Evaluation) -> None:
             st.markdown(f"{plain(headline(evaluation))}.")
         st.caption(
             f"Predictions of a random forest on the data set “{plain(state.data_name(evaluation.recipe))}”. "
-            f"{evaluation.judged_by}."
+            f"{evaluation.size_text}."
         )
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")
         st.page_link("pages/learn_playground.py", label="Playground: drag the miscalibration yourself")

@@ -77,7 +77,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     then = f" → {label_of(other)}, then the change with its 95 % interval" if other else ""
     shown = table.loc[list(filter(None, [own, other]))]
     st.caption(
-        f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}"
+        f"{who}{then}. {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}"
     )
 
 
@@ -149,7 +149,7 @@ def metrics(evaluation: Evaluation) -> None:
         **_lines_in_colour(evaluation),
     )
     st.caption(
-        f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
+        f"{evaluation.size_text}, {percent(evaluation.share)} of them in "
         f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small differences "
         "may be sampling variability. Compare ECE and miscalibration with the values that a calibrated model has by "
         "chance, in the neighbouring columns. CORP splits the Brier score by isotonic regression, without bins: Brier "

@@ -38,7 +38,7 @@ def test_where_the_test_rows_come_from():
     text, _ = said(data="sample:customers", cluster="customer_id", split="cluster")
     assert "test clusters are new to the model" in text
     text, evaluation = said(data="sample:loans", **with_test_file("sample:loans"))
-    assert evaluation.dataset.judged_on in text
+    assert evaluation.dataset.test_file in text
     assert "internal" not in text
     text, _ = said(data="synthetic:gaussian")
     assert "simulated" in text

@@ -44,7 +44,7 @@ def test_the_test_rows_are_those_of_the_other_file_whatever_the_order_of_its_col
     np.testing.assert_array_equal(data.X["x"], np.r_[OLD["x"], NEW["x"]])
     assert FILE_PART not in data.X
     assert [evaluation.flow[0][part].lines for part in ("train", "calibrate", "test")] == [133, 67, 90]
-    assert data.judged_on == "new.csv"
+    assert data.test_file == "new.csv"
     assert any("noise" in note for note in data.notes)
     assert any("row 201" in note for note in data.notes)
     positives = int((pd.concat([OLD, NEW])["label"] == data.classes[1]).sum())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.about import describe
-from calib.data.target import NO, YES, choose_classes, labels, match, spelt_alike
+from calib.data.target import NO, YES, alternative_spellings, choose_classes, labels, match
 
 
 def test_labels_are_counted_in_sorted_order():
@@ -189,7 +189,7 @@ def test_a_label_that_is_in_doubt_is_among_the_candidates():
 )
 def test_words_for_yes_and_no_are_spellings_of_one_label(names, merged):
     counts = {name: len(names) - i for i, name in enumerate(names)}
-    assert spelt_alike(counts) == merged
+    assert alternative_spellings(counts) == merged
 
 
 def test_no_word_of_a_convention_says_both_yes_and_no():

@@ -264,7 +264,7 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
     go(at, "explore_reliability")
     evaluation = evaluate(recipe, data)
     captions = " ".join(each.value.replace("\\", "") for each in at.caption)
-    assert f"{evaluation.judged_by}." in captions
+    assert f"{evaluation.size_text}." in captions
     assert faults(at) == []
     go(at, "explore_data")
     other = "importance" if answer == "counts" else "counts"

@@ -72,10 +72,12 @@ def redraw(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Re
     InputError
         If rows and redraws exceed the memory limit.
     """
-    if rows.whose is not None:
+    if rows.cluster_index is not None:
         residual = rows.weights * (rows.y - p)
-        bits = _packed(np.full(int(rows.whose.max()) + 1, 0.5), np.ones(1, dtype=bool), resamples, rng)
-        return Redraws(bits, resamples + 1, _single(-residual), _single(2 * residual), rows.whose)
+        bits = _packed(
+            np.full(int(rows.cluster_index.max()) + 1, 0.5), np.ones(1, dtype=bool), resamples, rng
+        )
+        return Redraws(bits, resamples + 1, _single(-residual), _single(2 * residual), rows.cluster_index)
     low, span = _single(-rows.weights * p), _single(rows.weights / rows.draws)
     if (rows.draws == 1).all():
         return Redraws(_packed(p, rows.y == 1, resamples, rng), resamples + 1, low, span)
@@ -284,7 +286,7 @@ def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]
     tilt = x - center[at]
     across = np.zeros(rows.n)
     across[held] = tilt
-    third = variance * w / m * (1 - 2 * p) * (rows.whose is None)
+    third = variance * w / m * (1 - 2 * p) * (rows.cluster_index is None)
     level, slope = np.sqrt(total(variance)), np.sqrt(total(variance * tilt**2))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = [

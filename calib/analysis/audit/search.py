@@ -203,7 +203,7 @@ def audit(
 def _refuse_weights_of_labels(rows: Rows) -> None:
     """Refuse weights that depend on the label alone: of sampled controls, or of balanced classes."""
     weights = rows.weights
-    if are_whole(weights) or rows.counts is not None or rows.whose is not None:
+    if are_whole(weights) or rows.counts is not None or rows.cluster_index is not None:
         return
     of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
@@ -235,7 +235,7 @@ def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, 
     )
     known, across = moments(rows, p, index, k)
     found = statistics(
-        walks(redraws, index, k, p, across), known, count >= slope_rows, rows.whose is not None
+        walks(redraws, index, k, p, across), known, count >= slope_rows, rows.cluster_index is not None
     )
     return _Tested(
         partition.conditions,

@@ -182,13 +182,13 @@ def _alone(evaluation: Evaluation) -> tuple[str, ...]:
 def _reason(evaluation: Evaluation, found: Choice) -> str:
     """Return the decisive reason."""
     if not found.compared:
-        return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
+        return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.size_text}."
     if found.choice == "none":
         return _why_keep(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
     score = f"Brier score {_score_change(found)}"
     if line.upper < 0:
-        return f"{score} on the {evaluation.judged_by}."
+        return f"{score} on the {evaluation.size_text}."
     if table.infinite["none"]:
         finite = f"the log loss of {name} is finite"
         return f"The uncalibrated model {WRONG}, so its log loss is infinite; {finite}. {score}."
@@ -196,7 +196,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
         return f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. {score}."
     if table.sure["none"]:
         return f"The uncalibrated model {EXTREME}. {score}."
-    return f"{score} on the {evaluation.judged_by}. The change is not clear, but may be a gain."
+    return f"{score} on the {evaluation.size_text}. The change is not clear, but may be a gain."
 
 
 def _score_change(found: Choice) -> str:

@@ -201,7 +201,7 @@ def _rows(evaluation: Evaluation) -> str:
     """Describe the judged rows and their number of clusters."""
     rows = evaluation.sample
     clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
-    return f"{evaluation.judged_by}{clusters}"
+    return f"{evaluation.size_text}{clusters}"
 
 
 def _certain(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
@@ -216,7 +216,7 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
     chance, seen = briefly(most, own)
-    these = evaluation.judged_by
+    these = evaluation.size_text
     if own > most:
         return f"On these {these} a calibrated model would show an ECE of up to {chance}; the observed ECE is {seen}."
     return (

@@ -34,7 +34,7 @@ def show(evaluation: Evaluation) -> None:
     headings.heading(f"All {len(joint.names)} classes together")
     grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
     st.caption(
-        f"{evaluation.judged_by}. ★ marks the best value of a column; small differences may be sampling variability."
+        f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
     )
     if len(joint.predictions) > 1:
         first = name_of(next(iter(joint.predictions)))

@@ -19,14 +19,14 @@ from calib.data import (
     class_shares,
     inspect,
     may_count,
-    named_as,
     summarise,
     target_candidates,
+    weight_meaning,
 )
 from calib.data.class_tables import shown_columns
 from calib.data.column_types import typed_frame
 from calib.data.limits import UPLOAD_LIMIT
-from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, spelt_alike
+from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
@@ -435,7 +435,7 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
         state.control(
             st.segmented_control,
             "weight_as",
-            recipe.weight_as or named_as(name) or "importance",
+            recipe.weight_as or weight_meaning(name) or "importance",
             f"Each line of {plain(name)}",
             list(recipe.parameter("weight_as").choices),
             format_func=recipe.parameter("weight_as").in_words,
@@ -493,7 +493,7 @@ def _labels(recipe: Recipe, target: str) -> None:
     if sources.is_sampled(recipe, evaluations.given(recipe)):
         return  # a sample has the labels as they are written
     counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
-    if spelt_alike(counts):
+    if alternative_spellings(counts):
         state.control(
             st.toggle,
             "data_params.merge_labels",

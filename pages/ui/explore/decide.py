@@ -76,7 +76,7 @@ def among_classes(evaluation: Evaluation) -> None:
     headings.heading("Costs on the test rows")
     grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, with 95 % intervals over {evaluation.judged_by}. “Correct” is the share of the decided rows. "
+        f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
         "★ marks the lowest realised cost."
     )
     download("Costs (CSV)", lambda: safe_csv(decision.table, index=True), "costs.csv")
@@ -216,7 +216,7 @@ def table(decision: Decision) -> None:
     headings.heading("Costs on the test rows")
     grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.judged_by}. A "
+        f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.size_text}. A "
         f"difference whose interval includes 0 may be sampling variability. "
         f"{why_missing(decision.evaluation.sample, costs=True)}"
     )

@@ -231,7 +231,7 @@ def headline(made: Audited) -> None:
     for each in causes[:1]:
         st.markdown(plain(segment_sentence(found, each.line)))
     st.caption(
-        f"{label_of(made.calibrator)}, {made.evaluation.judged_by}. Labels were redrawn {found.resamples:,} times "
+        f"{label_of(made.calibrator)}, {made.evaluation.size_text}. Labels were redrawn {found.resamples:,} times "
         "from the probabilities."
         + (
             ""
@@ -434,7 +434,7 @@ def _losses(found: GroupingLosses) -> None:
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.judged_by}. Regions are learnt on one half of the rows and "
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the rows and "
         f"measured on the other. With {len(found.losses)} partitions, a p-value is significant below "
         f"{number(found.level)}."
     )

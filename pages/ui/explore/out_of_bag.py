@@ -115,7 +115,7 @@ def together(recipe: Recipe) -> None:
     )
     first = next(iter(found.values()))
     st.caption(
-        f"{first.judged_by}. The Brier score is summed over the classes. Intervals are 95 %. Those of log loss and "
+        f"{first.size_text}. The Brier score is summed over the classes. Intervals are 95 %. Those of log loss and "
         "Brier score need at least 5 right and 5 wrong predictions. ★ marks a best value. A small "
         "difference may be sampling variability."
     )
@@ -174,7 +174,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         alt="Table of all setups, in which the best value of each column is marked",
     )
     st.caption(
-        f"{first.judged_by}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
+        f"{first.size_text}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
         "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling "
         "error. ★ marks the best value of a column; a small difference may be sampling variability."
     )
