@@ -61,8 +61,8 @@ class Experiment:
         Whether its pictures need the whole width.
     plays
         The setting that a play button steps through, a choice or a whole number.
-    panels
-        For each answer, the number of the picture's panel that it is about; empty if answers are not panels.
+    ghosts
+        For each answer, what it would look like in the picture (``Question.ghosts``), as ``panels`` if that is a panel.
     posed
         Whether the picture belongs to the question. Others are empty until the reader answers: they show the answer.
     """
@@ -87,7 +87,7 @@ class Experiment:
     large: bool = False
     plays: str = ""
     posed: bool = False
-    panels: tuple[int, ...] = ()
+    ghosts: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -83,6 +83,21 @@ def lines_of(figure: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
     }
 
 
+def without_grey_names(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figure whose legend names only the lines in colour, where the page lists the others below it.
+
+    Parameters
+    ----------
+    figure
+        As ``Figure.to_dict`` gives it.
+    """
+    data = [
+        trace | {"showlegend": False} if trace.get("visible") == "legendonly" else trace
+        for trace in figure["data"]
+    ]
+    return {**figure, "data": data}
+
+
 def _is_line(trace: go.Scatter) -> bool:
     return bool(trace.name) and "lines" in (trace.mode or "") and trace.fill is None and len(trace.x) > 1
 

@@ -99,13 +99,14 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
         showgrid=False,
         zeroline=False,
     )
+    decimals = max((len(f"{value:.3g}".partition(".")[2]) for value in record.levels.values()), default=0)
     for i, (name, value) in enumerate(record.levels.items()):
         figure.add_scatter(
             x=[value, value],
             y=[len(keys) - 0.4, -0.6],
             mode="lines+text",
             name=name,
-            text=["", f"{name}: {value:.3g}" + "<br> " * (len(record.levels) - 1 - i)],
+            text=["", f"{name}: {value:.{decimals}f}" + "<br> " * (len(record.levels) - 1 - i)],
             textposition="top left" if value > most / 2 else "top right",
             textfont={"color": theme.muted},
             cliponaxis=False,

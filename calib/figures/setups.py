@@ -20,9 +20,9 @@ from calib.kernel.wording import brief, number, some_of
 from calib.metrics import METRICS
 
 PANELS = (
+    ("brier", "Brier score", "left is better"),
     ("accuracy_gap", "Estimate − accuracy", "right of 0: overconfident"),
     ("reliability", "Reliability (100 bins)", "left is better"),
-    ("brier", "Brier score", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
 PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names

@@ -16,7 +16,12 @@ from calib.kernel.wording import brief, briefly, counted
 
 KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
-PLACED = {"mark": ("cuts", "at", "truth"), "curve": ("cuts", "over", "truth", "near")}
+SKETCH = {"lines", "names", "axes", "traces", "panels"}
+PLACED: dict[str, tuple[str, ...]] = {
+    "choice": ("ghosts",),
+    "mark": ("cuts", "at", "truth"),
+    "curve": ("cuts", "over", "truth", "near"),
+}
 DAY = 86_400_000  # milliseconds
 OF_DAYS = 1e9  # a mark from this value on is a day, in milliseconds since 1970
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
@@ -54,6 +59,10 @@ class Question:
         What the picture then shows: the value of the mark, or points of the curve as (x, y, rows).
     shows
         What the picture shows before the answer, since it does not tell it: names of traces, or "all".
+    ghosts
+        For each answer of a choice, what it would look like in the picture, where the guess stays: ``lines`` of points
+        (x, y), a single point as a ring, with ``names`` beside them and the number of their ``axes``; the names of
+        ``traces``; or the numbers of ``panels``. Empty if it cannot be drawn.
     near
         The largest mean distance from the truth, over the rows, at which a curve is right.
     """
@@ -70,6 +79,13 @@ class Question:
     truth: float | tuple[tuple[float, float, float], ...] | None = None
     near: float = 0.1
     shows: tuple[str, ...] = ()
+    ghosts: tuple[Mapping[str, Any], ...] = ()
+
+    def sketch(self, answer: int) -> Mapping[str, Any]:
+        """Return what an answer, from 1, would look like in the picture; of a panel this panel itself."""
+        if self.kind == "panel":
+            return {"panels": [answer]}
+        return self.ghosts[answer - 1] if self.ghosts else {}
 
     def answer_to(self, guess: float | Drawn) -> int:
         """Return the number of the answer that matches a guess in the picture.
@@ -201,8 +217,13 @@ def question(values: Mapping[str, Any], name: str) -> Question:
     if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
         raise InputError(f"{name}: why needs one text per answer, and right must be the number of an answer.")
     cuts = tuple(map(_number, values.get("cuts", ())))
-    if kind in PLACED and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
+    if kind in ("mark", "curve") and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
         raise InputError(f"{name}: cuts must be rising values, one fewer than answers.")
+    ghosts = tuple(values.get("ghosts", ()))
+    if ghosts and (len(ghosts) != len(answers) or not all(set(one) <= SKETCH for one in ghosts)):
+        raise InputError(
+            f"{name}: ghosts needs one table per answer, with {', '.join(sorted(SKETCH))} or nothing in it."
+        )
     over = tuple(map(float, values.get("over", (0, 1))))
     if len(over) != 2 or not 0 <= over[0] < over[1] <= 1:
         raise InputError(f"{name}: over must be two rising values from 0 to 1.")
@@ -224,6 +245,7 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         truth,
         float(values.get("near", Question.near)),
         tuple(values.get("shows", ())),
+        ghosts,
     )
 
 

@@ -18,7 +18,7 @@ from plotly.io.json import to_json_plotly
 from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, split_caption
-from calib.figures.many import GREY, lines_of, recolour
+from calib.figures.many import GREY, lines_of, recolour, without_grey_names
 from calib.figures.projector import PROJECTED, for_projector
 from calib.figures.theme import controls
 from calib.figures.without_data import without_data
@@ -223,10 +223,11 @@ def _pictures(
             content = without_data(content, isinstance(panel, Finding), headings.kept())
         elif ghost is not None:
             scale = 1 if room is None else IN_A_ROOM
-            content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels), scale)
-        if block == "strip" and headings.across():
-            whole = content["layout"]
-            content["layout"] = whole | {"xaxis": whole["xaxis"] | {"range": list(headings.across())}}
+            content = placing.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
+        if role == "beside":
+            content = without_grey_names(content)
+        if block == "strip":
+            content = headings.narrowed(content)
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)

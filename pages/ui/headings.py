@@ -6,7 +6,7 @@ first part, are the second; headings within a part are the third.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -30,7 +30,7 @@ def clear() -> None:
     st.session_state["in_a_part"] = False
     st.session_state["ghost"] = None
     st.session_state["said"] = ""
-    st.session_state["across"] = ()
+    st.session_state["narrowed"] = {}
     ask(None)
 
 
@@ -67,14 +67,20 @@ def said() -> str:
     return st.session_state.get("said", "")
 
 
-def zoom(across: Collection[Any]) -> None:
-    """Draw only this part of the horizontal axis of the step's picture, if it is not empty."""
-    st.session_state["across"] = across
+def narrow(picture: Mapping[str, Any]) -> None:
+    """Draw only a part of the step's picture: ``across`` the horizontal axis, and all traces but ``without``."""
+    st.session_state["narrowed"] = picture
 
 
-def across() -> Collection[Any]:
-    """Return the range of the horizontal axis that the step's picture shows; empty for the whole axis."""
-    return st.session_state.get("across", ())
+def narrowed(figure: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a figure that the step shows."""
+    picture = st.session_state.get("narrowed", {})
+    if left_out := set(picture.get("without", ())):
+        figure = figure | {"data": [trace for trace in figure["data"] if trace.get("name") not in left_out]}
+    if across := picture.get("across"):
+        whole = figure["layout"]
+        figure = figure | {"layout": whole | {"xaxis": whole["xaxis"] | {"range": list(across)}}}
+    return figure
 
 
 def ghost() -> placing.Ghost | None:

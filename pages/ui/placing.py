@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from calib.figures.theme import rgba
+from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
 from pages.ui import browser
 
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL, ANSWER = "your guess", "the answer"
 HALF = 0.5
+OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
 # Instructions for touch, and for keys if there are any
 HOW = {
@@ -26,14 +30,19 @@ HOW = {
 
 @dataclass(frozen=True)
 class Ghost:
-    """Guess that stays in the picture."""
+    """Guess that stays in the picture: what was placed there, or the number of the chosen answer."""
 
     question: Question
     guess: Any
 
+    @property
+    def chosen(self) -> bool:
+        """Tell whether the guess is the number of an answer."""
+        return self.question.kind in ("choice", "panel")
+
     def is_answer(self, panel: int) -> bool:
         """Tell whether this panel, from 1, is the right answer."""
-        return self.question.kind == "panel" and panel == self.question.right
+        return self.chosen and panel in self.question.sketch(self.question.right).get("panels", ())
 
 
 def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
@@ -50,71 +59,193 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
 
 
 def with_ghost(
-    figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, panels: int, scale: float = 1
+    figure: Mapping[str, Any], ghost: Ghost, theme: Theme, panel: int, panels: int, scale: float = 1
 ) -> dict[str, Any]:
     """Return a figure, one of ``panels`` figures of the picture, with the reader's guess in it.
 
     ``scale`` is that of its type and lines, which are larger in presenter view.
     """
-    layout, kind = dict(figure["layout"]), ghost.question.kind
-    line = {"color": ink, "width": 2 * scale, "dash": "dash"}
-    data, shapes, words = [], [], []
-    if kind == "panel":
-        for number, text, dash in _framed(ghost):
-            if frame := _frame(number - 1, panel, panels):
-                edge = line | {"dash": dash}
-                shapes.append({"type": "rect", "line": edge, "x0": 0, "x1": 1, "y0": 0, "y1": 1, **frame})
-                place = {"x": 1, "y": 1, "xanchor": "right", "yanchor": "bottom"}  # above all marks
-                words.append(place | frame | {"text": text})
-    elif panel == 0 and kind == "curve":
-        x, y = zip(*ghost.guess, strict=True)
-        style = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
-        if ghost.question.truth:
-            area, gap = _gap(ghost, ink, style)
-            data += area
-            words += gap
-        data.append({"x": list(x), "y": list(y), **style})
-        side = "right" if x[-1] > HALF else "left"  # the words fit beside the end of the curve
-        words.append({"x": x[-1], "y": y[-1], "xanchor": side, "yanchor": "bottom", "xref": "x", "yref": "y"})
-    elif panel == 0 and ghost.question.at is None:
-        upright = {"xref": "x", "yref": "y domain"}
-        shapes.append(
-            {"type": "line", "line": line, "x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, **upright}
-        )
-        words.append({"x": ghost.guess, "y": 0, "xanchor": "left", "yanchor": "bottom", **upright})
+    layout = dict(figure["layout"])
+    line = {"color": theme.ink, "width": 2 * scale, "dash": "dash"}
+    font = {"color": theme.ink, "size": 13 * scale}
+    data: list[dict[str, Any]] = []
+    shapes: list[dict[str, Any]] = []
+    words: list[dict[str, Any]] = []
+    if ghost.chosen:
+        shapes, words = _frames(ghost, line, theme.paper, figure, panel, panels)
+        data = _sketch(ghost, line, font, figure, panel, panels)
+    elif panel == 0 and ghost.question.kind == "curve":
+        data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
-        at = ghost.question.at
-        circle = {"symbol": "circle-open", "size": 15 * scale, "color": ink, "line": {"width": 2 * scale}}
-        style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
-        data.append({"x": [at], "y": [ghost.guess], "marker": circle, **style})
-        across = {"xref": "x domain", "yref": "y"}
-        shapes.append(
-            {
-                "type": "line",
-                "line": line | {"width": scale},
-                "x0": 0,
-                "x1": 1,
-                "y0": ghost.guess,
-                "y1": ghost.guess,
-                **across,
-            }
-        )
-        left, right = layout.get("xaxis", {}).get("range", (0, 1))
-        far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
-        words.append({"y": ghost.guess, "yanchor": "bottom", **far, **across})
-        if ghost.question.truth is not None:
-            ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}
-            shapes.append(
-                {"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends}
-            )
-    said = {"text": LABEL, "showarrow": False, "font": {"color": ink, "size": 13 * scale}}
+        data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line, layout)
+    said = {"text": LABEL, "showarrow": False, "font": font}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
 
 
+Parts = list[dict[str, Any]]
+
+
+def _frames(
+    ghost: Ghost,
+    line: dict[str, Any],
+    paper: str,
+    figure: Mapping[str, Any],
+    panel: int,
+    panels: int,
+) -> tuple[Parts, Parts]:
+    """Return frames around the panels of the answer and of the guess, with words in their lower right corners."""
+    shapes, words = [], []
+    for number, text, dash in _framed(ghost):
+        if frame := _frame(number - 1, figure, panel, panels):
+            shapes.append(
+                {"type": "rect", "line": line | {"dash": dash}, "x0": 0, "x1": 1, "y0": 0, "y1": 1, **frame}
+            )
+            place = {"x": 0.99, "y": 0.02, "xanchor": "right", "yanchor": "bottom"}
+            words.append(place | frame | {"text": text, "bgcolor": paper, "borderpad": 1})
+    return shapes, words
+
+
+def _sketch(
+    ghost: Ghost,
+    line: dict[str, Any],
+    font: dict[str, Any],
+    figure: Mapping[str, Any],
+    panel: int,
+    panels: int,
+) -> Parts:
+    """Return what the chosen answer would look like: the lines of its sketch, and the traces that it names."""
+    sketch = ghost.question.sketch(ghost.guess)
+    style = {
+        "type": "scatter",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "cliponaxis": False,
+        "textfont": font,
+    }
+    drawn = []
+
+    def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
+        side = _side(x[-1], figure["layout"].get(f"xaxis{axes['xaxis'][1:]}", {}))
+        drawn.append(style | axes | _as_guess(x, y, name, line, side))
+
+    axes = sketch.get("axes", 1)
+    if panels == 1 or panel == axes - 1:
+        lines = sketch.get("lines", ())
+        names = sketch.get("names") or [*[""] * (len(lines) - 1), LABEL][: len(lines)]
+        for points, name in zip(lines, names, strict=True):
+            x, y = zip(*points, strict=True)
+            add(list(x), list(y), name, _axes(figure, axes if panels == 1 else 1))
+    for wanted in sketch.get("traces", ()):
+        named = [
+            one for one in figure["data"] if one.get("name") == wanted and "lines" in one.get("mode", "")
+        ]
+        for one in named:
+            points = [
+                point
+                for point in zip(_numbers(one["x"]), _numbers(one["y"]), strict=True)
+                if None not in point
+            ]
+            if len(points) > 1:  # a legend's own line has no points
+                x, y = zip(*points, strict=True)
+                add(list(x), list(y), LABEL, _axes_of(one))
+                break
+    return drawn
+
+
+def _axes(figure: Mapping[str, Any], number: int) -> dict[str, str]:
+    """Return the axes of a panel, from 1; panels one below the other may share their horizontal axis."""
+    upright = f"y{number if number > 1 else ''}"
+    own = (one for one in map(_axes_of, figure["data"]) if one["yaxis"] == upright)
+    return next(own, {"xaxis": "x", "yaxis": upright})
+
+
+def _axes_of(trace: Mapping[str, Any]) -> dict[str, str]:
+    return {name: trace.get(name) or name[0] for name in ("xaxis", "yaxis")}
+
+
+def _as_guess(x: list[Any], y: list[Any], name: str, line: dict[str, Any], side: str) -> dict[str, Any]:
+    """Return a dashed line, or a ring for a single point, with words at its end."""
+    ring = {"symbol": "circle-open", "size": 7.5 * line["width"], "color": line["color"]}
+    point = len(x) == 1
+    return {
+        "x": x,
+        "y": y,
+        "mode": ("markers" if point else "lines") + ("+text" if name else ""),
+        "text": [
+            *[""] * (len(x) - 1),
+            f"{name}<br> " if name else "",
+        ],  # a line's height above the last point
+        "textposition": f"top {side}",
+        "line": line,
+        "marker": ring | {"line": {"width": line["width"], "color": line["color"]}},
+    }
+
+
+def _side(x: Any, axis: Mapping[str, Any]) -> str:
+    """Tell on which side of a point words fit: on the left of a point in the right half."""
+    low, high = axis.get("range") or (0, 1)
+    if isinstance(x, str) or isinstance(low, str):
+        return "left"
+    at = log10(x) if axis.get("type") == "log" else x
+    return "left" if at > (low + high) / 2 else "right"
+
+
+def _numbers(values: Any) -> list[Any]:
+    """Unpack the values of a trace."""
+    if not isinstance(values, Mapping):
+        return list(values)
+    return np.frombuffer(b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
+
+
+def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:
+    x, y = zip(*ghost.guess, strict=True)
+    style = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+    area, words = _gap(ghost, theme, style) if ghost.question.truth else ([], [])
+    side = "right" if x[-1] > HALF else "left"  # the words fit beside the end of the curve
+    words = [*words, {"x": x[-1], "y": y[-1], "xanchor": side, "yanchor": "bottom", "xref": "x", "yref": "y"}]
+    return [*area, {"x": list(x), "y": list(y), **style}], words
+
+
+def _upright(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tuple[Parts, Parts, Parts]:
+    upright = {"xref": "x", "yref": "y domain"}
+    ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1}
+    words = {"x": ghost.guess, "y": 0, "xanchor": "left", "yanchor": "bottom", **upright}
+    return [], [{"type": "line", "line": line, **ends, **upright}], [words]
+
+
+def _level(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tuple[Parts, Parts, Parts]:
+    """Return a ring at the guess, a thin line across, and a solid line from the guess to the truth."""
+    at, width = ghost.question.at, line["width"]
+    assert at is not None
+    circle = {
+        "symbol": "circle-open",
+        "size": 7.5 * width,
+        "color": line["color"],
+        "line": {"width": width},
+    }
+    style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
+    across = {"xref": "x domain", "yref": "y"}
+    level = {"x0": 0, "x1": 1, "y0": ghost.guess, "y1": ghost.guess}
+    shapes = [{"type": "line", "line": line | {"width": width / 2}, **level, **across}]
+    if ghost.question.truth is not None:
+        ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}
+        shapes.append({"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends})
+    left, right = layout.get("xaxis", {}).get("range", (0, 1))
+    far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
+    words = [{"y": ghost.guess, "yanchor": "bottom", **far, **across}]
+    return [{"x": [at], "y": [ghost.guess], "marker": circle, **style}], shapes, words
+
+
 def drawn(ghost: Ghost) -> dict[str, Any]:
-    """Return the guess of a mark or a curve as an argument of ``calibrated.js``."""
+    """Return a guess as an argument of ``calibrated.js``: a mark, a curve, or the sketch of a chosen answer."""
+    if ghost.chosen:
+        sketch = ghost.question.sketch(ghost.guess)
+        names = sketch.get("names", [LABEL] * len(sketch.get("lines", ())))
+        return {
+            "rings": [[*points[0], name] for points, name in zip(sketch.get("lines", ()), names, strict=True)]
+        }
     if ghost.question.kind == "mark":
         return {"at": ghost.question.at, "value": ghost.guess, "label": LABEL}
     told = {"curve": ghost.guess, "area": [], "gap": None, "label": LABEL}
@@ -126,12 +257,15 @@ def drawn(ghost: Ghost) -> dict[str, Any]:
 
 
 def _gap(
-    ghost: Ghost, ink: str, style: Mapping[str, Any]
+    ghost: Ghost, theme: Theme, style: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the area between the guess and the truth, and the words in it."""
     x, guess, truth = ghost.question.between(ghost.guess)
     edge = {"x": x, **style, "line": {"width": 0}}
-    area = [edge | {"y": truth}, edge | {"y": guess, "fill": "tonexty", "fillcolor": rgba(ink, 0.12)}]
+    area = [
+        edge | {"y": truth},
+        edge | {"y": guess, "fill": "tonexty", "fillcolor": rgba(theme.calibration, OFF)},
+    ]
     words = _widest(x, guess, truth)
     return area, [words | {"xref": "x", "yref": "y"}] if words else []
 
@@ -149,15 +283,15 @@ def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) 
 
 def _framed(ghost: Ghost) -> list[tuple[int, str, str]]:
     """Return the panels with a frame, each with its words and its dash: the answer's, and the guess's."""
-    right = ghost.question.right
-    if ghost.guess == right:
-        return [(right, f"{LABEL}: right", "solid")]
-    return [(right, ANSWER, "solid"), (ghost.guess, LABEL, "dash")]
+    question = ghost.question
+    answer, guess = (question.sketch(i).get("panels", ()) for i in (question.right, ghost.guess))
+    right = [(one, f"{LABEL}: right" if one in guess else ANSWER, "solid") for one in answer]
+    return [*right, *((one, LABEL, "dash") for one in guess if one not in answer)]
 
 
-def _frame(chosen: int, panel: int, panels: int) -> dict[str, str]:
+def _frame(chosen: int, figure: Mapping[str, Any], panel: int, panels: int) -> dict[str, str]:
     """Return the axes of the whole chosen figure, or of the chosen panel of a figure of several panels."""
     if panels > 1:
         return {"xref": "paper", "yref": "paper"} if panel == chosen else {}
-    number = str(chosen + 1) if chosen else ""
-    return {"xref": f"x{number} domain", "yref": f"y{number} domain"}
+    axes = _axes(figure, chosen + 1)
+    return {"xref": f"{axes['xaxis']} domain", "yref": f"{axes['yaxis']} domain"}

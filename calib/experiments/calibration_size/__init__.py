@@ -29,6 +29,12 @@ EXPERIMENT = Experiment(
         "do not help.",
         "Training the tuned forest on the calibration rows as well lowers the error more than any calibrator does.",
     ),
+    ghosts=(
+        {"traces": ["Isotonic regression"]},
+        {"traces": ["Venn–Abers"]},
+        {"traces": ["Platt scaling"]},
+        {"traces": ["Tuned forest on all rows"]},
+    ),
     parameters=(
         measure("calibration_size"),
         base("calibration_size", "calibration_size_entropy"),

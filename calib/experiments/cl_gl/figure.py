@@ -168,14 +168,14 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
     )
     return GroupMap(
         title=f"{groups} groups; the costliest predicts {brief(worst.p)} instead of {brief(worst.posterior)}",
-        caption="The headline compares a prediction with the mean true probability of its group. Each group has one "
-        "colour, in the order of predictions. A group is "
+        caption="Each group of equal predictions has one colour, in the order of predictions. A group is "
         + (
             "the set of all points with the same prediction."
             if exact
             else "a quantile bin of the predictions."
         )
-        + f" Here {leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups, and the costliest "
+        + " The headline compares the prediction of the costliest group with its mean true probability. "
+        f"Here {leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups, and the costliest "
         f"group {share}. Hover over a point to see its group's prediction, mean true probability and share of CL and "
         "GL.",
         alt=f"{groups} groups. {colours}",

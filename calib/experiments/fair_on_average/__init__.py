@@ -17,9 +17,14 @@ EXPERIMENT = Experiment(
     why=(
         "The level of 5 % holds for one group. Each further group is another chance for a false alarm.",
         "This holds for the 16 groups of single columns. The 96 pairs add many more chances.",
-        "With 112 groups, 5 % of them means about six false alarms per table.",
+        "With 112 groups, 5 % of them means about six false alarms per data set.",
     ),
     turn={"depth": 1},
+    ghosts=(
+        {"lines": [[["112", 0.05]]]},
+        {"lines": [[["112", 0.5]]]},
+        {"lines": [[["112", 0.95]]]},
+    ),
     parameters=(
         Parameter(
             "depth",
@@ -49,12 +54,12 @@ EXPERIMENT = Experiment(
             3,
             help="With 1, 2 or 3 columns the hidden group has 25 %, 6 % or 2 % of the rows.",
         ),
-        Parameter("tables", "Tables", "integer", 100, 50, 500, help="How many tables are simulated."),
+        Parameter("tables", "Data sets", "integer", 100, 50, 500, help="How many data sets are simulated."),
     ),
     simulation=fair_on_average,
     notice=(
         "The more groups you test alone, the more often a calibrated model looks wrong. The audit raises a false alarm "
-        "in about 5 % of the tables, however many groups it searches.",
+        "in about 5 % of the data sets, however many groups it searches.",
         "With 500 rows the worst group is mostly not the hidden one, so testing each group alone accuses another "
         "group. The audit mostly stays silent. With 8,000 rows both name the hidden group.",
     ),

@@ -1,4 +1,4 @@
-"""Shares of tables: false alarms by the number of groups searched, and the hidden group found by the rows."""
+"""Shares of data sets: false alarms by the number of groups searched, and the hidden group found by the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Fair(Finding):
 
 
 def prepare(found: FairOnAverage) -> Fair:
-    """Tabulate the shares of tables, with false alarms and with the hidden group found."""
+    """Tabulate the shares of data sets, with false alarms and with the hidden group found."""
     calm = [
         {"tables": "calibrated", "groups": groups, "rows": CALM_ROWS}
         | {f"alarm_{method}": found.alarms[method][i] for method in METHODS}
@@ -44,17 +44,17 @@ def prepare(found: FairOnAverage) -> Fair:
     groups = found.searched[at]
     astray, silent = (brief_percent(float(found.astray[method][0])) for method in METHODS)
     return Fair(
-        title=f"{groups} groups, a calibrated model: false alarms in {naive} of the tables if each is tested alone, "
-        f"in {audit} by the audit",
-        caption="Above: tables of a calibrated model, so each alarm is false; the thin line is 5 %. Below: tables with "
-        f"a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
+        title=f"{groups} groups, a calibrated model: false alarms in {naive} of the data sets if each is tested "
+        f"alone, in {audit} by the audit",
+        caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. Below: data "
+        f"sets with a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
         f"{found.shift:g} higher than predicted. “Found” means an alarm whose worst group is the "
         f"hidden one or a part of it. With {found.rows[0]} rows, an alarm names another group in {astray} of the "
-        f"tables (each group tested alone) and in {silent} (audit).",
-        alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the tables if each group is tested "
-        f"alone, {audit} by the audit.",
-        drawn="Two pictures of shares of tables: false alarms by the number of groups, and the hidden group found by "
-        "the number of rows. Each has a line for testing each group alone and one for the audit.",
+        f"data sets (each group tested alone) and in {silent} (audit).",
+        alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each group is "
+        f"tested alone, {audit} by the audit.",
+        drawn="Two pictures of shares of data sets: false alarms by the number of groups, and the hidden group found "
+        "by the number of rows. Each has a line for testing each group alone and one for the audit.",
         table=pd.DataFrame([*calm, *hidden]),
         answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
         found=found,
@@ -71,7 +71,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
         height=165,
         between=48,
         xaxis={"type": "category", "title": {"text": "Rows"}},
-        yaxis={**SHARES, "title": {"text": "Tables"}},
+        yaxis={**SHARES, "title": {"text": "Data sets"}},
         shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
     )
     figure.update_layout(xaxis={"showticklabels": True})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -80,12 +81,34 @@ def groups(values: Array, depth: int) -> Array:
     return np.array(found, dtype=np.float32)
 
 
-def deviations(members: Array, y: Array, p: Array) -> Array:
-    """Return |Σ (y − p)| / √Σ p(1 − p), (k, r), of groups (k, n) for labels y (n, r); 0 for groups of few rows."""
-    variance = members @ (p * (1 - p)).astype(np.float32)
-    sums = members @ (y - p[:, None]).astype(np.float32)
+def deviations(members: Array, residuals: Array, variance: Array) -> Array:
+    """Return |Σ (y − p)| / √Σ p(1 − p), (k, r), of groups (k, n), from y − p (n, r) and p(1 − p) (n,); 0 for few rows.
+
+    The n are rows, or cells of rows with their sums.
+    """
+    variance = members @ variance.astype(np.float32)
+    sums = members @ residuals.astype(np.float32)
     enough = variance >= LEAST
     return np.where(enough[:, None], np.abs(sums) / np.sqrt(np.where(enough, variance, 1.0))[:, None], 0.0)
+
+
+@cache
+def cells(depth: int) -> Array:
+    """Tell which combinations of the values of all columns, in their order, are in each group: (k, c).
+
+    Rows of one combination are in the same groups, so their sums suffice: 256 cells instead of thousands of rows.
+    """
+    return groups(np.array(list(product(range(VALUES), repeat=COLUMNS))), depth)
+
+
+def by_cell(values: Array, amounts: Array) -> Array:
+    """Sum amounts (n, r) over the rows of each cell: (c, r)."""
+    cell = values @ VALUES ** np.arange(COLUMNS - 1, -1, -1)
+    order = np.argsort(cell, kind="stable")
+    present, starts = np.unique(cell[order], return_index=True)
+    sums = np.zeros((VALUES**COLUMNS, amounts.shape[1]), dtype=amounts.dtype)
+    sums[present] = np.add.reduceat(amounts[order], starts)
+    return sums
 
 
 def adjusted(largest: Array, seen: float) -> float:
@@ -142,13 +165,18 @@ def _searched(
     truth = np.clip(p + np.where(hidden, shift, -others), 0.0, 1.0)
     draws = rng.random((rows, REDRAWS + 1), dtype=np.float32) < p[:, None]
     draws[:, 0] = rng.random(rows) < truth
-    members = groups(values, depth)
-    z = deviations(members, draws, p)
+    amounts = np.empty((rows, REDRAWS + 3), dtype=np.float32)  # one pass over the rows
+    np.subtract(draws, p[:, None], out=amounts[:, :-2], casting="unsafe")
+    amounts[:, -2], amounts[:, -1] = p * (1 - p), ~hidden
+    sums = by_cell(values, amounts)
+    residuals, variance, visible = sums[:, :-2], sums[:, -2], sums[:, -1] > 0
+    members = cells(depth)
+    z = deviations(members, residuals, variance)
     result = []
     for count in counts:
         worst = int(np.argmax(z[:count, 0]))
         seen = float(z[worst, 0])
-        named = bool(hidden[members[worst] > 0].all())
+        named = not (members[worst] > 0)[visible].any()
         alarms = {
             "naive": bool(2 * norm.sf(seen) <= ALPHA),
             "audit": adjusted(z[:count, 1:].max(axis=0), seen) <= ALPHA,

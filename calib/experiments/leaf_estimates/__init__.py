@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
         "Averaging pure trees helps a lot. But all trees have learnt from the same rows, noise included.",
     ),
     turn={"curtail": 5},
-    panels=(2, 3, 4),
+    ghosts=({"panels": [2]}, {"panels": [3]}, {"panels": [4]}),
     parameters=(
         with_default(CURTAIL, 30),
         DEPTH,

@@ -21,6 +21,11 @@ EXPERIMENT = Experiment(
         "Among a hundred rows at least one prediction of 0 or 1 is usually wrong, and the loss then stays infinite.",
     ),
     turn={"tests": 20},
+    ghosts=(
+        {"lines": [[[100, 0.95]]], "axes": 2},
+        {"lines": [[[100, 0.5]]], "axes": 2},
+        {"lines": [[[100, 0.1]]], "axes": 2},
+    ),
     parameters=(
         Parameter(
             "tests",

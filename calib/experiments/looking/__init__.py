@@ -20,6 +20,11 @@ EXPERIMENT = Experiment(
         "Over many looks the chances of a false alarm add up, although the model never changes.",
     ),
     turn={"looks": 1},
+    ghosts=(
+        {"lines": [[[50, 0.05]]]},
+        {"lines": [[[50, 0.15]]]},
+        {"lines": [[[50, 0.2], [50, 1]]]},
+    ),
     parameters=(
         Parameter(
             "looks", "Weeks", "integer", 50, 1, 100, help="The number of weeks, with one look per week."

@@ -24,6 +24,11 @@ EXPERIMENT = Experiment(
         "the fit.",
     ),
     turn={"method": "venn"},
+    ghosts=(
+        {"traces": ["1/n"]},
+        {"traces": ["n^(−2/3)"]},
+        {"traces": ["1/√n"]},
+    ),
     parameters=(
         Parameter(
             "method",

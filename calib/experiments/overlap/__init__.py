@@ -25,6 +25,11 @@ EXPERIMENT = Experiment(
         "there is nothing to learn.",
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
+    ghosts=(
+        {"lines": [[[0, 0], [0, 0.05]]]},
+        {"lines": [[[1.2, 0], [1.2, 0.05]]]},
+        {"lines": [[[2.39, 0], [2.39, 0.05]]]},
+    ),
     parameters=(
         measure("overlap"),
         with_default(base("overlap", "overlap_measures"), "default"),

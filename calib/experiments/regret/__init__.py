@@ -22,6 +22,11 @@ EXPERIMENT = Experiment(
         "This p is on the more certain side, where a mistake costs most.",
     ),
     turn={"p1": 0.9},
+    ghosts=(
+        {"lines": [[[0.3, -0.7], [0.3, 1.1]]]},
+        {"lines": [[[0.3, -0.4], [0.5, -0.4]]]},
+        {"lines": [[[0, -0.4], [0.3, -0.4]]]},
+    ),
     parameters=(
         Parameter(
             "p0",

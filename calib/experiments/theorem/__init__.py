@@ -27,6 +27,12 @@ EXPERIMENT = Experiment(
         "One of the two probabilities always belongs to the true label. Nobody knows which one, but it is right on "
         "average.",
     ),
+    ghosts=(
+        {"traces": ["p0"]},
+        {"traces": ["p1"]},
+        {"traces": ["P_Y, for the true label"]},
+        {},
+    ),
     parameters=(
         Parameter(
             "predictor",

@@ -20,6 +20,11 @@ EXPERIMENT = Experiment(
         "The favoured class is too high and another one too low. Their errors cancel in the confidence.",
     ),
     turn={"tilt": 1.0},
+    ghosts=(
+        {"lines": [[[0, "temperature scaling"], [1, "temperature scaling"]]]},
+        {"lines": [[[2, "temperature scaling"], [4, "temperature scaling"]]]},
+        {"lines": [[[5, "temperature scaling"], [9.5, "temperature scaling"]]]},
+    ),
     parameters=(
         Parameter(
             "tilt",

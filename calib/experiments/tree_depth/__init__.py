@@ -22,7 +22,7 @@ EXPERIMENT = Experiment(
         "More splits lower the bias. But each leaf then holds few rows, and their share of class 1 is mostly chance.",
     ),
     turn={"n": 50},
-    panels=(1, 2, 3),
+    ghosts=({"panels": [1]}, {"panels": [2]}, {"panels": [3]}),
     parameters=(
         Parameter(
             "model",

@@ -24,7 +24,7 @@ EXPERIMENT = Experiment(
         "rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
-    panels=(4, 5, 6),
+    ghosts=({"panels": [4]}, {"panels": [5]}, {"panels": [6]}),
     parameters=(
         DEPTH,
         Parameter(

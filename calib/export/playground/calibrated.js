@@ -7,8 +7,8 @@ const REACH = 30  // units around a mark in which a pointer finds it
 // ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
 // and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
 // ``calibrates`` names the switch, and ``on`` tells whether it is on at first. Without ``p`` only axes are drawn.
-// ``pins`` are rows with a name that move with the marks. ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark or the
-// curve that the reader expected. ``under`` is the height of the histogram.
+// ``pins`` are rows with a name that move with the marks. ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark, the
+// curve or the rings that the reader expected. ``under`` is the height of the histogram.
 function calibrated(root, told) {
     const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "pins", "values"]
     const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt, class: "moving" }, told.under)
@@ -85,6 +85,9 @@ function calibrated(root, told) {
         parts.guessed.append(element("path", { class: "area", d: area.length ? `${through(area)}Z` : "" }), element("path", { d: through(curve) }),
             element("text", { x: across(x), y: up(y) - 8, "text-anchor": left ? "end" : "start" }, label))
         if (gap) parts.guessed.append(element("text", { x: across(gap.x), y: up(gap.y) + 4, "text-anchor": "middle" }, gap.text))
+    } else if (told.guess?.rings) {
+        for (const [x, y, name] of told.guess.rings) parts.guessed.append(element("circle", { cx: across(x), cy: up(y), r: 8 }),
+            element("text", { x: across(x), y: up(y) - 14, "text-anchor": "middle" }, name))
     } else if (told.guess) {
         const { at, value, label } = told.guess, left = at < 0.5, end = across(left ? 1 : 0) + (left ? -4 : 4)
         parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(1)}` }),

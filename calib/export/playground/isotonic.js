@@ -3,7 +3,8 @@
 
 // Rows as one entry for each distinct score, from the lowest to the highest. Rows in order are not sorted again.
 function tied(scores, labels, weights) {
-    const falls = scores.some((score, i) => i && score < scores[i - 1])
+    let falls = false
+    for (let i = 1; i < scores.length && !falls; i++) falls = scores[i] < scores[i - 1]
     const order = falls && Array.from(scores.keys()).sort((a, b) => scores[a] - scores[b]), entries = []
     let last
     for (let k = 0; k < scores.length; k++) {
@@ -16,17 +17,17 @@ function tied(scores, labels, weights) {
 }
 
 // Pool adjacent violators: the pools of the isotonic fit, their shares of class 1 strictly increasing.
-// Counts are whole numbers, and are compared exactly.
+// Counts are whole numbers, and are compared exactly. The entries become the pools: a page that is dragged makes no others.
 function pooled(entries) {
     const pools = []
-    for (let { low, high, rows, ones } of entries) {
-        for (let at = pools.length - 1; at >= 0 && pools[at].ones * rows >= ones * pools[at].rows; at--) {
+    for (const entry of entries) {
+        for (let at = pools.length - 1; at >= 0 && pools[at].ones * entry.rows >= entry.ones * pools[at].rows; at--) {
             const pool = pools.pop()
-            low = pool.low
-            rows += pool.rows
-            ones += pool.ones
+            entry.low = pool.low
+            entry.rows += pool.rows
+            entry.ones += pool.ones
         }
-        pools.push({ low, high, rows, ones })
+        pools.push(entry)
     }
     return pools
 }

@@ -84,13 +84,13 @@ function simulate(settings, stream, middle) {
 // Bins of equal width: rows, positives, sum of p, and the variance Σ p(1 − p) of the positives of a calibrated model.
 function binned({ p, y }, bins) {
     const found = Array.from({ length: bins }, () => ({ rows: 0, ones: 0, sum: 0, variance: 0 }))
-    p.forEach((value, i) => {
-        const bin = found[Math.min(bins - 1, Math.floor(value * bins + 1e-9))]
+    for (let i = 0; i < p.length; i++) {
+        const value = p[i], bin = found[Math.min(bins - 1, Math.floor(value * bins + 1e-9))]
         bin.rows += 1
         bin.ones += y[i]
         bin.sum += value
         bin.variance += value * (1 - value)
-    })
+    }
     return found
 }
 
@@ -104,8 +104,12 @@ function band({ rows, sum, variance }) {
 // with these predictions (normal approximation): |x| has the mean √(2/π) and the variance 1 − 2/π in units of x.
 function scores(rows, bins) {
     const { p, y } = rows, n = p.length, ones = total(y), cells = binned(rows, bins)
-    const brier = total(p.map((value, i) => (value - y[i]) ** 2)) / n
-    const logLoss = total(p.map((value, i) => 0 - (y[i] ? Math.log(value) : Math.log1p(-value)))) / n
+    let squares = 0, logs = 0
+    for (let i = 0; i < n; i++) {
+        squares += (p[i] - y[i]) ** 2
+        logs -= y[i] ? Math.log(p[i]) : Math.log1p(-p[i])
+    }
+    const brier = squares / n, logLoss = logs / n
     const pools = pooled(tied(p, y))
     const recalibrated = total(pools.map(({ rows, ones }) => ones * (1 - ones / rows))) / n
     const uncertainty = (ones / n) * (1 - ones / n)
@@ -233,10 +237,13 @@ const CALIBRATORS = {
 
 // Everything that the picture shows; a calibrator needs rows of both classes.
 function explored(settings) {
-    const middle = centre(settings), test = simulate(settings, 0, middle), calibration = simulate(settings, 1, middle)
-    const positives = total(calibration.y)
+    const middle = centre(settings), test = simulate(settings, 0, middle), before = scores(test, settings.bins)
+    const rows = () => simulate(settings, 1, middle)  // without a calibrator the page does not need them
+    if (settings.calibrator === "none")
+        return { test, get calibration() { return rows() }, fits: "none", map: CALIBRATORS.none(), after: test, before, now: before }
+    const calibration = rows(), positives = total(calibration.y)
     const fits = positives > 0 && positives < settings.rows ? settings.calibrator : "none"
     const map = CALIBRATORS[fits](calibration)
     const after = fits === "none" ? test : { p: test.p.map(value => map(value)[0]), y: test.y }
-    return { test, calibration, fits, map, after, before: scores(test, settings.bins), now: scores(after, settings.bins) }
+    return { test, calibration, fits, map, after, before, now: fits === "none" ? before : scores(after, settings.bins) }
 }

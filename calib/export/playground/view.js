@@ -1,6 +1,7 @@
 // The controls and the words of the playground around its diagram, in a given element. Nothing is asked of a server.
 
 const STEEP = 2  // log-odds at which the handle of the slope stands
+const ALONG = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))  // predictions at which curves are drawn
 const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
 const rounded = value => Math.round(value * 1000) / 1000  // as an address holds it
 
@@ -110,6 +111,7 @@ function playground(root, told, given, changed) {
     }, () => { before = null })
 
     const radios = calibrators(), ranges = sliders()
+    const [choices, inputs] = [radios, ranges].map(all => [...all.querySelectorAll("input")])
     const drawing = button("Draw a curve", "Draw the true frequencies by hand", () => {
         settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => rounded(frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9))))
         draw()
@@ -216,43 +218,42 @@ function playground(root, told, given, changed) {
     function paint() {
         found = explored(settings)
         const colour = told.calibrators.find(({ key }) => key === found.fits).colour
-        svg.style.setProperty("--calibrator", colour)
-        const points = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))
-        truthPath.setAttribute("d", path(points.map(p => [across(p), up(frequency(settings, p))])))
-        const maps = found.fits === "none" ? [] : points.map(p => [p, ...found.map(p)])
-        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(q)])))
+        if (svg.style.getPropertyValue("--calibrator") !== colour) svg.style.setProperty("--calibrator", colour)
+        put(truthPath, "d", path(ALONG.map(p => [across(p), up(frequency(settings, p))])))
+        const maps = found.fits === "none" ? [] : ALONG.map(p => [p, ...found.map(p)])
+        put(mapPath, "d", path(maps.map(([p, q]) => [across(p), up(q)])))
         const pairs = maps.filter(one => one.length > 2)
-        intervalPath.setAttribute("d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
+        put(intervalPath, "d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
             ...pairs.toReversed().map(([p, , low]) => [across(p), up(low)])]) + "Z" : "")
         const p = found.fits === "none" ? found.test.p : found.test.p.map((at, i) => at + shift * (found.after.p[i] - at))
         const cells = binned({ p, y: found.test.y }, settings.bins), filled = cells.filter(({ rows }) => rows)
         const ends = filled.filter(({ rows }) => rows >= FEW).map(bin => [across(bin.sum / bin.rows), ...band(bin)])
-        bandPath.setAttribute("d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
+        put(bandPath, "d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
             ...ends.toReversed().map(([x, low]) => [x, up(low)])]) + "Z")
         marks(parts.ghost, found.fits === "none" ? [] : binned(found.test, settings.bins).filter(({ rows }) => rows))
         marks(parts.marks, filled)
         const highest = Math.max(1, ...cells.map(({ rows }) => rows))
-        barPath.setAttribute("d", bars(cells, highest))
+        put(barPath, "d", bars(cells, highest))
         write(most, DECIMALS.format(highest))
         handles()
         numbers(found)
-        for (const input of ranges.querySelectorAll("input")) {
+        for (const input of inputs) {
             const { name } = input.dataset, value = settings[name]
             const text = name === "prevalence" ? percent(value) : DECIMALS.format(value).replace("-", "−")
             if (Number(input.value) !== value) input.value = value
             if (!write(input.nextSibling, text)) continue
             input.setAttribute("aria-valuetext", text)
         }
-        for (const input of radios.querySelectorAll("input")) input.checked = input.value === settings.calibrator
-        drawing.textContent = settings.curve ? "Use level and slope" : "Draw a curve"
+        for (const input of choices) input.checked = input.value === settings.calibrator
+        write(drawing, settings.curve ? "Use level and slope" : "Draw a curve")
     }
 
     function handles() {
         const place = (made, p, q, value, text) => {
-            made.setAttribute("cx", across(p))
-            made.setAttribute("cy", up(q))
-            made.setAttribute("aria-valuenow", value)
-            made.setAttribute("aria-valuetext", text)
+            put(made, "cx", fine(across(p)))
+            put(made, "cy", fine(up(q)))
+            put(made, "aria-valuenow", value)
+            put(made, "aria-valuetext", text)
         }
         const at = expit(STEEP), own = Boolean(settings.curve)
         for (const made of [level, slope]) made.toggleAttribute("hidden", own)

@@ -89,7 +89,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         with stage.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
-            if experiment.panels and guess.isdecimal() and experiment.usual(values):
+            if experiment.ghosts and guess.isdecimal() and experiment.usual(values):
                 headings.keep_guess(_ghost(experiment, int(guess)))
             if not headings.asked():  # the step of a lesson may ask instead
                 headings.ask(answers if guess == ASK else None, experiment.posed)
@@ -132,10 +132,9 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
 
 
 def _ghost(experiment: Experiment, guess: int) -> placing.Ghost:
-    """Return the guess as a panel of the picture, beside that of the right answer."""
-    panels = experiment.panels
-    asked = Question("", experiment.answers, panels[experiment.right - 1], experiment.why, "panel")
-    return placing.Ghost(asked, panels[guess - 1])
+    """Return the guess as it stays in the picture."""
+    asked = Question("", experiment.answers, experiment.right, experiment.why, ghosts=experiment.ghosts)
+    return placing.Ghost(asked, guess)
 
 
 def guess_of(recipe: Recipe, experiment: Experiment) -> str:

@@ -89,7 +89,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         text if state.presenter() else title
     ):  # the drawer in presenter view covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
-    beside = dict.fromkeys((*map(part_of, step.beside), "player", "controls"))  # each once
+    beside = dict.fromkeys(map(part_of, step.beside))  # each once
     with text:
         if not (state.presenter() and _answered(step)):  # the words need the height
             _text(step)
@@ -100,8 +100,9 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
             _question(step, step.question)
         with st.container(key="untold") if waits else nullcontext():
             parts |= {name: _place_of(name) for name in beside}
-        if not waits:
-            _what_to_see(step)
+            if not waits:
+                _what_to_see(step)
+            parts |= {name: _place_of(name) for name in ("player", "controls")}
         _moves(lesson, number, waits)
     with picture:
         parts |= {chart_of(step): _place_of(chart_of(step))}
@@ -113,7 +114,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
                 moving.axes(FIGURES[chart_of(step)].label)
     if step.heading and not step.departed(state.recipe()):
         headings.say(step.heading)
-    headings.zoom(step.picture.get("across", ()))
+    headings.narrow(step.picture)
     stage.set_up(parts)
 
 
@@ -195,8 +196,7 @@ def _answer(step: Step, guess: Guess | None) -> None:
 
 
 def _feedback(step: Step, question: Question, guess: Guess) -> None:
-    if guess.placed is not None:
-        headings.keep_guess(placing.Ghost(question, guess.placed))
+    headings.keep_guess(placing.Ghost(question, guess.answer if guess.placed is None else guess.placed))
     with st.container(horizontal=True, vertical_alignment="center"):
         right = question.is_right(guess.answer, guess.placed)
         asking.feedback(step.place, _reply(question, guess.answer, guess.placed), right)

@@ -32,7 +32,8 @@ class Player {
 
     show() {
         const { values, index, label, answered } = this.data, wait = this.asked !== null && this.asked !== undefined
-        this.said.textContent = `${label}: ${values[index]} (${index + 1} of ${values.length})`
+        const counted = values.every((value, i) => Number(value) === Number(values[0]) + i)  // whole numbers in a row: no place among them
+        this.said.textContent = counted ? `${label}: ${values[index]} of ${values.at(-1)}` : `${label}: ${values[index]} (${index + 1} of ${values.length})`
         this.back.disabled = index === 0 || wait
         this.forth.disabled = index === values.length - 1 || wait
         this.play.disabled = STILL.matches

@@ -10,7 +10,7 @@ const make = (name, attributes = {}) => {
 const charts = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
     .filter(at => at._fullLayout && at.checkVisibility({ visibilityProperty: true }))
 const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
-const said = (axis, value) => axis.type === "date" ? new Date(value).toISOString().slice(0, 10)
+const said = (axis, value) => axis.type === "date" ? new Date(value).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })
     : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
     : value.toFixed(Math.abs(axis.range[1] - axis.range[0]) < 0.5 ? 3 : 2)
 const within = (value, low, high) => Math.min(Math.max(value, low), high)

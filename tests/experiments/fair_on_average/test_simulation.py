@@ -12,6 +12,8 @@ from calib.experiments.fair_on_average.simulation import (
     VALUES,
     _searched,
     adjusted,
+    by_cell,
+    cells,
     deviations,
     fair_on_average,
     groups,
@@ -40,12 +42,12 @@ def test_groups_are_all_values_and_their_conjunctions():
 
 def test_a_deviation_is_the_z_of_its_rows():
     values, p, y = drawn()
-    z = deviations(groups(values, 2), y[:, None], p)[:, 0]
+    z = deviations(groups(values, 2), (y - p)[:, None], p * (1 - p))[:, 0]
     mine = (values[:, 0] == 1) & (values[:, 2] == 3)
     assert z[16 + 16 + 4 + 3] == pytest.approx(
         abs((y - p)[mine].sum()) / np.sqrt((p * (1 - p))[mine].sum()), rel=1e-4
     )
-    few = deviations(groups(values[:30], 2), y[:30, None], p[:30])
+    few = deviations(groups(values[:30], 2), (y - p)[:30, None], (p * (1 - p))[:30])
     assert (few[16:] == 0).all(), "groups of a few rows are not tested"
 
 
@@ -57,7 +59,8 @@ def test_the_worst_group_and_its_p_value_are_those_of_the_audit():
     y[hidden] = rng.random(hidden.sum()) < p[hidden] + 0.25
     members = groups(values, 2)
     draws = rng.random((4000, 200)) < p[:, None]
-    z, again = deviations(members, y[:, None], p)[:, 0], deviations(members, draws, p)
+    z = deviations(members, (y - p)[:, None], p * (1 - p))[:, 0]
+    again = deviations(members, draws - p[:, None], p * (1 - p))
     found = audit(y, p, pd.DataFrame(values.astype(str), columns=list("abcd")), resamples=199)
     worst = np.flatnonzero(members[np.argmax(z)])
     np.testing.assert_array_equal(np.flatnonzero(found.members(0)), worst)
@@ -91,3 +94,12 @@ def test_right_on_average_and_wrong_for_the_hidden_group():
     assert found.size == 0.25
     assert found.found["audit"][-1] == 1
     assert (found.found["naive"] + found.astray["naive"] <= 1).all()
+
+
+def test_sums_of_cells_deviate_as_those_of_rows():
+    """256 cells hold what the search needs of the rows."""
+    values, p, y = drawn(900, seed=5)
+    every, variance = (y - p)[:, None], p * (1 - p)
+    of_rows = deviations(groups(values, 2), every, variance)
+    of_cells = deviations(cells(2), by_cell(values, every), by_cell(values, variance[:, None])[:, 0])
+    np.testing.assert_allclose(of_cells, of_rows, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,520 @@
+"""The finding above the picture of a step, and a guess in it, are so: numbers of the step, computed anew.
+
+The heading speaks of the picture, so its own seed decides; ``test_claims.py`` has what must hold over seeds.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from calib.analysis.audit import audit
+from calib.analysis.curves import binned_curve
+from calib.analysis.decision import decide
+from calib.experiments import EXPERIMENTS, shown
+from calib.figures import FIGURES
+from calib.lessons import LESSONS
+from calib.metrics import auc
+from calib.study.papers.ten_setups import setup_recipes
+from tests.experiments.simulated import found
+from tests.lessons.test_claims import day, evaluated, hidden, marks, of, simulated, step, watched
+
+CHECKS: dict[str, tuple[str, Callable[[], None]]] = {}
+DEFINES = {"reliability_diagram:6", "two_probabilities:3"}
+"""Steps whose heading names what is drawn, and states nothing that could be wrong."""
+
+
+def says(place: str, words: str) -> Callable:
+    """Register a check for the heading of a step, such as deep_trees:1, and the words that it holds."""
+
+    def register(check: Callable[[], None]) -> Callable[[], None]:
+        CHECKS[place] = (words.replace(" %", "\u00a0%"), check)  # a number and its sign stay in one line
+        return check
+
+    return register
+
+
+def here(key: str, number: int, page: str, simulation: str | None = None):
+    """The result of the experiment of a step, remembered for its other steps."""
+    settings = dict(step(key, number).recipe.settings)
+    experiment = shown(settings, page)
+    return found(experiment.key, 0, simulation, **experiment.numbers(experiment.values(settings), simulation))
+
+
+def gaps(key: str, number: int, calibrator: str = "none", least: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Mean prediction, and observed share less it, of the bins of a step that hold so many rows."""
+    evaluation = of(key, number)
+    curve = binned_curve(evaluation.y, evaluation.predictions[calibrator].p, bins=evaluation.recipe.bins)
+    some = curve.count >= least
+    return curve.mean_p[some], (curve.observed - curve.mean_p)[some]
+
+
+def test_every_heading_has_a_check_of_its_own_words():
+    """Other words need another look at their check."""
+    headings = {one.place: one.heading for lesson in LESSONS.values() for one in lesson.steps if one.heading}
+    assert {place: words for place, (words, _) in CHECKS.items()} == {
+        place: words for place, words in headings.items() if place not in DEFINES
+    }
+
+
+@says("why_calibrate:1", "High risks are too high")
+def high():
+    predicted, off = gaps("why_calibrate", 1)
+    assert (off[predicted > 0.4] < -0.05).all()
+
+
+@says("why_calibrate:2", "Overconfident: low risks too low, high risks too high")
+def overconfident(number: int = 2):
+    predicted, off = gaps("why_calibrate", number)
+    assert off[0] > 0.05
+    assert (off[predicted > 0.4] < -0.05).all()
+
+
+@says("why_calibrate:3", "Platt scaling: the marks move near the diagonal")
+def platt_moves():
+    (_, before), (_, after) = gaps("why_calibrate", 3), gaps("why_calibrate", 3, "platt")
+    assert np.abs(before).max() > 0.3
+    assert np.abs(after).max() < 0.15
+    scores = of("why_calibrate", 3).metrics.ece
+    assert scores["platt"] < scores["none"] / 3
+
+
+@says("why_calibrate:4", "The marks move, the order stays")
+def order_stays():
+    evaluation = of("why_calibrate", 4)
+    before, after = (evaluation.predictions[key].p for key in ("none", "platt"))
+    assert np.abs(before - after).max() > 0.2
+    assert stats.kendalltau(before, after).statistic == pytest.approx(1)
+
+
+@says("why_calibrate:5", "Other customers, the same fault")
+def same_fault():
+    overconfident(5)
+    assert of("why_calibrate", 5).recipe.seed != of("why_calibrate", 2).recipe.seed
+
+
+@says("reliability_diagram:1", "Underconfident: high predictions too low, low ones too high")
+def underconfident():
+    predicted, off = gaps("reliability_diagram", 1)
+    assert (off[predicted > 0.6] > 0).all()
+    assert (off[predicted < 0.5] < 0).all()
+
+
+@says("reliability_diagram:2", "A correct model: marks near the diagonal")
+def near_diagonal():
+    assert np.abs(gaps("reliability_diagram", 2)[1]).max() < 0.05
+
+
+@says("reliability_diagram:3", "25 bins: the same predictions, a larger ECE")
+def larger_ece():
+    few, many = of("reliability_diagram", 2), of("reliability_diagram", 3)
+    assert np.array_equal(few.predictions["none"].p, many.predictions["none"].p)
+    assert many.metrics.ece["none"] > 3 * few.metrics.ece["none"]
+
+
+@says("reliability_diagram:4", "Bins with few rows have a wide band")
+def wide_band():
+    evaluation = of("reliability_diagram", 4)
+    curve = binned_curve(evaluation.y, evaluation.predictions["none"].p, bins=15)
+    some = curve.count >= 10
+    widths = (curve.band_upper - curve.band_lower)[some]
+    assert stats.spearmanr(curve.count[some], widths).statistic < -0.7
+
+
+@says("reliability_diagram:5", "Equal counts: the marks crowd at the ends")
+def crowd():
+    evaluation = of("reliability_diagram", 5)
+    p = evaluation.predictions["none"].p
+    means = binned_curve(evaluation.y, p, bins=10, strategy="quantile").mean_p
+    assert ((means < 0.1) | (means > 0.9)).all()
+
+
+@says("labels_to_steps:2", "The joined pool has 1 of 3 rows in class 1")
+def joined():
+    made = simulated("labels_to_steps", 2)
+    assert made.ratio(2, made.joined[1]) == (1, 3)
+
+
+@says("labels_to_steps:3", "In the end: 0 at the left, 1 at the right")
+def ends():
+    made = simulated("labels_to_steps", 3)
+    values = made.fitted(made.moves)
+    assert (values[0], values[-1]) == (0, 1)
+
+
+@says("labels_to_steps:4", "Isotonic regression: near the diagonal")
+def isotonic_near():
+    assert np.abs(gaps("labels_to_steps", 4, "isotonic")[1]).max() < 0.15
+    scores = of("labels_to_steps", 4).metrics.ece
+    assert scores["isotonic"] < scores["none"] / 3
+
+
+@says("labels_to_steps:6", "Isotonic regression: hardly ever finite")
+def hardly_finite():
+    made = here("labels_to_steps", 6, "validity")
+    assert all(np.isfinite(made.log_loss(key)).all(axis=1).mean() < 0.2 for key in ("dir", "isotonic"))
+
+
+@says("two_probabilities:1", "Right on average: the one for the true label")
+def right_on_average():
+    errors = mean_errors()
+    assert abs(errors["P_Y, for the true label"]) < 0.01
+    assert min(abs(errors[name]) for name in ("p0", "p1")) > 0.05
+    assert errors["p0"] > 0 > errors["p1"]
+
+
+def mean_errors() -> dict[str, float]:
+    """Mean of label less probability over all draws, by line of the picture."""
+    record = FIGURES["theorem"].prepare(here("two_probabilities", 1, "validity"))
+    return {line.name: line.y[-1] for line in FIGURES["theorem"].draw(record).data if line.name}
+
+
+@says("two_probabilities:2", "p1 is above p0 for every digit")
+def above():
+    pairs = of("two_probabilities", 2).predictions["venn_abers"]
+    assert (pairs.upper > pairs.lower).all()
+
+
+@says("two_probabilities:4", "Three times the rows halve the width")
+def halved():
+    made = here("two_probabilities", 4, "validity")
+    slope = np.polyfit(np.log(made.sizes), np.log(made.mean), 1)[0]
+    assert 2.5 < 2 ** (-1 / slope) < 3.5
+
+
+@says("two_probabilities:5", "The best number is nearer to 1/2")
+def nearer():
+    p = np.linspace(1e-3, 1 - 1e-3, 99_801)
+    p0, p1 = 0.1, 0.5
+    worst = np.maximum(np.log((1 - p0) / (1 - p)), np.log(p1 / p))
+    assert abs(p[worst.argmin()] - 0.5) < abs((p0 + p1) / 2 - 0.5) - 0.02
+
+
+@says("not_useful:1", "Valid, but useless")
+def useless():
+    """A constant pair includes the frequency on average, and tells no two rows apart."""
+    rng = np.random.default_rng(0)
+    y = rng.random((4000, 101)) < 0.46
+    ones = y[:, :-1].sum(axis=1)
+    p0, p1 = ones / 101, (ones + 1) / 101
+    assert abs(np.mean(np.where(y[:, -1], p1, p0) - y[:, -1])) < 3 * 0.5 / np.sqrt(4000)
+
+
+@says("not_useful:2", "Calibrated, and of no use")
+def of_no_use():
+    evaluation = of("not_useful", 2)
+    p = evaluation.predictions["none"].p
+    assert abs(p.mean() - evaluation.y.mean()) < 0.01
+    assert auc(evaluation.y, p) == 0.5
+
+
+@says("not_useful:3", "Naive Bayes has the larger ECE")
+def bayes_ece():
+    assert of("not_useful", 3).metrics.ece["none"] > 10 * of("not_useful", 2).metrics.ece["none"]
+
+
+@says("not_useful:4", "Everybody is above the threshold")
+def everybody():
+    assert (of("not_useful", 4).predictions["none"].p > 1 / 6).all()
+
+
+@says("not_useful:5", "Two groups, each with many true probabilities")
+def two_groups():
+    table = here("not_useful", 5, "cl_gl").point.losses["brier"]
+    assert table.groups == 2
+    assert table.grouping > 0.01
+
+
+@says("deep_trees:1", "Closest to the truth: depth 4")
+def depth_4(number: int = 1, best: str = "Depth 4"):
+    tce = {panel.name: panel.tce for panel in here("deep_trees", number, "tree_depth").shown}
+    assert min(tce, key=tce.get) == best
+
+
+@says("deep_trees:2", "With 100 rows: depth 2")
+def depth_2():
+    depth_4(2, "Depth 2")
+
+
+@says("deep_trees:3", "More than 100 leaves, two groups")
+def leaves():
+    point = here("deep_trees", 3, "cl_gl").point
+    assert point.leaves > 100
+    assert point.losses["brier"].groups == 2
+
+
+@says("deep_trees:4", "Grouping loss falls, then rises again")
+def falls_and_rises():
+    points = here("deep_trees", 4, "cl_gl", "cl_gl_sweep").points
+    grouping = [point.losses["brier"].grouping for point in points]
+    lowest = int(np.argmin(grouping))
+    assert (np.diff(grouping[: lowest + 1]) < 0).all()
+    assert (np.diff(grouping[lowest:]) > 0).all()
+    assert 0 < lowest < len(grouping) - 1
+
+
+@says("deep_trees:5", "Two marks move, and stay two marks")
+def two_marks():
+    predictions = of("deep_trees", 5).predictions
+    before, after = (np.unique(predictions[key].p) for key in ("none", "venn_abers"))
+    assert (len(before), len(after)) == (2, 2)
+    assert np.abs(before - after).min() > 0.1
+
+
+@says("deep_trees:6", "Curtailment comes closest of the three")
+def curtailed():
+    """Laplace, curtailment and a forest of such trees, as the panels 2 to 4."""
+    tce = [panel.tce for panel in here("deep_trees", 6, "tree_depth").shown]
+    assert np.argmin(tce[1:4]) == 1
+
+
+@says("out_of_bag:1", "Fewer training rows: a worse forest")
+def worse():
+    assert of("out_of_bag", 1).metrics.brier["none"] > of("out_of_bag", 3).metrics.brier["none"] + 0.005
+
+
+@says("out_of_bag:2", "On training rows, all three do harm")
+def harm():
+    brier = of("out_of_bag", 2).metrics.brier
+    assert len(brier) == 4
+    assert (brier.drop("none") > brier["none"] + 0.01).all()
+
+
+@says("out_of_bag:3", "Out of bag: lower than both")
+def lower():
+    brier = {
+        at: of("out_of_bag", 3, placement=at).metrics.brier["venn_abers"] for at in ("oob", "split", "train")
+    }
+    assert brier["oob"] < min(brier["split"], brier["train"]) - 0.005
+
+
+@says("out_of_bag:4", "More calibration rows, narrower intervals")
+def narrower():
+    oob, split = (of("out_of_bag", 4, placement=at) for at in ("oob", "split"))
+    assert len(oob.calibration_y) > 2.5 * len(split.calibration_y)
+    widths = [
+        np.median(one.predictions["venn_abers"].upper - one.predictions["venn_abers"].lower)
+        for one in (oob, split)
+    ]
+    assert widths[0] < widths[1] / 2
+
+
+@says("out_of_bag:5", "Brier score: lower out of bag for all five")
+def all_five():
+    recipes = setup_recipes(step("out_of_bag", 5).recipe)
+    lower = evaluated(recipes["oob"]).metrics.brier < evaluated(recipes["split"]).metrics.brier
+    assert (len(lower), lower.all()) == (5, True)
+
+
+@says("when_it_helps:1", "Lower row: the support-vector machine is closest")
+def svm():
+    _, panels = here("when_it_helps", 1, "which_model").rows.values()
+    closest = min(panels, key=lambda panel: panel.tce)
+    assert closest.name.startswith("SVM")
+
+
+@says("when_it_helps:2", "Calibrating helps most where classes overlap")
+def overlap():
+    """In two dimensions, as the question says: the gain of each calibrator, along the distance of the classes."""
+    record = FIGURES["overlap"].prepare(here("when_it_helps", 2, "overlap"))
+    lines = [line for line in FIGURES["overlap"].draw(record).data if line.xaxis == "x" and line.legendgroup]
+    by_name = {line.name: np.array(line.y, dtype=float) for line in lines}
+    raw = by_name.pop("Same forest, uncalibrated")
+    for name in ("Platt scaling", "Isotonic regression", "Beta calibration", "Venn–Abers"):
+        assert (raw - by_name[name]).argmax() == 0, name
+
+
+@says("when_it_helps:3", "Here tuning on all rows is better than any calibrator")
+def tuning():
+    record = FIGURES["calibration_size"].prepare(here("when_it_helps", 3, "calibration_size"))
+    last = {line.name: line.y[-1] for line in FIGURES["calibration_size"].draw(record).data if line.name}
+    tuned = last.pop("Tuned forest on all rows")
+    forests = {name for name in last if name.endswith("on all rows")}
+    assert all(tuned < value for name, value in last.items() if name not in forests)
+
+
+@says("when_it_helps:4", "Loans: the forest overestimates above 30 %")
+def loans():
+    predicted, off = gaps("when_it_helps", 4)
+    assert (off[predicted > 0.3] < 0).all()
+
+
+@says("still_calibrated:1", "One look per week: many false alarms")
+def alarms():
+    made = here("still_calibrated", 1, "looking")
+    assert made.share("calm", "test")[-1] > 0.2
+
+
+@says("still_calibrated:2", "The alarm comes after nine days")
+def nine_days():
+    assert day(watched(2), watched(2).watched.found.moment) - 300 == 9
+
+
+@says("still_calibrated:3", "The scores stay, the calibration changes")
+def only_calibration():
+    seen = watched(3)
+    assert seen.shifted is None
+    assert (seen.table["low"] > 0).iloc[-6:].all()
+
+
+@says("still_calibrated:4", "The alarm comes after seven months")
+def seven_months():
+    alarm = np.datetime64("2023-01-02") + day(watched(4), watched(4).watched.found.moment)
+    months = (alarm - np.datetime64("2023-07-21")) / np.timedelta64(1, "D") / 30.44
+    assert round(months) == 7
+
+
+@says("fair_on_average:1", "On average, this model is right")
+def right():
+    assert all(abs(came - predicted) < 0.05 for predicted, came in marks(of("fair_on_average", 1), 100))
+
+
+@says("fair_on_average:2", "One by one: almost always a false alarm")
+def one_by_one():
+    made = here("fair_on_average", 2, "fair_on_average")
+    assert made.alarms["naive"][made.depth - 1] > 0.9
+
+
+@says("fair_on_average:3", "Two of 196 groups lie beyond chance")
+def two_of_196():
+    evaluation = of("fair_on_average", 3)
+    frame = pd.DataFrame({name: evaluation.column(name) for name in evaluation.dataset.beside})
+    told = audit(evaluation.y, evaluation.predictions["none"].p, frame, resamples=999)
+    assert (told.found, len(told.segments)) == (2, 196)
+
+
+@says("fair_on_average:4", "In this group, the model underestimates")
+def underestimates():
+    assert hidden(of("fair_on_average", 4)).all()
+    assert all(came > predicted for predicted, came in marks(of("fair_on_average", 4), 10))
+
+
+@says("fair_on_average:5", "Only multicalibration comes near the diagonal")
+def only_one():
+    evaluation = of("fair_on_average", 5)
+    off = {key: abs(evaluation.y.mean() - each.p.mean()) for key, each in evaluation.predictions.items()}
+    assert [key for key, gap in off.items() if gap < 0.05] == ["multicalibration"]
+
+
+@says("three_classes:1", "The confidence is right, the classes are not")
+def confidence():
+    errors = classes(1)
+    assert (
+        errors["confidence"]["temperature scaling"]
+        < 1
+        < 5
+        < errors["single classes, mean"]["temperature scaling"]
+    )
+
+
+@says("three_classes:2", "Dividing makes the classes worse")
+def dividing():
+    errors = classes(2)["single classes, mean"]
+    assert errors["… divided by the sum"] > 2 * errors["one against the rest"]
+
+
+@says("three_classes:3", "One number repairs both")
+def one_number():
+    errors = classes(3)
+    assert all(error["temperature scaling"] < 0.5 < 5 < error["uncalibrated"] for error in errors.values())
+
+
+def classes(number: int) -> dict[str, dict[str, float]]:
+    """Errors in percentage points, by line and method, as the picture shows them."""
+    experiment, settings = EXPERIMENTS["three_classes"], dict(step("three_classes", number).recipe.settings)
+    made = here("three_classes", number, "three_classes")
+    record = FIGURES["three_classes"].prepare(
+        made, **experiment.view(experiment.values(settings), "three_classes")
+    )
+    drawn = FIGURES["three_classes"].draw(record).data
+    return {line.name: dict(zip(line.y, line.x, strict=True)) for line in drawn}
+
+
+@says("three_classes:4", "The forest is right more often than it says")
+def right_more_often():
+    assert (gaps("three_classes", 4)[1] > 0).all()
+
+
+@pytest.mark.parametrize("place", CHECKS)
+def test_a_heading_is_so(place):
+    CHECKS[place][1]()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What an answer would look like in the picture, where the guess stays
+
+
+def sketch(key: str, number: int, answer: int | None = None):
+    """The sketch of an answer to the question of a step, of the right one by default."""
+    one = step(key, number)
+    asked = one.question or shown(dict(one.recipe.settings), one.page.removeprefix("learn_"))
+    return asked.ghosts[(answer or asked.right) - 1]
+
+
+def heights(drawing) -> list[float]:
+    return [y for line in drawing["lines"] for _, y in line]
+
+
+def test_the_right_answer_is_sketched_where_the_picture_shows_it():
+    made = simulated("labels_to_steps", 1)
+    first = made.joined[0]
+    points = sorted(made.points)[first : first + 2]
+    assert [tuple(point) for point in sketch("labels_to_steps", 1)["lines"][0]] == points
+    assert heights(sketch("labels_to_steps", 2)) == [pytest.approx(1 / 3, abs=1e-3)] * 2
+    assert heights(sketch("labels_to_steps", 3)) == [0, 0, 1, 1]
+    p0 = of("labels_to_steps", 5).predictions["venn_abers"].lower.max()
+    assert heights(sketch("labels_to_steps", 5)) == [pytest.approx(p0, abs=0.01), 1]
+    assert heights(sketch("two_probabilities", 3)) == [pytest.approx(4 / 7, abs=1e-3)]
+    share = here("labels_to_steps", 6, "validity").log_loss("dir")
+    assert heights(sketch("labels_to_steps", 6)) == [
+        pytest.approx(np.isfinite(share).all(axis=1).mean(), abs=0.05)
+    ]
+
+
+def test_costs_and_errors_are_sketched_at_their_values():
+    decision = decide(of("not_useful", 4), cost_false_alarm=1, cost_miss=5)
+    everybody, nobody = (sketch("not_useful", 4, answer)["lines"][0][0][0] for answer in (1, 3))
+    assert (everybody, nobody) == (
+        pytest.approx(decision.always, abs=0.002),
+        pytest.approx(decision.never, abs=0.02),
+    )
+    (low, _), (high, _) = sketch("not_useful", 3)["lines"][0]
+    assert low < of("not_useful", 3).metrics.ece["none"] < high
+    (before, _), (end, _) = reversed(sketch("out_of_bag", 4)["lines"][0])
+    pairs = {at: of("out_of_bag", 4, placement=at).predictions["venn_abers"] for at in ("split", "oob")}
+    width = {at: np.median(pair.upper - pair.lower) for at, pair in pairs.items()}
+    assert before == pytest.approx(width["split"], abs=2e-4)
+    assert end < width["oob"] < before
+    points = here("deep_trees", 4, "cl_gl", "cl_gl_sweep")
+    losses = {value: point.losses["brier"] for value, point in zip(points.values, points.points, strict=True)}
+    tops = [losses[depth].irreducible + losses[depth].grouping for depth in (4, None)]
+    assert heights(sketch("deep_trees", 4)) == pytest.approx(tops, abs=0.003)
+    last = here("still_calibrated", 1, "looking").share("calm", "test")[-1]
+    low, high = heights(sketch("still_calibrated", 1))
+    assert low <= last <= high
+    found = here("fair_on_average", 2, "fair_on_average").alarms["naive"][1]
+    assert heights(sketch("fair_on_average", 2)) == [pytest.approx(found, abs=0.06)]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_errors_of_classes_are_sketched_around_their_values(number):
+    errors = classes(number)["single classes, mean"]
+    (low, method), (high, _) = sketch("three_classes", number)["lines"][0]
+    assert low <= errors[method] <= high
+
+
+@pytest.mark.parametrize(
+    ("key", "number", "page"),
+    [
+        ("two_probabilities", 1, "validity"),
+        ("two_probabilities", 4, "validity"),
+        ("when_it_helps", 3, "calibration_size"),
+    ],
+)
+def test_a_sketch_names_traces_of_its_picture(key, number, page):
+    experiment = shown(dict(step(key, number).recipe.settings), page)
+    figure = FIGURES[experiment.key]
+    names = {trace.name for trace in figure.draw(figure.prepare(here(key, number, page))).data}
+    assert {name for one in experiment.ghosts for name in one.get("traces", ())} <= names
