@@ -30,7 +30,7 @@ ORDER = (
     "three_classes",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
-PICTURE = ("metric", "levels", "pins", "before", "after", "across", "without")
+PICTURE = ("metric", "levels", "pins", "before", "after", "across", "without", "bins_before")
 """Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
@@ -70,7 +70,8 @@ class Step:
         What its picture shows beyond the page's own: the ``metric`` of scores, ``levels`` by name to compare them with,
         ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions that
         moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the horizontal axis;
-        ``without``: names of traces that are explained later, and left out.
+        ``without``: names of traces that are explained later, and left out; ``bins_before``: the number of bins of a
+        diagram that the reader knows, which stands there until the answer.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.

@@ -83,6 +83,12 @@ def narrowed(figure: dict[str, Any]) -> dict[str, Any]:
     return figure
 
 
+def known() -> dict[str, Any]:
+    """Return the options of the step's figure while its question is open: the bins that the reader has seen before."""
+    bins = st.session_state.get("narrowed", {}).get("bins_before")
+    return {"bins": bins} if bins and empty() else {}
+
+
 def ghost() -> placing.Ghost | None:
     """Return the guess that stays in the picture of the step."""
     return st.session_state.get("ghost")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
+from calib.figures.packed import unpacked
 from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
 from pages.ui import browser
@@ -144,7 +143,7 @@ def _sketch(
         for one in named:
             points = [
                 point
-                for point in zip(_numbers(one["x"]), _numbers(one["y"]), strict=True)
+                for point in zip(unpacked(one["x"]), unpacked(one["y"]), strict=True)
                 if None not in point
             ]
             if len(points) > 1:  # a legend's own line has no points
@@ -190,13 +189,6 @@ def _side(x: Any, axis: Mapping[str, Any]) -> str:
         return "left"
     at = log10(x) if axis.get("type") == "log" else x
     return "left" if at > (low + high) / 2 else "right"
-
-
-def _numbers(values: Any) -> list[Any]:
-    """Unpack the values of a trace."""
-    if not isinstance(values, Mapping):
-        return list(values)
-    return np.frombuffer(b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
 
 
 def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:

@@ -1,0 +1,94 @@
+"""A chosen answer is sketched in the picture: its lines and points on the right axes, its trace, its panels."""
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from plotly.io.json import to_json_plotly
+
+from calib.figures import LIGHT
+from calib.kernel.checks import InputError
+from calib.lessons import Question
+from calib.lessons.question import question
+from pages.ui.placing import ANSWER, LABEL, Ghost, drawn, with_ghost
+
+TEXTS = {"text": "Which?", "answers": ("a", "b", "c"), "right": 2, "why": ("a.", "b.", "c.")}
+
+
+def figure():
+    """Two panels, one below the other, with one horizontal axis."""
+    made = go.Figure(
+        [
+            go.Scatter(x=np.array([1.0, 10.0]), y=np.array([0.1, 0.2]), name="up", mode="lines"),
+            go.Scatter(
+                x=np.array([1.0, 10.0]), y=np.array([0.3, 0.4]), name="down", mode="lines", yaxis="y2"
+            ),
+        ],
+        layout={"xaxis": {"type": "log", "range": [0, 1]}, "yaxis": {"domain": [0.6, 1]}, "yaxis2": {}},
+    )
+    return json.loads(to_json_plotly(made.to_dict()))
+
+
+def added(sketch, answer=1, panel=0, panels=1):
+    """What a figure has more with the sketch of an answer: traces, shapes, and their words."""
+    ghosts = tuple(sketch if number == answer else {} for number in (1, 2, 3))
+    whole = with_ghost(figure(), Ghost(Question(**TEXTS, ghosts=ghosts), answer), LIGHT, panel, panels)
+    return whole["data"][2:], whole["layout"]["shapes"], whole["layout"]["annotations"]
+
+
+def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_at_the_end():
+    (line, ring), shapes, words = added({"lines": [[[1, 0.5], [9, 0.5]], [[9, 0.7]]], "axes": 2})
+    assert (line["x"], line["y"], line["mode"]) == ([1, 9], [0.5, 0.5], "lines")
+    assert (ring["x"], ring["y"], ring["marker"]["symbol"]) == ([9], [0.7], "circle-open")
+    assert {(one["xaxis"], one["yaxis"]) for one in (line, ring)} == {("x", "y2")}, (
+        "they share a horizontal axis"
+    )
+    assert ring["text"][-1].startswith(LABEL)
+    assert ring["textposition"] == "top left", "in the right half of a logarithmic axis"
+    assert (shapes, words) == ([], [])
+
+
+def test_a_trace_is_drawn_over_with_dashes():
+    (copy,), _, _ = added({"traces": ["down"]})
+    assert (copy["x"], copy["y"]) == ([1.0, 10.0], [0.3, 0.4])
+    assert (copy["yaxis"], copy["line"]["dash"]) == ("y2", "dash")
+    assert added({"traces": ["of another picture"]})[0] == []
+
+
+def test_panels_of_the_answer_and_of_the_guess_have_frames():
+    ghosts = ({"panels": [1]}, {"panels": [2]}, {"panels": [1, 2]})
+    for guess, told in ((1, {ANSWER, LABEL}), (2, {f"{LABEL}: right"}), (3, {LABEL, f"{LABEL}: right"})):
+        ghost = Ghost(Question(**TEXTS, ghosts=ghosts), guess)
+        layout = with_ghost(figure(), ghost, LIGHT, 0, 1)["layout"]
+        assert {one["text"] for one in layout["annotations"]} == told
+        assert {one["yref"] for one in layout["shapes"]} <= {"y domain", "y2 domain"}
+        assert {one["xref"] for one in layout["shapes"]} == {"x domain"}, (
+            "no axis that the figure does not have"
+        )
+        assert ghost.is_answer(2)
+        assert not ghost.is_answer(1)
+
+
+def test_a_picture_in_parts_has_the_sketch_in_its_own_part():
+    sketch = {"lines": [[[1, 0.5]]], "axes": 2}
+    assert added(sketch, panel=0, panels=2)[0] == []
+    (ring,), _, _ = added(sketch, panel=1, panels=2)
+    assert (ring["xaxis"], ring["yaxis"]) == ("x", "y")
+
+
+def test_an_answer_without_a_sketch_leaves_the_picture_as_it_is():
+    assert added({}, answer=3) == ([], [], [])
+
+
+def test_a_moving_picture_gets_rings():
+    ghosts = ({}, {"lines": [[[0.3, 0.1]], [[0.4, 0.1]]], "names": ["", "A"]}, {})
+    asked = Question(**TEXTS, ghosts=ghosts)
+    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1, ""], [0.4, 0.1, "A"]]}
+    assert drawn(Ghost(asked, 1)) == {"rings": []}
+
+
+@pytest.mark.parametrize("ghosts", [[{}], [{"line": []}, {}, {}]])
+def test_sketches_that_do_not_fit_the_answers_are_refused(ghosts):
+    with pytest.raises(InputError, match="ghosts needs one table per answer"):
+        question(TEXTS | {"answers": list(TEXTS["answers"]), "ghosts": ghosts}, "question")
