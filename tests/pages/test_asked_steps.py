@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from calib.experiments.forecasts import Forecast
+from calib.figures.packed import unpacked
 from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
@@ -166,3 +167,16 @@ def test_an_emptied_picture_has_levels_and_diagonals_and_no_bar_and_no_number_of
     assert [each["y0"] for each in emptied["layout"]["shapes"]] == [20]
     assert emptied["layout"]["yaxis"]["showticklabels"] is False
     assert "showticklabels" not in emptied["layout"]["yaxis2"]
+
+
+def test_a_step_shows_the_bins_that_the_reader_knows_until_the_answer():
+    step = LESSONS["reliability_diagram"].steps[2]
+
+    def marks(at) -> int:
+        drawn = [each for each in picture(at)["data"] if each.get("name") == "Uncalibrated"]
+        return max(len(unpacked(each["x"])) for each in drawn if each.get("opacity") != 0)
+
+    at = opened(step)
+    assert 0 < marks(at) <= step.picture["bins_before"] + 1  # the edges of the bars
+    at = settled(at.button(key="answer_1").click().run())
+    assert marks(at) > 10
