@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     ghosts=(
         {"lines": [[[50, 0.05]]]},
         {"lines": [[[50, 0.15]]]},
-        {"lines": [[[50, 0.2], [50, 1]]]},
+        {"lines": [[[50, 0.9], [50, 0.2]]]},
     ),
     parameters=(
         Parameter(

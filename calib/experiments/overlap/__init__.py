@@ -26,9 +26,9 @@ EXPERIMENT = Experiment(
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
     ghosts=(
-        {"lines": [[[0, 0], [0, 0.05]]]},
-        {"lines": [[[1.2, 0], [1.2, 0.05]]]},
-        {"lines": [[[2.39, 0], [2.39, 0.05]]]},
+        {"lines": [[[0, 0], [0, 0.042]]]},
+        {"lines": [[[1.2, 0], [1.2, 0.042]]]},
+        {"lines": [[[2.39, 0], [2.39, 0.042]]]},
     ),
     parameters=(
         measure("overlap"),
