@@ -1,8 +1,8 @@
 """Read tables of databases, through connections and queries that the operator names; read-only and within limits.
 
 Connections are defined in ``.streamlit/secrets.toml`` under ``[connections.NAME]``, as Streamlit does, so pages and
-command line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Users never type SQL: they
-choose a table, or a query that the file names.
+command line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Users choose a table or a
+query that the file names. They type SQL only if the connection allows it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
 from calib.data.limits import MOST_CELLS, check_names
+from calib.data.typed_sql import check_typed, name_of
 from calib.kernel.progress import Watch
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
@@ -49,6 +50,10 @@ class Connection:
         Name → SQL.
     rows, seconds
         Largest number of rows that a query may return, and longest time.
+    allow_sql
+        Whether users may type a SELECT of their own.
+    typed
+        Names of the queries that were typed.
     """
 
     name: str
@@ -56,6 +61,21 @@ class Connection:
     queries: Mapping[str, str] = field(default_factory=dict, repr=False)
     rows: int = MOST_ROWS
     seconds: float = MOST_SECONDS
+    allow_sql: bool = False
+    typed: frozenset[str] = frozenset()
+
+    def with_typed(self, sql: str) -> tuple[Connection, str]:
+        """Return this connection with a typed query among its queries, and the name of that query.
+
+        Raises
+        ------
+        DataError
+            If the connection does not allow typed SQL.
+        """
+        if not self.allow_sql:
+            raise DataError(f"{self.name} does not allow typed SQL.", "Choose a query or a table.")
+        name = name_of(sql)
+        return replace(self, queries={**self.queries, name: sql}, typed=self.typed | {name}), name
 
     def tables(self) -> list[str]:
         """List the named queries, then the tables and views.
@@ -109,6 +129,9 @@ class Connection:
     def _fetched(self, name: str, watch: Watch) -> pd.DataFrame:
         pieces, rows = [], 0
         with _refusing(self, name), self._connected() as connection, self._in_time(connection, name, watch):
+            if name in self.typed:
+                raw = connection.connection.driver_connection
+                check_typed(raw, connection.dialect.name, self.queries[name])
             result = connection.execute(self._statement(name))
             names = list(map(str, result.keys()))
             check_names(names)
@@ -237,7 +260,10 @@ def _connection(name: str, settings: Any) -> Connection:
     for key, value in (("rows", rows), ("seconds", seconds)):
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise DataError(f"connections.{name}.{key} must be a number above 0, but is {value!r}.")
-    return Connection(name, url, dict(queries), int(rows), float(seconds))
+    allow_sql = stated.get("allow_sql", False)
+    if not isinstance(allow_sql, bool):
+        raise DataError(f"connections.{name}.allow_sql must be true or false, but is {allow_sql!r}.")
+    return Connection(name, url, dict(queries), int(rows), float(seconds), allow_sql)
 
 
 def _sqlalchemy() -> Any:

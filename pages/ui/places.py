@@ -29,6 +29,7 @@ from calib.data import (
     looks_like_predictions,
     open_large,
 )
+from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA, Recipe
@@ -37,7 +38,7 @@ from pages.ui.text import plain
 from pages.ui.uploads import keep_file
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
-WANTED = "wanted_table"
+WANTED, TYPED = "wanted_table", "typed_sql"
 AGAIN = 0.3  # seconds between looks at a query
 NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
 
@@ -124,11 +125,32 @@ def _of_database(name: str, seen: str) -> str:
     if seen and seen in state.held():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
-    frame = _run_query(connection(which), query)
+    frame = _run_query(_with_typed(connection(which), query), query)
     key = digest_of(frame)
     data = f"database:{name}@{key}"
     keep_file(key, state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data))
     return data
+
+
+def want_sql(database: Connection, sql: str) -> None:
+    """Run typed SQL at the beginning of the next run; only this session knows its words."""
+    try:
+        name = database.with_typed(sql)[1]
+    except InputError as error:
+        state.say(str(error))
+        return
+    st.session_state.setdefault(TYPED, {})[name] = sql
+    want(f"database:{database.name}/{name}")
+
+
+def _with_typed(database: Connection, query: str) -> Connection:
+    """Add a query that was typed in this session; refuse one that was typed elsewhere."""
+    if not query.startswith(PREFIX):
+        return database
+    sql = st.session_state.get(TYPED, {}).get(query)
+    if sql is None:
+        raise InputError("Links do not contain typed SQL. Type the query again on Data.")
+    return database.with_typed(sql)[0]
 
 
 def _run_query(database: Connection, query: str) -> Any:
