@@ -263,5 +263,5 @@ def test_typed_sql_is_offered_only_where_the_connection_allows_it_and_is_in_no_l
 
 
 def run_sql(at, sql):
-    at = at.text_area(key="typed_select").set_value(sql)
+    at.text_area(key="typed_select").set_value(sql)
     return next(button for button in at.button if button.label == "Run").click().run()
