@@ -8,7 +8,7 @@ from calib import sources
 from calib.data import Connection, connections
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
-from pages.ui import places
+from pages.ui import places, state
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -20,7 +20,8 @@ def choose(recipe: Recipe) -> None:
         _of_folder(name if kind == "folder" else None)
         _of_databases(name if kind == "database" else None)
     except InputError as error:
-        st.error(plain(error))
+        if state.message() is None:  # a query that was lost has told why
+            st.error(plain(error))
 
 
 def _of_folder(now: str | None) -> None:
@@ -51,8 +52,9 @@ def _of_databases(now: str | None) -> None:
         return
     database, _, query = (now or "").partition("/")
     asked = st.session_state.get("asked_database", database or None)
-    left, right, again = st.columns([3, 6, 2], vertical_alignment="bottom")
-    with left:
+    # Empty columns would leave a gap on a phone
+    columns = st.columns([3, 6, 2], vertical_alignment="bottom") if asked in known else [st.container()]
+    with columns[0]:
         shown(
             st.selectbox,
             "database",
@@ -66,7 +68,7 @@ def _of_databases(now: str | None) -> None:
     if asked not in known:
         return
     tables = known[asked].tables()
-    with right:
+    with columns[1]:
         shown(
             st.selectbox,
             "database_table",
@@ -78,7 +80,7 @@ def _of_databases(now: str | None) -> None:
             help=f"At most {known[asked].rows:,} rows, within {known[asked].seconds:g} seconds.",
         )
     if asked == database and query in tables:
-        with again:
+        with columns[2]:
             st.button("Read again", key="read_again", on_click=lambda: places.want(f"database:{now}"))
     if known[asked].allow_sql:
         _typed(known[asked])
