@@ -129,6 +129,8 @@ def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, mon
     at = at.number_input(key="data_params.learn_rows").set_value(1_200).run()
     assert not faults(at)
     assert any("learns from 1,200 of 5,000 rows" in note.value for note in at.text)
+    (rows,) = [metric for metric in at.metric if metric.label == "Rows"]
+    assert (rows.value, rows.delta) == ("1,200", "sample of 5,000")
     recipe = at.session_state["recipe"]
     assert dict(recipe.data_params) == {"learn_rows": 1_200}
     other = page("explore_reliability", **recipe.replace(model="naive_bayes").to_query())

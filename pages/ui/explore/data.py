@@ -659,7 +659,9 @@ def overview(data: Dataset) -> None:
         worth = (
             f"{size:,.0f} rows" if counts else None if data.weight is None else f"total weight {size:,.0f}"
         )
-        st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
+        if data.rest is not None:
+            worth = f"sample of {data.rest.total:,}"
+        st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=180)
         used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
         of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None
         st.metric(
