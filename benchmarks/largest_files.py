@@ -1,4 +1,4 @@
-"""Measures how long *Data* takes to show the table, the problems and the columns of the largest files.
+"""Measures how long *Data* takes to show the table, the problems and the columns of large files.
 
 Times are processor seconds, independent of other work on the machine: for the table, for its problems, and for the
 Dataset with the table of its columns. No wait is longer than ten seconds. The time of pandas for the same text is
@@ -23,6 +23,7 @@ from tests.data.test_hostile import HEADER, ROW, sheet
 LONGEST_WAIT = 10  # seconds
 RNG = np.random.default_rng(0)
 WIDE = limits.MOST_COLUMNS
+CELLS, BYTES = 40_000_000, 200 << 20
 
 
 def main(part: float = 1.0) -> int:
@@ -55,10 +56,10 @@ def by_pandas(content: bytes) -> float:
 
 
 def text(part: float, columns: int, values: Sequence[str]) -> bytes:
-    """Write rows with this many columns, the last of them a label, up to the limit of cells or bytes."""
+    """Write rows with this many columns, the last of them a label, up to ``CELLS`` or ``BYTES``."""
     some = [",".join([*RNG.choice(values, columns - 1), str(i % 2)]).encode() + b"\n" for i in range(400)]
     names = ",".join([*(f"c{i}" for i in range(columns - 1)), "y"]).encode() + b"\n"
-    most = min(limits.MOST_CELLS // columns, (limits.UPLOAD_LIMIT - len(names)) // max(map(len, some)))
+    most = min(CELLS // columns, (BYTES - len(names)) // max(map(len, some)))
     return names + b"".join(some[i] for i in RNG.integers(0, len(some), int(part * most)))
 
 
@@ -68,14 +69,14 @@ def days() -> Iterator[str]:
 
 def measured(part: float) -> bytes:
     """Write few columns of many different numbers."""
-    rows = int(part * limits.UPLOAD_LIMIT) // 31
+    rows = int(part * BYTES) // 31
     table = pd.DataFrame(RNG.random((rows, 4)), columns=list("abcd")).assign(y=RNG.integers(0, 2, rows))
     return table.to_csv(index=False, float_format="%.4f", lineterminator="\n").encode()
 
 
 def named(part: float) -> bytes:
     """Write a unique text in every row."""
-    rows = range(int(part * limits.UPLOAD_LIMIT) // 35)
+    rows = range(int(part * BYTES) // 35)
     lines = (b"x%09d w%d,text here %07d,%d\n" % (i, i % 9, i * 7919 % 1_000_003, i % 2) for i in rows)
     return b"id,t,y\n" + b"".join(lines)
 

@@ -25,7 +25,7 @@ import pandas as pd
 from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
-from calib.data.limits import MOST_CELLS, check_names
+from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
 from calib.data.typed_sql import check_typed, name_of
 from calib.kernel.progress import Watch
 
@@ -135,14 +135,14 @@ class Connection:
             result = connection.execute(self._statement(name))
             names = list(map(str, result.keys()))
             check_names(names)
-            most = min(self.rows, MOST_CELLS // len(names))
             for some in result.partitions(ROWS_AT_ONCE):
                 rows += len(some)
-                if rows > most:
+                if rows > self.rows:
                     raise DataError(
-                        f"{name} of {self.name} returns more than {most:,} rows.",
+                        f"{name} of {self.name} returns more than {self.rows:,} rows.",
                         "Count predictions by score and label in the query (GROUP BY), or take a sample.",
                     )
+                check_memory(len(names) * (PER_OBJECT * len(some) + PER_CELL * rows))
                 pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
         return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
 

@@ -6,6 +6,7 @@ import csv
 import ctypes
 import io
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from calib.data import limits
 from calib.data.about import describe
 from calib.data.column_types import (
     GAPS,
@@ -28,7 +28,7 @@ from calib.data.column_types import (
 )
 from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER, header_note, is_data, rows_above
-from calib.data.limits import check_cells, check_columns, check_names
+from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.memory import release_memory
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
@@ -252,6 +252,8 @@ def _are_row_names(cells: Sequence[str]) -> bool:
 
 def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above: int) -> pa.Table:
     """Parse the cells: as numbers and levels if a long text begins with such columns, else as text."""
+    cells = min(text.count(delimiter), text.count("\n") * len(names)) + len(names)
+    check_memory(PER_BYTE * sys.getsizeof(text) + PER_CELL * cells)
     table = _by_kind(text, delimiter, len(names), headed)
     if table is None:
         try:
@@ -263,7 +265,6 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "A quotation mark is never closed, so several rows were read as one cell.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
-    check_cells(len(table), len(names), limits.MOST_CELLS)
     release_memory(len(table) * len(names))
     return table.rename_columns(list(names))
 

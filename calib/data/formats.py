@@ -23,11 +23,11 @@ from calib.data.errors import DataError
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
     MOST_ARFF_CELLS,
-    MOST_ARRAY_CELLS,
-    MOST_CELLS,
     MOST_OBJECTS,
+    PER_CELL,
     check_cells,
     check_columns,
+    check_memory,
     check_names,
     most_unpacked,
     too_large,
@@ -60,8 +60,8 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         with parquet.ParquetFile(pa.BufferReader(content)) as file:
             names = list(map(str, file.schema_arrow.names))
             check_names(names)
-            check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
-            check_cells(file.metadata.num_rows, _longest(file.metadata), MOST_ARRAY_CELLS)
+            cells = file.metadata.num_rows * max(file.metadata.num_columns, _longest(file.metadata))
+            check_memory(PER_CELL * cells)
             columns = _unpacked(file, len(content), name)
         del content
         typed, wide = {}, []
@@ -185,7 +185,7 @@ class _ListColumn(_OtherColumn):
         if width is None or width != ends["max"].as_py() or width < 2:
             return None
         rows, at = len(lengths), 0
-        check_cells(rows, width, MOST_ARRAY_CELLS)
+        check_memory(PER_CELL * rows * width)
         check_columns(width)
         array = None
         while self._pieces:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from calib.data.errors import DataError, TooLargeError
+from calib.kernel.memory import free
 
-# Bytes of an unpacked file; such a file is read within ten seconds, whatever it contains
-UPLOAD_LIMIT = 200 << 20
-# A compressed file may expand to this many bytes, or this many times its size: no table compresses better. Reading
-# takes up to four times the unpacked bytes, and 500 MB
-ALWAYS, TIMES = 1 << 26, 50
-# Cells of a text or Parquet file: each takes twelve bytes once read, and at least two in the file
-MOST_CELLS = 40_000_000
-# Cells of a NumPy archive or of lists in a Parquet file, which stay at four or eight bytes
-MOST_ARRAY_CELLS = 60_000_000
+FEWER = "Upload a sample of the rows, or fewer columns."
+LATER = "You can also try again when others have finished."
+
+# Bytes of an unpacked file; server.maxUploadSize and deploy/Caddyfile follow it
+UPLOAD_LIMIT = 1_000_000_000
+# A compressed file may expand to this many bytes, or this many times its size: no table compresses better
+ALWAYS, TIMES = 64_000_000, 50
+# Memory for reading, besides the file itself: for the libraries, per byte of a text and per cell
+SPARE = 500_000_000
+PER_BYTE, PER_CELL, PER_OBJECT = 3, 10, 100  # a cell of a query is a Python object
+LARGE = 50_000_000  # bytes; files above this size are read one after the other
 # Cells of formats that are read cell by cell; these limits take five to nine seconds each
 MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python objects; ARFF
 MOST_EXCEL_CELLS = 1_500_000
-MOST_XML = 1 << 27  # bytes of XML in an Excel file
+MOST_XML = 128_000_000  # bytes of XML in an Excel file
 MOST_COLUMNS = 5_000
 MODEL_LIMIT = 1 << 28  # bytes of an ONNX file
 
@@ -26,33 +31,87 @@ MODEL_LIMIT = 1 << 28  # bytes of an ONNX file
 def most_unpacked(packed: int) -> int:
     """Return the number of bytes to which a compressed file may expand; a file that exceeds it may be a zip bomb.
 
-    >>> most_unpacked(1_000) >> 20, most_unpacked(1 << 30) >> 20
-    (64, 200)
+    >>> most_unpacked(1_000), most_unpacked(1_000_000_000)
+    (64000000, 1000000000)
     """
     return min(UPLOAD_LIMIT, max(ALWAYS, TIMES * packed))
 
 
+def in_words(size: float) -> str:
+    """Write a number of bytes.
+
+    >>> in_words(64_000_000), in_words(1_000_000_000), in_words(2_345_000_000)
+    ('64 MB', '1 GB', '2.3 GB')
+    """
+    return f"{size / 1e6:,.0f} MB" if size < 999_500_000 else f"{size / 1e9:.1f} GB".replace(".0 ", " ")
+
+
 def too_large(name: str, most: int) -> DataError:
     """Return the error for a file that expands to more than ``most`` bytes."""
-    remedy = "Upload a sample of the rows, or fewer columns."
-    return TooLargeError(f"{name} expands to more than {most >> 20} MiB, which is the limit.", remedy)
+    return TooLargeError(f"{name} expands to more than {in_words(most)}, which is the limit.", FEWER)
+
+
+class _Turn:
+    """The lock that one large file at a time is read under, and the memory that it may take."""
+
+    def __init__(self) -> None:
+        self.alone, self.taken, self.needed = threading.RLock(), False, 0.0
+
+
+_TURN = _Turn()
+
+
+@contextmanager
+def in_turn(size: int) -> Iterator[None]:
+    """Read large files one after the other, so that each knows how much memory is free."""
+    if size <= LARGE:
+        yield
+        return
+    with _TURN.alone:
+        _TURN.taken = True
+        try:
+            yield
+        finally:
+            _TURN.taken, _TURN.needed = False, 0.0
+
+
+def promised() -> float:
+    """Return the memory, in bytes, that the large file being read may take."""
+    return _TURN.needed
+
+
+def check_memory(needed: float) -> None:
+    """Refuse a table that needs more memory than is free.
+
+    Raises
+    ------
+    TooLargeError
+        If fewer bytes than ``needed`` and ``SPARE`` are free.
+    """
+    if needed > LARGE and (left := free() - SPARE) < needed:
+        raise TooLargeError(
+            f"Reading the table takes {in_words(needed)} of memory, but only {in_words(max(left, 0))} are free now.",
+            f"{FEWER} {LATER}",
+        )
+    if _TURN.taken:
+        _TURN.needed = max(_TURN.needed, needed)
 
 
 def large_excel() -> DataError:
     """Return the error for an Excel file that would take too long to read."""
     return DataError(
-        f"The Excel file is too large: at most {MOST_EXCEL_CELLS:,} cells (or other elements) and {MOST_XML >> 20} MiB "
+        f"The Excel file is too large: at most {MOST_EXCEL_CELLS:,} cells (or other elements) and {in_words(MOST_XML)} "
         "of XML can be read.",
         "Save the sheet as CSV or Parquet; their limits are higher.",
     )
 
 
 def check_cells(rows: int, columns: int, most: int) -> None:
-    """Refuse a table with more than ``most`` cells, before memory is allocated for it."""
+    """Refuse a table that would take too long to read cell by cell."""
     if rows * columns > most:
         raise TooLargeError(
-            f"The table has {rows:,} rows and {columns:,} columns, but at most {most:,} cells can be read.",
-            "Upload a sample of the rows, or fewer columns.",
+            f"The table has {rows:,} rows and {columns:,} columns; of this format at most {most:,} cells can be read.",
+            "Save it as CSV or Parquet, which have no such limit.",
         )
 
 

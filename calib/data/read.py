@@ -25,7 +25,7 @@ from calib.data.arrays import is_npz, read_npz
 from calib.data.delimited import read_delimited
 from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
-from calib.data.limits import UPLOAD_LIMIT, most_unpacked, too_large
+from calib.data.limits import UPLOAD_LIMIT, check_memory, in_turn, most_unpacked, too_large
 from calib.kernel.memory import release_memory
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF, JSON or NumPy (.npz)"
@@ -128,7 +128,8 @@ def read_table(
         raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]
     del content  # as large as the table, so it is freed once it is decoded
-    frame = _read(given, extension, found, name, sheet, header, fewest)
+    with in_turn(len(given[0])):
+        frame = _read(given, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     release_memory(len(frame))
@@ -219,6 +220,7 @@ def _read(
     expected, encoding = EXTENSIONS.get(extension), None
     content, texts = given.pop(), list[str]()
     if found is None:
+        check_memory(len(content))
         text, encoding = _decode(content, name)
         found = _text_format(text, expected, name)
         texts, content = [text], b""

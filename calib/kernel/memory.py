@@ -9,14 +9,16 @@ from __future__ import annotations
 import ctypes
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+ROOT = Path("/")
 LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
@@ -34,6 +36,55 @@ def release_memory(rows: int = LARGE) -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's; musl has none
         if trim is not None:
             trim(0)
+
+
+def free() -> float:
+    """Return the bytes that this process may still take: those of the machine, or of its container if they are fewer.
+
+    Returns
+    -------
+    float
+        At least 0; infinity where the system (other than Linux) does not say it.
+
+    Examples
+    --------
+    >>> 0 <= free()
+    True
+    """
+    return max(0, min(_free_of_machine(), *_free_of_groups()))
+
+
+def _free_of_machine() -> float:
+    with suppress(OSError, ValueError, IndexError):
+        said = (ROOT / "proc/meminfo").read_text().partition("MemAvailable:")[2].split()
+        return int(said[0]) * 1024
+    return float("inf")
+
+
+def _free_of_groups() -> Iterator[float]:
+    """What each group of processes that this one is in leaves free (cgroups 1 and 2; a container is one)."""
+    yield float("inf")
+    with suppress(OSError):
+        for line in (ROOT / "proc/self/cgroup").read_text().splitlines():
+            _, kind, path = line.split(":", 2)
+            if kind in ("", "memory"):
+                root = ROOT / "sys/fs/cgroup" / kind
+                inside = root / path.strip("/")
+                for group in (root, inside, *inside.parents[: len(inside.parts) - len(root.parts)]):
+                    yield _free_of_group(group)
+
+
+def _free_of_group(group: Path) -> float:
+    """Cached files make way, so they count as free."""
+    for most, used, cached in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        with suppress(OSError, ValueError):  # no such group here, or no limit ("max")
+            held = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+            left = int((group / most).read_text()) - int((group / used).read_text())
+            return left + int(held.get(cached, 0))
+    return float("inf")
 
 
 def size(*things: Any) -> int:

@@ -89,6 +89,12 @@ def hear_legend(key: str, place: str, then: Callable[[str], None]) -> None:
     component("legend")(key=name, data={"place": place}, height="content", on_line_change=clicked)
 
 
+def ends_of_large_files(place: str, limit: int, size: int, kind: str) -> None:
+    """Upload only the ends of a file above the limit, so many bytes of each; its type says so with the file's size."""
+    data = {"place": place, "limit": limit, "head": size, "type": kind}
+    component("ends")(key=f"focus_ends_{place}", data=data, height="content")
+
+
 def follow_scheme(dark: bool) -> None:
     """Redraw the page when its colours differ from those of its charts."""
     component("scheme")(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)

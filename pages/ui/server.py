@@ -1,28 +1,37 @@
 """Change four behaviours of the server that have no setting (SECURITY.md).
 
-Starlette writes uploads above one megabyte to disk. A logged error quotes its message, which may quote a cell of the
-data. If a page of another origin connects, Streamlit asks an Amazon server for its own address. It also keeps the
-sessions of closed tabs, with all their data, until another tab is closed much later.
+Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. A logged error quotes its
+message, which may quote a cell of the data. If a page of another origin connects, Streamlit asks an Amazon server for
+its own address. It also keeps the sessions of closed tabs, with all their data, until another tab is closed much later.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import logging
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import streamlit as st
+from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
 from streamlit import config, net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from calib.data import limits
+from calib.data.way_out import HEAD
+from calib.kernel import memory
 from calib.kernel.memory import release_memory
 
+ENDS = "application/x-ends"  # with "+" and the size of the file of which only the ends are there
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
@@ -46,8 +55,62 @@ def _places(error: BaseException) -> list[str]:
     return [*lines, *traceback.format_tb(error.__traceback__), f"{type(error).__name__}\n"]
 
 
+class Ends(UploadFile):
+    """An upload that does not fit into memory: only its ends are kept, which show its columns.
+
+    Its type says so, as ``scripts/ends.js`` does for files above the limit.
+    """
+
+    def __init__(self, filename: str | None, size: int) -> None:
+        super().__init__(io.BytesIO(), filename=filename, headers=Headers({"content-type": f"{ENDS}+{size}"}))
+        self._first, self._last = bytearray(), bytearray()
+
+    async def write(self, data: bytes) -> None:
+        room = HEAD - len(self._first)
+        self._first += data[:room]
+        self._last += data[room:] if room else data
+        if len(self._last) > 2 * HEAD:
+            del self._last[:-HEAD]
+
+    async def read(self, size: int = -1) -> bytes:
+        return bytes(self._first + self._last[-HEAD:])
+
+
+class _Coming:
+    """The uploads in transit. Each needs twice its size in memory when it is complete."""
+
+    def __init__(self) -> None:
+        self._uploads: WeakKeyDictionary[UploadFile, int] = WeakKeyDictionary()
+
+    def has_room(self, upload: UploadFile, size: int) -> bool:
+        """Tell whether memory suffices for one more upload, and register it if so."""
+        others = sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
+        if size > limits.LARGE and memory.free() - limits.SPARE - limits.promised() < others + 2 * size:
+            return False
+        self._uploads[upload] = size
+        return True
+
+
+def _within_memory(
+    finish: Callable[[MultiPartParser], None], coming: _Coming
+) -> Callable[[MultiPartParser], None]:
+    """Wrap a parser's ``on_headers_finished``: an upload that does not fit into memory keeps only its ends."""
+
+    @wraps(finish)
+    def finished(parser: MultiPartParser) -> None:
+        finish(parser)
+        upload, size = parser._current_part.file, int(parser.headers.get("content-length", 0))
+        if upload is not None and not coming.has_room(upload, size):
+            parser._current_part.file = Ends(upload.filename, size)
+
+    return finished
+
+
 def protect_data() -> None:
-    """Keep uploads in memory, data out of the log, and the server from asking outside."""
+    """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
+    if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
+        finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
+        MultiPartParser.on_headers_finished = finish
     MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:

@@ -107,6 +107,18 @@ def say(message: str | None, **refused: Any) -> None:
     ends.
     """
     st.session_state["message"], st.session_state["refused"] = message, refused
+    st.session_state["query"] = None
+
+
+def say_with_query(message: str, query: str | None) -> None:
+    """Put a message at the head of the page, with SQL to copy below it."""
+    say(message)
+    st.session_state["query"] = query
+
+
+def query() -> str | None:
+    """Return the SQL that belongs to the message."""
+    return st.session_state.get("query")
 
 
 def message() -> str | None:

@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from calib import sources
-from calib.data import TableFile, guess_target, looks_like_predictions
+from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
+from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, in_words
+from calib.data.way_out import HEAD, way_out
 from calib.kernel.checks import InputError
-from pages.ui import session_cache, state
+from pages.ui import browser, server, session_cache, state
 from pages.ui.text import about_file, plain
 
 Found = TypeVar("Found")
 KEPT_FILES = 4
+LIMIT = min(UPLOAD_LIMIT, st.get_option("server.maxUploadSize") * 10**6)  # bytes
 LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
 
 
@@ -35,6 +38,12 @@ def keep_file(key: str, file: state.Upload | state.Model) -> None:
     session_cache.within(files, session_cache.OF_UPLOADS, needed)
 
 
+def table_picker(label: str, key: str, on_change: Callable[[], None], help: str) -> None:
+    """Draw a picker of tables; of a file above the limit only the ends come, which show its columns."""
+    st.file_uploader(label, key=key, on_change=on_change, help=help)
+    browser.ends_of_large_files(key, LIMIT, HEAD, server.ENDS)
+
+
 def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:
     """Return ``read(content, name)`` of the file in a picker, or None.
 
@@ -46,11 +55,36 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
     state.say(None)
     if file.size > LARGE:
         st.toast(f"Reading {plain(file.name)} …", duration="long")
+    still = instead and f" Still using: {instead}."
     try:
-        return read(file.getvalue(), file.name)
+        return read(_whole(file), file.name)
+    except TooLargeError as error:
+        way = way_out(*_ends(file))
+        reason = about_file(file.name, DataError(error.message, way.remedy if way.query else error.remedy))
+        state.say_with_query(f"{reason}{still}", way.query)
     except InputError as error:
-        state.say(f"{about_file(file.name, error)}{instead and f' Still using: {instead}.'}")
-        return None
+        state.say(f"{about_file(file.name, error)}{still}")
+    return None
+
+
+def _whole(file: Any) -> bytes:
+    """The content of a file, or the refusal of one of which only the ends were taken."""
+    _, ends, size = file.type.partition(f"{server.ENDS}+")
+    if not ends:
+        return file.getvalue()
+    if int(size) > LIMIT:
+        raise TooLargeError(f"The file has {in_words(int(size))}, but the limit is {in_words(LIMIT)}.", FEWER)
+    raise TooLargeError("The server has too little memory for this file now.", f"{FEWER} {LATER}")
+
+
+def _ends(file: Any) -> tuple[bytes, str, bytes]:
+    """The first and last bytes of a file, and its name between them."""
+    content = file.getvalue()
+    return (
+        content[:HEAD],
+        file.name,
+        content[-min(HEAD, max(len(content) - HEAD, 0)) :] if len(content) > HEAD else b"",
+    )
 
 
 def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
@@ -59,7 +93,7 @@ def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
     found = None
     if file is not None:
         try:
-            found = read(file.getvalue(), file.name)
+            found = read(_whole(file), file.name)
         except InputError as error:
             found = about_file(file.name, error)
     st.session_state[f"{widget}_read"] = found

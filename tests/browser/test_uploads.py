@@ -4,6 +4,7 @@ import pytest
 
 from calib.calibrators import CALIBRATORS
 from calib.data import limits
+from calib.data.way_out import HEAD
 from calib.sources import digest
 from tests.browser import files
 from tests.waiting import until
@@ -83,12 +84,15 @@ def test_names_in_a_file_are_shown_as_text(tab):
     letters_only()
 
 
-def test_a_file_that_is_too_large_is_refused_in_words_that_are_seen(tab, tmp_path):
+def test_a_file_that_is_too_large_is_refused_with_the_query_for_its_columns(tab, tmp_path):
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
-        file.truncate(2 * limits.UPLOAD_LIMIT)  # no byte of it is written, nor read
+        file.write(b"outcome,p_forest\n" + b"1,0.75\n0,0.25\n1,0.5\n" * (HEAD // 20))
+        file.truncate(2 * limits.UPLOAD_LIMIT)  # none of the other bytes is written, nor read
     tab.open("explore_data")
     tab.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(large)
-    said = tab.page.get_by_role("alert").filter(has_text="MB or smaller")
+    said = tab.page.get_by_role("alert").filter(has_text="The file has 2 GB, but the limit is 1 GB")
     said.wait_for()
-    assert said.bounding_box()["width"] > 100
+    query = tab.page.get_by_test_id("stCode").inner_text()
+    assert 'GROUP BY "p_forest", "outcome"' in query
+    assert "FROM 'large.csv'" in query

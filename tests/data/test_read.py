@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pickle
+import threading
 import zipfile
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calib.data import DataError, about, limits, read_table
+from calib.data import DataError, TooLargeError, about, limits, read_table
 
 TABLE = pd.DataFrame(
     {
@@ -233,15 +234,63 @@ def test_a_sheet_that_claims_a_million_cells_is_read_as_far_as_it_is_filled():
     assert read_table(buffer.getvalue(), "claims.xlsx").shape == TABLE.shape
 
 
+def npz(table):
+    """The bytes of a NumPy archive."""
+    file = io.BytesIO()
+    np.savez(file, y=np.arange(len(table)), p=np.ones((len(table), 3)))
+    return file.getvalue()
+
+
+LISTS = pd.DataFrame({"y": [0, 1], "p": [[0.1, 0.9], [0.4, 0.6]]})
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (CSV.encode(), "a.csv"),
+        (parquet(TABLE), "a.parquet"),
+        (parquet(LISTS), "b.parquet"),
+        (npz(TABLE), "a.npz"),
+    ],
+)
+def test_a_table_for_which_there_is_no_memory_is_refused_and_read_when_there_is(content, name, monkeypatch):
+    monkeypatch.setattr(limits, "LARGE", 1)
+    monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 10)
+    with pytest.raises(
+        TooLargeError, match=r"takes 0 MB of memory, but only 0 MB are free now.*sample of the rows"
+    ):
+        read_table(content, name)
+    assert limits.promised() == 0
+    monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 100_000)
+    assert len(read_table(content, name)) > 0
+
+
+def test_large_files_are_read_one_after_the_other(monkeypatch):
+    """The second begins when the first has ended; a small one waits for nobody."""
+    monkeypatch.setattr(limits, "LARGE", 1_000)
+    done, began = list[str](), threading.Event()
+
+    def second() -> None:
+        began.set()
+        with limits.in_turn(2_000):
+            done.append("second")
+
+    with limits.in_turn(2_000):
+        other = threading.Thread(target=second)
+        other.start()
+        began.wait()
+        with limits.in_turn(10):
+            done.append("small")
+        done.append("first")
+    other.join()
+    assert done == ["small", "first", "second"]
+
+
 def test_tables_beyond_the_bounds_are_refused(monkeypatch):
-    monkeypatch.setattr("calib.data.formats.MOST_CELLS", 10)
-    with pytest.raises(DataError, match="at most 10 cells"):
-        read_table(parquet(TABLE), "a.parquet")
-    monkeypatch.setattr(limits, "MOST_CELLS", 10)
-    with pytest.raises(DataError, match="at most 10 cells"):
-        read_table(CSV.encode(), "a.csv")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 3)
-    with pytest.raises(DataError, match="4 rows and 1 columns, but at most 3 cells"):  # before it is parsed
+    with pytest.raises(
+        DataError, match="4 rows and 1 columns; of this format at most 3 cells"
+    ):  # before it is parsed
         read_table(b'{"a": 1, "y": 0}\n{"a": 1, "y": 0}\n', "lines.jsonl")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 10)
     monkeypatch.setattr("calib.data.formats.MOST_ARFF_CELLS", 10)

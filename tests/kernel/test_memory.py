@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from calib.kernel import cache as memo
+from calib.kernel import memory
 from calib.kernel.memory import size
 from calib.kernel.records import Predictions
 from calib.models import ProbabilityForest
@@ -58,3 +59,56 @@ def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypat
     assert made == [1, 2, 3, 1]  # the first had gone when the third came
     assert memo.once(record, 0, lambda: np.zeros(1_000_000)).nbytes > memo.MOST
     assert memo.once(record, 0, lambda: made.append(0)) is not None  # one that is too large alone is kept
+
+
+def system(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+MACHINE = {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\nCached: 1 kB\n"}
+NEW = "sys/fs/cgroup/docker/abc/"
+OLD = "sys/fs/cgroup/memory/"
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        (MACHINE, 5000 * 1024),
+        (
+            MACHINE
+            | {
+                "proc/self/cgroup": "0::/docker/abc\n",
+                NEW + "memory.max": "2000000",
+                NEW + "memory.current": "1500000",
+            }
+            | {NEW + "memory.stat": "anon 1000\ninactive_file 300000\n"},
+            800_000,
+        ),
+        (
+            MACHINE
+            | {
+                "proc/self/cgroup": "0::/docker/abc\n",
+                NEW + "memory.max": "max",
+                NEW + "memory.current": "1500000",
+            }
+            | {NEW + "memory.stat": "inactive_file 300000\n"},
+            5000 * 1024,
+        ),
+        (  # cgroups 1, whose path is that outside of the container
+            MACHINE
+            | {
+                "proc/self/cgroup": "5:cpu:/x\n4:memory:/docker/abc\n",
+                OLD + "memory.limit_in_bytes": "900000",
+            }
+            | {OLD + "memory.usage_in_bytes": "1000000", OLD + "memory.stat": "total_inactive_file 50000\n"},
+            0,
+        ),
+        ({}, float("inf")),
+    ],
+)
+def test_what_is_free_is_what_the_machine_or_the_container_leaves(files, free, tmp_path, monkeypatch):
+    system(tmp_path, files)
+    monkeypatch.setattr(memory, "ROOT", tmp_path)
+    assert memory.free() == free

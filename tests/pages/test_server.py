@@ -8,7 +8,10 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartParser
 from streamlit import error_util, net_util, runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
@@ -17,6 +20,7 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 import pages.ui.everything
+from calib.data import limits
 from pages.ui import server
 from pages.ui.turns import Owner
 from tests.pages.app import page
@@ -61,6 +65,54 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
     server.protect_data()
     assert not server_util.is_url_from_allowed_origins("https://elsewhere.example")
     assert asked == []
+
+
+def received(content: bytes, monkeypatch, free: int) -> tuple[bytes, str]:
+    """(what is kept of an upload, its type) with so many bytes of free memory."""
+    monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
+    monkeypatch.setattr(limits, "LARGE", 1_000)
+    monkeypatch.setattr(server, "HEAD", 3_000)
+    server.keep_in()
+    edge, body = "x" * 20, io.BytesIO()
+    body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n'.encode())
+    body.write(b"Content-Type: text/csv\r\n\r\n" + content + f"\r\n--{edge}--\r\n".encode())
+    pieces = [body.getvalue()[at : at + 1_000] for at in range(0, len(body.getvalue()), 1_000)]
+
+    async def stream():
+        for piece in pieces:
+            yield piece
+
+    async def parsed():
+        headers = {"content-type": f"multipart/form-data; boundary={edge}"}
+        headers["content-length"] = str(len(body.getvalue()))
+        form = await MultiPartParser(Headers(headers), stream()).parse()
+        upload = form["f"]
+        kept = await upload.read()
+        upload.file.close()
+        return kept, upload.content_type
+
+    return asyncio.run(parsed())
+
+
+def test_of_an_upload_for_which_there_is_no_memory_only_the_ends_are_kept(monkeypatch):
+    content = bytes(np.random.default_rng(0).integers(0, 256, 50_000, np.uint8))
+    assert received(content, monkeypatch, 110_000) == (content, "text/csv")  # twice its size
+    kept, kind = received(content, monkeypatch, 90_000)
+    assert kept == content[:3_000] + content[-3_000:]
+    assert 50_000 < int(kind.removeprefix(f"{server.ENDS}+")) < 51_000
+
+
+def test_two_uploads_at_once_share_the_memory(monkeypatch):
+    monkeypatch.setattr(server.memory, "free", lambda: 500 + limits.SPARE)
+    monkeypatch.setattr(limits, "LARGE", 10)
+    coming, (first, second) = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
+    assert coming.has_room(first, 200)
+    assert not coming.has_room(second, 200)  # 400 are promised to the first
+    first.size = 350  # of which it has most
+    assert coming.has_room(second, 200)
+    del first
+    gc.collect()
+    assert coming.has_room(UploadFile(io.BytesIO(), size=0), 20)
 
 
 def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():

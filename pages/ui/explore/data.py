@@ -25,7 +25,7 @@ from calib.data import (
 )
 from calib.data.class_tables import shown_columns
 from calib.data.column_types import typed_frame
-from calib.data.limits import UPLOAD_LIMIT
+from calib.data.limits import in_words
 from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
@@ -37,12 +37,13 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import controls, evaluations, frame, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
-from pages.ui.uploads import keep_file, keep_table, received
+from pages.ui.uploads import LIMIT, keep_file, keep_table, received, table_picker
 from pages.ui.widget import shown
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
-MEGABYTES = min(UPLOAD_LIMIT >> 20, st.get_option("server.maxUploadSize"))
-FORMATS = f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {MEGABYTES} MiB"
+FORMATS = (
+    f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {in_words(LIMIT)}"
+)
 
 
 def uploader(recipe) -> None:
@@ -56,12 +57,12 @@ def uploader(recipe) -> None:
                 key="go_on",
                 on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
-    st.file_uploader(
+    table_picker(
         f"A table with a label column, or predictions made elsewhere: {FORMATS}",
         key="file",
         on_change=_received,
-        help="The file stays in this session's memory and is never written to disk. For larger files, upload a sample "
-        "of rows, or fewer columns.",
+        help="The file stays in this session's memory and is never written to disk. If it is too large, the page "
+        "says how to count its rows where they are.",
     )
 
 
@@ -114,7 +115,7 @@ def other_file(recipe: Recipe) -> None:
         return
     if recipe.judge_on is not None:
         st.markdown(f"Evaluated on **{plain(recipe.judge_file or recipe.judge_on)}**.")
-    st.file_uploader(
+    table_picker(
         f"A table with the same columns: {FORMATS}",
         key="other_file",
         on_change=_judge_on,

@@ -1,0 +1,122 @@
+"""What to do with a file that is too large: the query that counts its predictions by score and label, for its columns.
+
+Only the first bytes of the file are needed, or the end of a Parquet file, where its columns are listed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+from calib.data.column_types import typed_frame
+from calib.data.columns import in_unit_interval
+from calib.data.errors import DataError
+from calib.data.limits import FEWER
+from calib.data.predictions import looks_like_predictions, score_columns, scores_among_features
+from calib.data.read import read_table
+from calib.data.target import guess_target
+
+HEAD = 2_000_000  # bytes of each end of a file, which show its columns
+# Rounded log-odds change the odds by at most 0.5 %, and make no probability 0 or 1
+ROUNDED = (
+    "CASE WHEN {0} BETWEEN 1e-300 AND 1 - 1e-12 "
+    "THEN 1 / (1 + EXP(-ROUND(100 * LN({0} / (1 - {0}))) / 100)) ELSE {0} END"
+)
+COUNT_THERE = (
+    "Run this query where the data are, and upload its result. Counts of scores and labels are all it takes."
+)
+GROUPS = 100  # of rows
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """What to do with a file that is too large.
+
+    Attributes
+    ----------
+    remedy
+        A sentence.
+    query
+        SQL that makes the counts; None if the file does not seem to hold predictions.
+    """
+
+    remedy: str
+    query: str | None = None
+
+
+def way_out(first: bytes, name: str, last: bytes = b"") -> WayOut:
+    """Say what to do with a file that is too large, by its ends.
+
+    Parameters
+    ----------
+    first, last
+        Its first and last bytes; the last are needed of a Parquet file only.
+    name
+        Of the file.
+
+    Examples
+    --------
+    >>> print(way_out(b"label,p\\n0,0.25\\n1,0.75\\n", "big.csv").query)
+    SELECT "p", "label", COUNT(*) AS "count"
+    FROM (
+      SELECT "label",
+        CASE WHEN "p" BETWEEN 1e-300 AND 1 - 1e-12 THEN ... END AS "p"
+      FROM 'big.csv'
+    ) AS rounded
+    GROUP BY "p", "label"
+    """
+    frame = None
+    with suppress(DataError, pa.ArrowException, OSError, ValueError):
+        frame = _ends_of_groups(first + last) if first.startswith(b"PAR1") else _first_rows(first, name)
+    target = None if frame is None else guess_target(frame)
+    if frame is None or target is None:
+        return WayOut(FEWER)
+    alone = looks_like_predictions(frame)
+    scores = score_columns(frame, target) if alone else scores_among_features(typed_frame(frame), target)
+    return WayOut(COUNT_THERE, counts_query(frame[scores], target, name)) if scores else WayOut(FEWER)
+
+
+def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:
+    """Return SQL that counts the rows of the table ``name`` by scores and label.
+
+    Log-odds of scores between 0 and 1 are rounded to two decimals, and other scores themselves.
+    """
+    keys = {column: _quoted(column) for column in map(str, scores)}
+    rounded = [
+        f"{(ROUNDED if in_unit_interval(scores[column]) else 'ROUND({0}, 2)').format(key)} AS {key}"
+        for column, key in keys.items()
+    ]
+    by = ", ".join([*keys.values(), _quoted(label)])
+    count = _quoted("rows" if "count" in (*keys, label) else "count")
+    inner = ",\n    ".join([f"SELECT {_quoted(label)}", *rounded])
+    source = "'" + name.replace("'", "''") + "'"
+    return (
+        f"SELECT {by}, COUNT(*) AS {count}\nFROM (\n  {inner}\n  FROM {source}\n) AS rounded\nGROUP BY {by}"
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first_rows(first: bytes, name: str) -> pd.DataFrame:
+    end = first.rfind(b"\n") + 1 if len(first) >= HEAD else len(first)
+    return read_table(first[:end], name)
+
+
+def _ends_of_groups(content: bytes) -> pd.DataFrame:
+    """The least and greatest value of each column in the groups of rows of a Parquet file, as its end lists them."""
+    from pyarrow import parquet  # only here, as it takes long to load
+
+    listed = parquet.read_metadata(pa.BufferReader(content))
+    ends: dict[str, list[object]] = {}
+    for i in range(min(listed.num_row_groups, GROUPS)):
+        for j in range(listed.num_columns):
+            column = listed.row_group(i).column(j)
+            known = column.statistics
+            both = [known.min, known.max] if known is not None and known.has_min_max else [None, None]
+            ends.setdefault(column.path_in_schema, []).extend(both)
+    return typed_frame(pd.DataFrame(ends))
