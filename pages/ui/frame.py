@@ -149,8 +149,8 @@ def open_page(script: str) -> Recipe:
     with st.container():  # with or without a message, the rest and the focus keep their place
         for message in (*plugin_problems(), *filter(None, [state.message()])):
             st.warning(plain(message))
-        if state.query():
-            st.code(state.query(), language="sql", wrap_lines=True)
+        if state.sql():
+            st.code(state.sql(), language="sql", wrap_lines=True)
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its own words beside it

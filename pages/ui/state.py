@@ -116,7 +116,7 @@ def say_with_query(message: str, query: str | None) -> None:
     st.session_state["query"] = query
 
 
-def query() -> str | None:
+def sql() -> str | None:
     """Return the SQL that belongs to the message."""
     return st.session_state.get("query")
 
