@@ -72,7 +72,7 @@ def received(content: bytes, monkeypatch, free: int) -> tuple[bytes, str]:
     monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE", 1_000)
     monkeypatch.setattr(server, "HEAD", 3_000)
-    server.keep_in()
+    server.protect_data()
     edge, body = "x" * 20, io.BytesIO()
     body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n'.encode())
     body.write(b"Content-Type: text/csv\r\n\r\n" + content + f"\r\n--{edge}--\r\n".encode())
