@@ -183,7 +183,7 @@ def load_table(recipe: Recipe, uploads: Uploads) -> Table:
 
 
 def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
-    """Return the table with the labels as the file spells them; of a table too large for memory, a sample."""
+    """Return the table with the labels as the file spells them, or a sample if the table is too large for memory."""
     table = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != table.target:
         table = Table(table.frame, recipe.target, recipe.positive)
@@ -196,7 +196,7 @@ def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
 
 
 def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
-    """Return whether a Recipe learns from a sample of its table and is evaluated on all other rows.
+    """Tell whether a Recipe learns from a sample of its table and is evaluated on all other rows.
 
     >>> is_sampled(Recipe(data_params={"learn_rows": 10_000}), None), is_sampled(Recipe(), None)
     (True, False)
@@ -205,7 +205,7 @@ def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
 
 
 def _sample(recipe: Recipe, given: Upload | None, table: Table) -> pd.DataFrame:
-    """Draw what the model learns from; what needs all rows in memory is refused by name."""
+    """Draw the rows that the model learns from; refuse settings that need all rows in memory."""
     why = (
         f"{given.path.name} is too large for memory" if isinstance(given, LargeFile) else "learn_rows is set"
     )
@@ -228,7 +228,7 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table) -> pd.DataFrame:
 
 
 def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
-    """Return (name, value) of what a Recipe states that needs all rows of the table."""
+    """Yield (name, value) of the settings of a Recipe that need all rows of the table."""
     options = dict(recipe.data_params)
     for name in (*BY_ROW, "weight"):
         if value := getattr(recipe, name):

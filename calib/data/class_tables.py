@@ -317,7 +317,7 @@ def _by_place(
 
 
 def _start(places: Sequence[int], classes: int) -> int | None:
-    """Return whether positions count from 0 or from 1, judged by the first and last label; None if neither fits."""
+    """Return the position of the first class, 0 or 1, by the first and last label; None if neither fits."""
     if places[0] == 0 and places[-1] < classes:
         return 0
     return 1 if places[0] >= 1 and places[-1] == classes else None

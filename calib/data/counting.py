@@ -70,12 +70,12 @@ class LargeFile:
     texts: frozenset[str] = frozenset()
 
     def state(self) -> tuple[int, int]:
-        """Return its size and when it was last changed."""
+        """Return the size of the file and the time of its last change."""
         now = self.path.stat()
         return now.st_size, now.st_mtime_ns
 
     def is_text(self, name: str) -> bool:
-        """Return whether the file holds a column as texts, whatever they say."""
+        """Tell whether the file stores a column as text, even if it contains numbers."""
         return self.delimiter is not None or name in self.texts
 
     def column(self, name: str) -> str:
@@ -236,19 +236,19 @@ def count_scores(
     memory: str = MEMORY,
     spill: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Count scores that come some at a time, as ``count_predictions`` counts those of a file.
+    """Count scores that arrive in blocks, in the same way as ``count_predictions`` counts those of a file.
 
     Parameters
     ----------
     scored
         Pairs of scores (m,) and labels of 0 and 1 (m,).
     most, memory, spill
-        As for ``count_predictions``.
+        As in ``count_predictions``.
 
     Returns
     -------
     DataFrame, list of str
-        label, score and n, in the order of the scores; what is said of scores that were rounded.
+        Columns label, score and n, in the order of the scores; a note if scores were rounded.
 
     Examples
     --------
@@ -262,9 +262,8 @@ def count_scores(
             sql.register(
                 "scored", pa.table({"label": y.astype(np.uint8), "score": scores.astype(np.float64)})
             )
-            by = (
-                "score" if rounding is None else rounding.by
-            )  # each once: what is rounded twice may move further
+            # A score is rounded once, because a second rounding may move it further.
+            by = "score" if rounding is None else rounding.by
             sql.execute(f"INSERT INTO lines SELECT label, {by}, count(*) FROM scored GROUP BY ALL")
             sql.unregister("scored")
             waiting += len(scores)
@@ -278,7 +277,7 @@ def count_scores(
 
 
 def _at_most(sql: Any, most: int, rounding: _Rounding | None) -> _Rounding | None:
-    """Leave at most so many scores in ``lines``; return how they are rounded then."""
+    """Round the scores in ``lines`` until there are at most ``most``; return the rounding."""
     while _one(sql, "SELECT greatest(count(DISTINCT score), ceil(count(*) / 2)) FROM lines")[0] > most:
         rounding = rounding or _Rounding(sql, "SELECT score FROM lines", ())
         _regroup(sql, "lines", rounding.next(), ())
@@ -320,7 +319,7 @@ class _Rounding:
 
     @property
     def by(self) -> str:
-        """The scores in SQL as they are rounded now; no probability becomes 0 or 1."""
+        """SQL expression of the rounded scores; no probability becomes 0 or 1."""
         half = 0.5 * 10.0**-self._decimals
         scale = f"{10.0**self._decimals!r}::DOUBLE"
         near = f"round(score * {scale}) / {scale}"

@@ -1,8 +1,7 @@
-"""A table of features that does not fit into memory: a sample to learn from, and all other rows block by block.
+"""Draw a sample to learn from, if a table of features does not fit into memory; read its other rows in blocks.
 
-The sample is stratified: of each class its share of the rows, and of one class every choice of so many rows is equally
-likely. The ranks of the chosen rows within their class are drawn first; each pass over the table then knows a row by
-its rank.
+The sample is stratified by class, and within a class all choices of rows are equally likely. The ranks of the chosen
+rows within their class are drawn first; each pass over the table recognises a row by its rank.
 """
 
 from __future__ import annotations
@@ -32,30 +31,30 @@ from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.wording import counted
 
-LEARN_ROWS = 1_000_000  # unless the Recipe says otherwise
-MOST_CELLS = 40_000_000  # of the sample, which are 320 MB
+LEARN_ROWS = 1_000_000  # default size of a sample
+MOST_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
 BLOCK = 100_000
 
 Blocks = Callable[[Sequence[str] | None], Iterator[pd.DataFrame]]
-"""Names of columns, or None for all → all rows of a table, some at a time and always in the same order."""
+"""Function from column names, or None for all columns, to all rows of a table in blocks; their order never changes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """The rows of a table that are not in its sample. They are read again on every pass.
+    """Rows of a table outside its sample. They are read again on every pass.
 
     Attributes
     ----------
     blocks
-        All rows.
+        All rows of the table, including the sample.
     target
-        The label column.
+        Label column.
     counts
         Label → number of rows.
     chosen
-        Label → ranks of its rows in the sample, in rising order.
+        Label → increasing ranks of its rows in the sample.
     digest
-        Of what was drawn, and from what.
+        Key of the table, size of the sample and seed; equal keys have equal samples.
     """
 
     blocks: Blocks
@@ -83,14 +82,14 @@ class Rest:
         return frame
 
     def scored(self, X: pd.DataFrame, positive: str) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
-        """Return (features, label 0 or 1) of the rows outside the sample, some at a time.
+        """Yield (features, labels 0 or 1) of the rows outside the sample, in blocks.
 
         Parameters
         ----------
         X : (n, d)
-            Features of the sample, whose columns and types the others get.
+            Features of the sample; the other rows get the same columns and types.
         positive
-            The label that is 1.
+            Label that becomes 1.
         """
         columns = [str(name) for name in X.columns]
         for block, drawn, labels in self._passed([*columns, self.target]):
@@ -125,11 +124,11 @@ def _place(texts: Sequence[str], text: str) -> int:
 
 
 def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with columns of the types that ``X`` has."""
+    """Convert the columns of rows to the types that ``X`` has."""
     columns = {}
     for name, like in X.items():
         column = block[name]
-        if is_number(like) and not is_number(column):  # words among numbers
+        if is_number(like) and not is_number(column):  # a column of numbers with texts among them
             column = pd.Series(pd.to_numeric(column, errors="coerce"), index=column.index)
         truth = pd.api.types.is_bool_dtype(like.dtype)
         columns[str(name)] = bounded(column) if is_number(like) and not truth else column
@@ -146,26 +145,26 @@ def draw(
     blocks
         All rows of the table.
     target
-        Its label column. Rows without a label are in neither part.
+        Label column. Rows without a label are excluded.
     rows
-        Size of the sample, at most half of the rows; None takes ``LEARN_ROWS``, or fewer where there are fewer rows
-        or many columns.
+        Size of the sample, at most half of the rows. None takes ``LEARN_ROWS``, but fewer if the table has few rows or
+        many columns.
     seed
-        Of the draw.
+        Seed of the draw.
     columns
         Number of columns of the table.
     key
-        What the table is known by.
+        Key that identifies the table.
 
     Returns
     -------
     DataFrame
-        The sample; ``about(frame).rest`` is the ``Rest``.
+        Sample; ``about(frame).rest`` has the other rows.
 
     Raises
     ------
     DataError
-        For a label column with very many values, or a table with too few rows.
+        If the label column has very many values or the table too few rows.
 
     Examples
     --------
@@ -206,7 +205,7 @@ def draw(
 
 
 def _size(rows: int | None, total: int, columns: int) -> int:
-    """Return the size of the sample; one that is asked for must leave rows to evaluate on."""
+    """Return the size of the sample; refuse a given size that leaves too few rows for the evaluation."""
     if total < 4:
         raise DataError("Too few rows have a label.", "Fill in missing labels.")
     if rows is None:
@@ -225,7 +224,7 @@ def _size(rows: int | None, total: int, columns: int) -> int:
 
 
 def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
-    """Return the rows of a table in memory."""
+    """Return a function that yields the rows of a table in memory."""
     typed = typed_frame(frame)
 
     def blocks(names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
@@ -239,14 +238,14 @@ def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
 
 
 def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) -> Blocks:
-    """Return the rows of a file, which is refused if it changes or if a number in it is none.
+    """Return a function that yields the rows of a file; refuse a file that changes, or texts among its numbers.
 
     Parameters
     ----------
     file
-        As ``open_large`` returns it; the types of its first rows are those of all.
+        File from ``open_large``; all rows get the types of its first rows.
     spill, memory
-        As for ``count_predictions``.
+        As in ``count_predictions``.
     """
     _check_numbers(file, spill, memory)
     seen = file.state()
@@ -286,7 +285,7 @@ def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.D
 
 
 def _value(file: LargeFile, name: str) -> str:
-    """Return a column in SQL, of the type that it has in the first rows; the label stays as it is written."""
+    """Return the SQL expression of a column with the type of its first rows; a label keeps its spelling."""
     like = file.head[name]
     if pd.api.types.is_bool_dtype(like.dtype) and file.delimiter is None:
         return file.column(name)
@@ -303,7 +302,7 @@ def _value(file: LargeFile, name: str) -> str:
 
 
 def _check_numbers(file: LargeFile, spill: bool, memory: str) -> None:
-    """Refuse a text among numbers, and numbers that are not written plainly."""
+    """Refuse texts among numbers, and numbers in an unusual notation."""
     written = [name for name in map(str, file.head) if is_number(file.head[name]) and file.is_text(name)]
     if not written:
         return

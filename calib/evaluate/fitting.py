@@ -107,14 +107,14 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
 
 
 ONE_SCORE = ("none", "split", "train")
-"""Placements that give a new row one score, so that rows can be counted by it."""
+"""Placements that give a new row a single score, by which rows can be counted."""
 
 
 def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
-    """Fit on all rows of a sample; score the others in blocks, and count them by score and label."""
+    """Fit on all rows of a sample; score the other rows in blocks and count them by score and label."""
     _check_sample(recipe, dataset)
     begin = time.perf_counter()
-    everything, one = np.arange(dataset.n), np.arange(1)  # some row must be scored
+    everything, one = np.arange(dataset.n), np.arange(1)  # fit_rows needs a test row
     fitted = fit_rows(recipe, dataset, [(everything, one)], watch.within(0.0, 0.3))
     part, rest = fitted.parts[0], dataset.rest
     placed, watch, done = part.placed, watch.within(0.3, 1.0), 0
@@ -146,7 +146,7 @@ def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
 
 
 def _check_sample(recipe: Recipe, dataset: Dataset) -> None:
-    """Refuse what cannot be done with rows that are only counted."""
+    """Refuse settings of the Recipe that need more than counts of the test rows."""
     refused = {
         "evaluation": (recipe.evaluation, recipe.evaluation != "holdout", "Choose evaluation='holdout'."),
         "split": (recipe.split, recipe.split != "random", "Choose split='random'."),
@@ -227,9 +227,9 @@ def fit_rows(
 
 
 def features_of(fitted: Fitted) -> pd.DataFrame | None:
-    """Return the features (n, d) of all rows. For predictions, these are the other columns of the table, or None.
+    """Return the features (n, d) of all rows; for predictions, the other columns of the table.
 
-    None also for rows that are only counted.
+    Return None if there are none, or if rows are only counted.
     """
     data = fitted.dataset
     if data.lines_of is not None:

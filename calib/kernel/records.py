@@ -230,7 +230,7 @@ class Dataset:
     def digest(self) -> str:
         """Sixteen hexadecimal digits of every value, name, type and label; equal data have equal digests.
 
-        Counted rows have the digest of their sample. Together with the Recipe it identifies them.
+        Counted rows have the digest of their sample, which identifies them together with the Recipe.
         """
         if self.lines_of is not None:
             return self.lines_of
