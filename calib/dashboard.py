@@ -33,7 +33,7 @@ from calib.evaluate import JointEvaluation, check
 from calib.kernel.checks import InputError
 from calib.models import class_one_score, class_scores
 from calib.placements.base import coded_classes
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_classes
 from calib.sources import count_large_file, digest
 
 LABEL, SCORE = "label", "prediction"
@@ -196,7 +196,7 @@ def _of_classes(
     frame = pd.concat([rows.reset_index(drop=True).rename(columns=str), pd.DataFrame(columns)], axis=1)
     found, said = _scored(frame, list(columns), np.array(names)[y], names[-1])
     del said["positive"]
-    return found, said
+    return found, said | with_classes(Recipe(), len(names))
 
 
 def _scored(

@@ -880,6 +880,27 @@ def with_calibrators(
     return {"calibrators": chosen, "options": kept}
 
 
+TOGETHER = ("none", "temperature", "structured_matrix", "venn_abers")
+"""What pages compare for three or more classes unless something else was chosen (docs/results.md)."""
+MOST_TOGETHER = 100  # classes: a matrix of more takes long to fit
+
+
+def with_classes(recipe: Recipe, classes: int) -> dict[str, Any]:
+    """Return the calibrators that change with the number of classes that are predicted together.
+
+    Only a list that nobody chose changes. A link without calibrators keeps its meaning, because pages write the new
+    list into the Recipe.
+
+    >>> with_classes(Recipe(), 3)["calibrators"]
+    ('none', 'temperature', 'structured_matrix', 'venn_abers')
+    >>> with_classes(Recipe(calibrators=("none", "beta")), 3)
+    {}
+    """
+    of_two = FIELDS["calibrators"].default
+    own, other = (TOGETHER, of_two) if 2 < classes <= MOST_TOGETHER else (of_two, TOGETHER)
+    return with_calibrators(recipe, own) if recipe.calibrators == other else {}
+
+
 def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
     for name in values:
         if name not in allowed:

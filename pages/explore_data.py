@@ -31,6 +31,6 @@ with understood:
         below = data.problems(recipe, data.raw(recipe))
     found = evaluations.dataset(recipe)
     with next_step:
-        data.go_on(below)
+        data.go_on(below, recipe, found)
     data.overview(found)
 data.tables_of(recipe, found)

@@ -138,6 +138,11 @@ def _share(seen: pd.DataFrame, columns: Sequence[str]) -> float:
     return float((np.abs(held.sum(axis=1) - 1) <= rounding(held.shape[1])).mean())
 
 
+def _off(seen: pd.DataFrame, columns: Sequence[str]) -> float:
+    """Return the mean distance of the sums of rows from one."""
+    return float(np.nanmean(np.abs(cells(seen, columns).sum(axis=1) - 1)))
+
+
 def rounding(classes: int) -> float:
     """Return the largest deviation from 1 that rounding can cause in a row's sum."""
     return min(ROUNDING * classes, MOST_ROUNDING)
@@ -230,14 +235,16 @@ def _classes_without_rows(
     """Return further classes with a column but no row, if sums or consecutive numbers confirm them."""
     taken = set(found.values())
     others = {name: column for name, column in _others(ends, numbers).items() if column not in taken}
-    if not others or sum_to_one(seen, list(found.values())):
+    own, every = list(found.values()), [*found.values(), *others.values()]
+    # Without a rare class most rows add up to about one, but with it more exactly
+    if not others or (sum_to_one(seen, own) and _off(seen, every) >= _off(seen, own)):
         return {}
     numbered = [name for name in (*found, *others) if name.isdecimal()]
     if len(numbered) == len(found) + len(others):
         values = sorted(map(int, numbered))
         if values == list(range(values[0], values[0] + len(values))) and values[0] <= 1:
             return others
-    return others if sum_to_one(seen, [*found.values(), *others.values()]) else {}
+    return others if sum_to_one(seen, every) else {}
 
 
 def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:

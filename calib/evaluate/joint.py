@@ -36,7 +36,9 @@ from calib.metrics import (
     top_label_calibration_error,
 )
 from calib.metrics.confidence import mean_interval
-from calib.metrics.joint_intervals import joint_interval
+from calib.metrics.joint_decomposition import decompose_joint_log_loss
+from calib.metrics.joint_intervals import CALIBRATION_ERRORS, corrected_interval, joint_interval
+from calib.metrics.kernel_test import KernelTest, kernel_test
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.placements import Scored
 
@@ -85,6 +87,22 @@ SCORES: dict[str, JointScore] = {
     ),
 }
 
+
+PARTS = {
+    "mcb": (
+        "Miscalibration of the log loss",
+        "What the best temperature would take off the log loss (MCB): at most the whole calibration error.",
+    ),
+    "dsc": (
+        "Discrimination of the log loss",
+        "By how much the log loss after this temperature is below that of the class shares (DSC).",
+    ),
+    "unc": (
+        "Uncertainty of the log loss",
+        "Log loss of the class shares, given to every row (UNC). Log loss = MCB − DSC + UNC.",
+    ),
+}
+"""Part of the log loss of all classes → its name for people and what it is."""
 
 LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "brier": joint_squared_errors,
@@ -301,8 +319,8 @@ class JointEvaluation:
         """Return the scores of one of the predictions with their 95 % intervals, one row per score of ``SCORES``.
 
         Columns: ``value``, ``low`` and ``high`` of ``joint_interval``, and ``corrected``, the bias-corrected form of
-        calibration errors. That is the root of the mean squared gap beyond chance; it has no interval. It is missing
-        for other scores, and with weights that are not counts.
+        calibration errors, the root of the mean squared gap that is more than chance, with ``corrected_low`` and
+        ``corrected_high``. They are missing for other scores, and with weights that are not counts.
         """
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
         return once(self, ("intervals", name), lambda: self._intervals(name))
@@ -313,10 +331,38 @@ class JointEvaluation:
         lines = {}
         for key, score in SCORES.items():
             ends = joint_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
-            binned = key.endswith("_ece") and whole
-            corrected = score.function(self.y, P, sample_weight=weights, debiased=True) if binned else np.nan
-            lines[key] = (self.metrics.loc[name, key], *ends, corrected)
-        return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "corrected"])
+            binned = key in CALIBRATION_ERRORS and whole
+            corrected = (np.nan,) * 3
+            if binned:
+                around = corrected_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
+                corrected = (score.function(self.y, P, sample_weight=weights, debiased=True), *around)
+            lines[key] = (self.metrics.loc[name, key], *ends, *corrected)
+        columns = ["value", "low", "high", "corrected", "corrected_low", "corrected_high"]
+        return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
+
+    def parts(self, name: str | None = None) -> pd.DataFrame:
+        """Return MCB, DSC and UNC of the log loss of one of the predictions, one row per part of ``PARTS``.
+
+        Columns: ``value``, ``low`` and ``high`` of ``decompose_joint_log_loss``.
+        """
+        name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
+        return once(self, ("parts", name), lambda: self._parts(name))
+
+    def _parts(self, name: str) -> pd.DataFrame:
+        P = self.predictions[name]
+        found = decompose_joint_log_loss(self.y, P, self.sample_weight, self.cluster, counts=self.counts)
+        lines = {key: (getattr(found, key), *found.intervals[key]) for key in PARTS}
+        return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high"])
+
+    def kernel_test(self, name: str | None = None) -> KernelTest | None:
+        """Test whether all K probabilities of one of the predictions are right together (``kernel_test``).
+
+        None for rows in clusters or with weights, whose labels cannot be redrawn one by one, and for a single row.
+        """
+        name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
+        if self.sample_weight is not None or self.cluster is not None or len(self.y) < 2:
+            return None
+        return once(self, ("kernel_test", name), lambda: kernel_test(self.y, self.predictions[name]))
 
     @property
     def rows(self) -> Rows:

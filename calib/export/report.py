@@ -53,7 +53,7 @@ from calib.figures import (
     formatted_sample_size,
     formatted_side_by_side,
 )
-from calib.figures.classes import formatted_classes, formatted_intervals, formatted_shares
+from calib.figures.classes import formatted_classes, formatted_intervals, formatted_shares, kernel_tested
 from calib.figures.metrics import EVERYDAY
 from calib.figures.validation import (
     basis_of_intervals,
@@ -387,12 +387,12 @@ def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
     joint, choice = evaluation.joint, recommend(evaluation).choice
     key = next(iter(joint.predictions)) if choice not in joint.predictions else str(choice)
     scores = [
-        formatted_intervals(joint.intervals(each)).assign(Calibrator=label_of(each))
-        for each in joint.predictions
+        formatted_intervals(joint, each).assign(Calibrator=label_of(each)) for each in joint.predictions
     ]
     table = pd.concat(scores, ignore_index=True)
     return {
         "name": label_of(key),
+        "tested": kernel_tested(joint, key),
         "scores": table[["Calibrator", *table.columns.drop("Calibrator")]],
         "classes": formatted_classes(joint.by_class(key)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,8 +93,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         names,
         pairs[np.ix_(order, order)],
         f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has {percent(first.r)}",
-        "Each cell compares two classes: the probability of the left one, if the row is one of the two. Below it is "
-        "its interval. The cells of a line are coupled into the probability of its class."
+        "Each cell compares two classes: the probability of the left one in %, if the row is one of the two. Below it "
+        "is its interval. The cells of a line are coupled into the probability of its class."
         + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
         f"Pairs of classes of row {row}: "
         + "; ".join(
@@ -108,13 +109,11 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line and one column per class, the most probable first."""
     names = record.names[:MOST]
     r, r0, r1 = np.moveaxis(record.pairs[: len(names), : len(names)], -1, 0)
-    cells = [
-        [
-            "" if a == b else f"<b>{r[a, b]:.2f}</b><br>{r0[a, b]:.2f}–{r1[a, b]:.2f}"
-            for b in range(len(names))
-        ]
-        for a in range(len(names))
-    ]
+
+    def cells(said: Callable[..., str]) -> list[list[str]]:
+        each = range(len(names))
+        return [["" if a == b else said(r[a, b], r0[a, b], r1[a, b]) for b in each] for a in each]
+
     labels = list(map(as_text, names))
     color = MARKS[PAIRWISE].color
     figure = go.Figure(
@@ -132,7 +131,8 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
             z=r,
             x=labels,
             y=labels,
-            text=cells,
+            text=cells(lambda p, low, high: f"<b>{100 * p:.0f}</b><br>{100 * low:.0f}–{100 * high:.0f}"),
+            customdata=cells(lambda p, low, high: f"{number(p)}, {number(low)} to {number(high)}"),
             texttemplate="%{text}",
             zmin=0,
             zmax=2,  # only half of the scale is used, so that text stays legible
@@ -140,7 +140,7 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
             showscale=False,
             xgap=2,
             ygap=2,
-            hovertemplate="%{y} against %{x}: %{text}<extra></extra>",  # a phone has no space for the text
+            hovertemplate="%{y} against %{x}: %{customdata}<extra></extra>",  # a phone has no room for so many digits
             hoverongaps=False,
         )
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from calib.calibrators import label_of
-from calib.evaluate.joint import SCORES, JointEvaluation
+from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
 from calib.figures.metrics import BEST
 from calib.kernel.wording import change, number, percent, with_interval
 from calib.placements import PLACEMENTS
@@ -49,18 +50,39 @@ def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
     return pd.concat([found[["Calibrator", "Where"]], shown], axis=1).reset_index(drop=True)
 
 
-def formatted_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """Format ``JointEvaluation.intervals``."""
+def formatted_intervals(joint: JointEvaluation, name: str) -> pd.DataFrame:
+    """Format ``JointEvaluation.intervals`` and ``JointEvaluation.parts`` of one of the predictions."""
+    labels = {key: score.label for key, score in SCORES.items()} | {
+        key: label for key, (label, _) in PARTS.items()
+    }
+    lines = [*joint.intervals(name).itertuples(), *joint.parts(name).assign(corrected=np.nan).itertuples()]
     return pd.DataFrame(
         {
-            "Score": [SCORES[key].label for key in table.index],
-            "Value": list(map(number, table["value"])),
+            "Score": [labels[line.Index] for line in lines],
+            "Value": [number(line.value) for line in lines],
             "95 % interval": [
                 f"[{number(line.low)}, {number(line.high)}]" if line.low == line.low else "–"
-                for line in table.itertuples()
+                for line in lines
             ],
-            "Bias-corrected": ["–" if value != value else number(value) for value in table["corrected"]],
+            "Bias-corrected": [
+                "–"
+                if line.corrected != line.corrected
+                else with_interval(line.corrected, line.corrected_low, line.corrected_high)
+                for line in lines
+            ],
         }
+    )
+
+
+def kernel_tested(joint: JointEvaluation, name: str) -> str:
+    """Return a sentence on the kernel test of one of the predictions, empty if there is none."""
+    found = joint.kernel_test(name)
+    if found is None:
+        return ""
+    answer = "are not calibrated together" if found.rejects else "show no sign of miscalibration together"
+    return (
+        f"Kernel test of canonical calibration: the {joint.classes} probabilities {answer} "
+        f"(p = {number(found.p_value)}, {found.rows:,} rows)."
     )
 
 

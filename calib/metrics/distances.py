@@ -122,7 +122,7 @@ def _loess(points: Array, count: Array) -> Array:
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
     """Return (low, high) of Σ |Γ_b|; NaN for a single draw, which shows no spread."""
-    noise = _noise([gaps], rows, seed)
+    noise = drawn_noise([gaps], rows, seed)
     if noise is None:
         return np.nan, np.nan
     return max(_lower_end(noise[0], None, level), 0.0), -_lower_end(None, noise[0], level)
@@ -132,7 +132,7 @@ def distance_difference(
     first: Gaps, second: Gaps, rows: Rows, level: float, seed: int
 ) -> tuple[float, float]:
     """Return (low, high) of Σ |Γ_b| of the first method minus that of the second, on the same rows."""
-    noise = _noise([first, second], rows, seed)
+    noise = drawn_noise([first, second], rows, seed)
     if noise is None:
         return np.nan, np.nan
     return _lower_end(noise[0], noise[1], level), -_lower_end(noise[1], noise[0], level)
@@ -153,7 +153,7 @@ class Noise:
         return self.draws * np.where(self.values < 0, -1.0, 1.0)
 
 
-def _noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
+def drawn_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
     """Draw the noise of several methods' gaps on the same rows jointly: Student's t if rows are clustered."""
     values = np.concatenate([each.values for each in methods])
     covariance = rows.covariance(hstack([each.influence for each in methods], format="csr"))

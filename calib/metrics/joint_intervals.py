@@ -6,14 +6,18 @@ three calibration errors are sums Σ |Γ_c| over cells: a bin of the confidence,
 class, or a bin of one class's probability. ``distances`` bounds such sums, even near 0. Cells are ordered by bin first
 and by class second, because most models are over- or underconfident above some probability in all classes.
 
-An interval of the calibration errors is for the population's error in the same bins. The bias-corrected forms, which
-estimate the root of the mean squared gap, have no other interval.
+An interval of the calibration errors holds for the error of the population in the same bins. So does that of their
+bias-corrected forms, N = Σ_v c_v √(Σ_b Γ_b² / s_b) over views v (a class, or all rows) with s_b the share of rows in a
+cell. It inverts a test: N is kept if the estimate lies between the quantiles of the estimates for gaps of the observed
+shape and that size, with noise drawn as for Σ |Γ_c|. In cells of few rows the size of the noise is uncertain. So the
+noise is drawn twice, as the rows show it and as at least that of a calibrated model, and the interval includes both.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,13 +37,21 @@ from calib.metrics.confidence import (
     mean_interval,
     share_interval,
 )
-from calib.metrics.distances import Gaps, distance_interval
+from calib.metrics.distances import FINEST as LEAST
+from calib.metrics.distances import Gaps, Noise, distance_interval, drawn_noise
+from calib.metrics.joint import (
+    classwise_calibration_error,
+    confidence_calibration_error,
+    top_label_calibration_error,
+)
 from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_errors
 
 BINS = 15
 MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
 FEWEST_OF_CLASS = 5  # fewest rows of a class for an interval of the AUC
-Cell = tuple[Array, Array, Array, Array]  # rows, outcomes, probabilities, number of the cell
+HALVINGS = 17  # of the range in which an end is searched: to 0.00001
+Cell = tuple[Array, Array, Array, Array, Array]
+"""Rows, outcomes, probabilities, and the numbers of the cell and of the view."""
 
 
 def joint_interval(
@@ -86,6 +98,50 @@ def joint_interval(
     return JOINT_INTERVALS[metric](rows, labels, P, level, random_state)
 
 
+def corrected_interval(
+    metric: str,
+    y: ArrayLike,
+    p: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    *,
+    counts: ArrayLike | None = None,
+    level: float = LEVEL,
+    random_state: int = 0,
+) -> Ends:
+    """Return (low, high) of the bias-corrected form of a calibration error of ``CALIBRATION_ERRORS``.
+
+    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_CELLS`` cells, or one cluster.
+
+    Examples
+    --------
+    >>> P = np.tile([0.8, 0.1, 0.1], (400, 1))
+    >>> [round(end, 2) for end in corrected_interval("confidence_ece", np.tile([0, 0, 1, 2], 100), P)]  # 0.3 ± 0.05
+    [0.25, 0.35]
+    """
+    checks.one_of(metric, CALIBRATION_ERRORS, "metric")
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    labels, P = checks.labelled_rows(y, p)
+    right = joint_hits(labels, P).astype(np.intp)
+    rows, (labels, P) = Rows.checked(
+        right, labels, P, sample_weight=sample_weight, counts=counts, cluster=cluster
+    )
+    (cells, views), estimate = CALIBRATION_ERRORS[metric], ESTIMATES[metric]
+    found = _cells_of(rows, list(cells(labels, P)), views(P))
+    if found is None:
+        return UNKNOWN
+    seen = estimate(
+        labels, P, sample_weight=rows.weight if rows.counts is None else rows.counts, debiased=True
+    )
+    ends = [(seen, seen)]
+    for least in (found.gaps.least, np.zeros(len(found.view))):
+        noise = drawn_noise([replace(found.gaps, least=least)], rows, random_state)
+        if noise is None:
+            return UNKNOWN
+        ends += _norm_intervals(found, noise[0], seen, level)
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
 def _accuracy(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
     return share_interval(rows, joint_hits(y, P), level)
 
@@ -120,20 +176,38 @@ def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
 
-def _distance(
-    cells: Callable[[Array, Array], Iterator[Cell]], views: Callable[[Array], int]
-) -> Callable[..., Ends]:
+def _distance(metric: str) -> Callable[..., Ends]:
     def ends(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
-        gaps = _gaps(rows, list(cells(y, P)), views(P))
-        return UNKNOWN if gaps is None else distance_interval(gaps, rows, level, seed)
+        cells, views = CALIBRATION_ERRORS[metric]
+        found = _cells_of(rows, list(cells(y, P)), views(P))
+        return UNKNOWN if found is None else distance_interval(found.gaps, rows, level, seed)
 
     return ends
 
 
-def _gaps(rows: Rows, cells: list[Cell], views: int) -> Gaps | None:
-    """Return the gaps of all non-empty cells, divided by the number of views; None if there are too many."""
-    at, hit, p, number = (np.concatenate(each) for each in zip(*cells, strict=True))
-    filled, number = np.unique(number, return_inverse=True)
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The gaps of C cells that are not empty.
+
+    Attributes
+    ----------
+    gaps
+        Over the number of views.
+    share : (C,)
+        Share of the rows in a cell, of all rows.
+    view : int (C,)
+        The class of a cell, whose gaps form one root of a mean square.
+    """
+
+    gaps: Gaps
+    share: Array
+    view: Array
+
+
+def _cells_of(rows: Rows, cells: list[Cell], views: int) -> Cells | None:
+    """Return all non-empty cells, gaps divided by the number of views; None if there are too many."""
+    at, hit, p, number, view = (np.concatenate(each) for each in zip(*cells, strict=True))
+    filled, first, number = np.unique(number, return_index=True, return_inverse=True)
     k = len(filled)
     if k > MOST_CELLS:
         return None
@@ -142,31 +216,92 @@ def _gaps(rows: Rows, cells: list[Cell], views: int) -> Gaps | None:
     influence = csr_array((away, (at, number)), shape=(rows.n, k))
     squares = (rows.weights**2 / rows.draws)[at]
     least = group_sums(number, k, p * (1 - p), squares) / (total * views) ** 2
-    return Gaps(group_sums(number, k, away, rows.weights[at]) / total, influence, np.eye(k), least)
+    gaps = Gaps(group_sums(number, k, away, rows.weights[at]) / total, influence, np.eye(k), least)
+    return Cells(gaps, group_sums(number, k, weights=rows.weights[at]) / total, view[first])
+
+
+def _norm_intervals(cells: Cells, noise: Noise, seen: float, level: float) -> list[Ends]:
+    """Return the ends of Σ_v c_v √(Σ_b Γ_b² / s_b), c_v² the share of the rows in a view, for two shapes of the gaps.
+
+    The shapes are the observed gaps, and what is left of them without noise.
+    """
+    _, view = np.unique(cells.view, return_inverse=True)
+    of_view = np.equal.outer(view, np.arange(view.max() + 1)).astype(float)
+    factor = np.sqrt(cells.share @ of_view)
+    gaps, draws = noise.values / np.sqrt(cells.share), noise.draws / np.sqrt(cells.share)
+    bias, squared = noise.deviation**2 / cells.share @ of_view, draws**2 @ of_view
+
+    def size(squares: Array) -> Array:
+        return np.sqrt(np.maximum(squares - bias, 0.0)) @ factor
+
+    left = np.sqrt(np.maximum(1 - noise.deviation**2 / np.maximum(noise.values**2, LEAST), 0.0))
+    ends = []
+    for shape in (gaps, gaps * left):
+        whole = float(np.sqrt(shape**2 @ of_view) @ factor)
+        if whole > 0:
+            unit = shape / whole
+            ends.append(_kept(seen, unit**2 @ of_view, 2 * (draws * unit) @ of_view, squared, size, level))
+    return ends
+
+
+def _kept(
+    seen: float, own: Array, cross: Array, noise: Array, size: Callable[[Array], Array], level: float
+) -> Ends:
+    """Return the smallest and the largest N for which ``seen`` is between the quantiles of the estimates.
+
+    ``own`` (V,), ``cross`` and ``noise`` (draws, V) are the parts of the squared norm of N · unit + noise in each view.
+    """
+    tail = (1 - level) / 2
+
+    def end(reached: Callable[[Array], bool]) -> float:
+        """Return the smallest N of which the estimates have ``reached`` what was seen."""
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            found = size(middle**2 * own + middle * cross + noise)
+            low, high = (low, middle) if reached(found) else (middle, high)
+        return high if low > 0 else 0.0
+
+    return (
+        end(lambda found: float(np.quantile(found, 1 - tail)) >= seen),
+        end(lambda found: float(np.quantile(found, tail)) > seen),
+    )
 
 
 def _of_confidence(y: Array, P: Array) -> Iterator[Cell]:
     p = P.max(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS)
+    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS), np.zeros(len(y), np.intp)
 
 
 def _of_top_label(y: Array, P: Array) -> Iterator[Cell]:
-    p = P.max(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS) * P.shape[1] + P.argmax(axis=1)
+    p, top = P.max(axis=1), P.argmax(axis=1)
+    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS) * P.shape[1] + top, top
 
 
 def _of_classes(y: Array, P: Array) -> Iterator[Cell]:
     for k in range(P.shape[1]):
-        yield np.arange(len(y)), (y == k).astype(float), P[:, k], bin_index(P[:, k], BINS) * P.shape[1] + k
+        number = bin_index(P[:, k], BINS) * P.shape[1] + k
+        yield np.arange(len(y)), (y == k).astype(float), P[:, k], number, np.full(len(y), k)
 
+
+CALIBRATION_ERRORS: Mapping[str, tuple[Callable[[Array, Array], Iterator[Cell]], Callable[[Array], int]]] = {
+    "confidence_ece": (_of_confidence, lambda P: 1),
+    "top_label_ece": (_of_top_label, lambda P: 1),
+    "classwise_ece": (_of_classes, lambda P: P.shape[1]),
+}
+"""Calibration error → its cells, and the number of views over which it is a mean."""
+ESTIMATES: Mapping[str, Callable[..., float]] = {
+    "confidence_ece": confidence_calibration_error,
+    "top_label_ece": top_label_calibration_error,
+    "classwise_ece": classwise_calibration_error,
+}
+"""Calibration error → its function, with ``debiased``."""
 
 JOINT_INTERVALS: Mapping[str, Callable[..., Ends]] = {
     "log_loss": _of_mean(joint_log_losses, math.inf),
     "brier": _of_mean(joint_squared_errors, 2.0),
     "accuracy": _accuracy,
     "auc": _auc,
-    "confidence_ece": _distance(_of_confidence, lambda P: 1),
-    "top_label_ece": _distance(_of_top_label, lambda P: 1),
-    "classwise_ece": _distance(_of_classes, lambda P: P.shape[1]),
+    **{metric: _distance(metric) for metric in CALIBRATION_ERRORS},
 }
 """Metric of K classes → function (rows, y, P, level, seed) → (low, high)."""

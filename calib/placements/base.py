@@ -166,11 +166,8 @@ class Placement(ABC):
             If the data or the estimator do not allow it; with the remedy. Cancelled if cancelled.
         """
         self.classes, coded = coded_classes(y) if classes is None else (classes, np.searchsorted(classes, y))
-        if self.joint and not self.for_k:
-            raise InputError(
-                f"Only binary classification is supported by placement={self.key!r}. With more than two classes, "
-                "choose 'split', 'cv' or 'oob_whole'."
-            )
+        if self.joint:
+            self.check_for_k()
         X, coded = indexable(X, coded)
         checks.in_range(calibration_size, "calibration_size", 0, 1, open_ends=True)
         checks.in_range(cv, "cv", 2, integer=True)
@@ -275,6 +272,19 @@ class Placement(ABC):
             raise InputError(
                 f"Rank calibration needs the scores of single trees for rows that the trees did not see, but "
                 f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
+            )
+
+    @classmethod
+    def check_for_k(cls) -> None:
+        """Refuse more than two classes, if this placement cannot serve them.
+
+        >>> from calib.placements import PLACEMENTS
+        >>> PLACEMENTS["oob_whole"].check_for_k()
+        """
+        if not cls.for_k:
+            raise InputError(
+                f"Only binary classification is supported by placement={cls.key!r}. With more than two classes, "
+                "choose 'split', 'cv' or 'oob_whole'."
             )
 
     def base_rate(self, calibrator: Any) -> Any:

@@ -33,7 +33,7 @@ class NoPlacement(Placement):
 
     @classmethod
     def check_takes(cls, calibrator: Any) -> None:
-        if calibrator.key != "none":
+        if getattr(calibrator, "key", None) != "none":  # Pairwise has a key only once it is made
             raise InputError(
                 f"{calibrator.label} needs calibration scores, but with placement='none' all training rows train the "
                 "model. Choose placement='split', 'cv', 'oob' or 'train'."

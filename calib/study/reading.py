@@ -45,6 +45,10 @@ class SharedSettings(NamedTuple):
             return CALIBRATORS
         return {key: one for key, one in CALIBRATORS.everything().items() if one.input not in TABLES}
 
+    def every(self, registry: Mapping[str, Any]) -> list[str]:
+        """Return what "*" stands for: all entries, except placements that cannot serve so many classes."""
+        return [key for key, one in registry.items() if not self.joint or getattr(one, "for_k", True)]
+
 
 def _one_of(*allowed: str) -> Check:
     return lambda value, name: checks.one_of(value, allowed, name)
@@ -310,6 +314,8 @@ def _setup(values: Any, where: str, shared: SharedSettings) -> Setup:
     try:
         recipe = _recipe(shared.recipe, overrides, own["calibrator"], bool(paper_model))
         check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)
+        if shared.joint:
+            PLACEMENTS[recipe.placement].check_for_k()
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     splits = Splits(**vars(shared.splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
@@ -367,7 +373,7 @@ def _grid(values: Any, where: str, shared: SharedSettings) -> list[Setup]:
         without = [
             checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())
         ]
-        wanted = list(registry) if own[name] == ("*",) else own[name]
+        wanted = shared.every(registry) if own[name] == ("*",) else own[name]
         chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
     more = {key: own[key] for key in ("options", "merge") if key in own}
     every = list(product(chosen["models"], chosen["placements"], chosen["calibrators"]))

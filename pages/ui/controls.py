@@ -22,7 +22,7 @@ from calib.kernel.wording import class_named, counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
-from calib.recipe import FIELDS, Recipe, effective_values, with_calibrators, with_model, with_split
+from calib.recipe import FIELDS, Recipe, effective_values, with_calibrators, with_classes, with_model, with_split
 from calib.splits import SPLITS
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
@@ -83,6 +83,10 @@ def choose_data(key: str) -> None:
         target=upload.target if upload else None,
         data_params=about(upload.frame).stated if upload else {},
     )
+    together = (
+        kind == "sample" and SAMPLES[name].positive is None
+    )  # of other data, the Data page knows the classes
+    changes |= with_classes(state.recipe(), 3 if together else 2)
     state.update(changes | dict(upload.said if upload else {}), data=key)
     _say_what_is_kept()
 
@@ -133,7 +137,9 @@ def together(positive: str | None, names: Sequence[str], classes: int, key: str 
         key=key,
         store=lambda name: name or None,
         format_func=lambda name: f"{name} against the rest" if name else f"All {classes:,} classes",
-        and_then=sources.with_positive,
+        and_then=lambda name: (
+            sources.with_positive(name) | with_classes(state.recipe(), classes if name is None else 2)
+        ),
         help="Whether the model predicts all classes together, or one class against the rest.",
     )
 

@@ -236,3 +236,14 @@ def test_of_one_class_rows_need_not_sum_to_one():
     made = broken.copy()
     assert to_probabilities(made, ALL, "net", joint=False) == ""
     np.testing.assert_array_equal(made, broken)
+
+
+def test_a_rare_class_without_a_row_is_found_although_most_rows_sum_to_about_one_without_it():
+    rng = np.random.default_rng(0)
+    many = rng.dirichlet(np.full(300, 0.05), 600)
+    names = [str(k) for k in range(300)]
+    absent = {"7", "150", "299"}
+    found = tables([f"p_{name}" for name in names], sorted(set(names) - absent, key=int), many)
+    assert len(found.names) == 300
+    shares = np.column_stack([P, np.ones(N)])  # a column of the same kind that does not belong to the sum
+    assert tables(["p_cat", "p_dog", "p_fox", "p_all"], ANIMALS, shares).names == tuple(ANIMALS)

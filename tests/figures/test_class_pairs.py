@@ -5,6 +5,7 @@ import pytest
 
 from calib.figures.class_pairs import draw, prepare
 from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from tests.figures.evaluations import evaluation
 from tests.test_joint_recipe import WHOLE
 
@@ -37,7 +38,10 @@ def test_cells_are_drawn_in_the_order_of_the_probabilities():
     assert list(drawn.x) == list(record.names) == sorted(p, key=lambda name: -p[name])
     first = record.table.iloc[0]
     assert drawn.z[0][1] == first["r"]
-    assert drawn.text[0][1] == f"<b>{first['r']:.2f}</b><br>{first['r0']:.2f}–{first['r1']:.2f}"
+    ends = first["r"], first["r0"], first["r1"]
+    assert drawn.text[0][1] == "<b>{:.0f}</b><br>{:.0f}–{:.0f}".format(*(100 * end for end in ends))
+    assert drawn.customdata[0][1] == "{}, {} to {}".format(*map(number, ends))
+    assert len(max((line for row in drawn.text for cell in row for line in cell.split("<br>")), key=len)) <= 9
     assert drawn.text[0][0] == ""
 
 

@@ -8,7 +8,13 @@ from scipy.special import expit, logit
 
 from calib.kernel.checks import InputError
 from calib.metrics import accuracy, auc, brier_score, confidence_interval, log_loss
-from calib.metrics.joint_intervals import JOINT_INTERVALS, joint_interval
+from calib.metrics.joint_intervals import (
+    CALIBRATION_ERRORS,
+    ESTIMATES,
+    JOINT_INTERVALS,
+    corrected_interval,
+    joint_interval,
+)
 
 DRAWS, N, K = 150, 400, 3
 
@@ -39,6 +45,50 @@ def cells(true, said):
         "log_loss": -(true * np.log(said)).sum(axis=1).mean(),
         "brier": (said**2 + true - 2 * true * said).sum(axis=1).mean(),
     }
+
+
+def roots(true, said):
+    """The root of the mean squared gap over the cells of each error, of many rows whose truth is known."""
+    each, top = np.arange(len(true)), said.argmax(axis=1)
+
+    def root(rows, came, p):
+        cell, n = np.minimum((p[rows] * 15).astype(int), 14), rows.sum()
+        count = np.bincount(cell, minlength=15)
+        gaps = np.bincount(cell, (came - p)[rows], 15) / np.maximum(count, 1)
+        return math.sqrt((count * gaps**2).sum() / n)
+
+    all_rows, first = np.ones(len(true), bool), (true[each, top], said[each, top])
+    return {
+        "confidence_ece": root(all_rows, *first),
+        "top_label_ece": sum((top == k).mean() * root(top == k, *first) for k in range(K)),
+        "classwise_ece": np.mean([root(all_rows, true[:, k], said[:, k]) for k in range(K)]),
+    }
+
+
+@pytest.mark.parametrize("power", [1.0, 1.8])
+def test_intervals_of_bias_corrected_errors_include_the_population_and_the_estimate(power):
+    truth, draws = roots(*world(200_000, power, np.random.default_rng(99))), 100
+    if power == 1:
+        truth = dict.fromkeys(truth, 0.0)
+    held = dict.fromkeys(truth, 0)
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        true, said = world(N, power, rng)
+        y = (rng.random((N, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
+        for key, value in truth.items():
+            low, high = corrected_interval(key, y, said)
+            held[key] += low <= value <= high
+            assert low <= ESTIMATES[key](y, said, debiased=True) <= high
+    for key, count in held.items():
+        assert count / draws > 0.95 - 3 * math.sqrt(0.95 * 0.05 / draws), key
+
+
+@pytest.mark.parametrize("key", CALIBRATION_ERRORS)
+def test_bias_corrected_errors_of_counts_are_those_of_rows(key):
+    one = corrected_interval(key, Y, SAID, COUNT)
+    other = corrected_interval(key, np.repeat(Y, COUNT), np.repeat(SAID, COUNT, axis=0))
+    np.testing.assert_allclose(one, other, rtol=0.02, atol=5e-3)
+    assert np.isnan(corrected_interval(key, Y, SAID, cluster=np.zeros(300))).all()
 
 
 @pytest.mark.parametrize("power", [1.0, 1.8])

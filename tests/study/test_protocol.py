@@ -150,6 +150,26 @@ def test_what_is_for_three_or_more_classes_is_refused_with_two_and_the_reverse()
         read_protocol(joint.replace(kept, "").replace('"venn_abers"', '"multicalibration"'), "s.toml")
 
 
+@pytest.mark.parametrize("placement", ["oob", "full"])
+def test_a_placement_of_two_classes_is_refused_for_all_classes_before_anything_is_run(placement):
+    joint = PROTOCOL.replace('"later"', '"all"').replace(', "reliability", "width"', "")
+    written = joint.replace('model = "random_forest"', f'model = "random_forest", placement = "{placement}"')
+    written = written.replace('placement = "none", ', "")
+    with pytest.raises(InputError, match=f"Forest'.*placement='{placement}'.*'split', 'cv' or 'oob_whole'"):
+        read_protocol(written, "s.toml")
+    assert (
+        read_protocol(written.replace('"all"', '"later"'), "s.toml").setups[2].recipe.placement == placement
+    )
+    grid = GRID.format("{placement}/{calibrator}", "random_forest").replace("[recipe]", "")
+    joint = joint.replace(joint[joint.index("setups") : joint.index("[data]")], "") + grid
+    with pytest.raises(InputError, match=f"placement='{placement}'"):
+        read_protocol(joint.replace('["split"]', f'["{placement}", "cv"]'), "s.toml")
+    setups = read_protocol(joint.replace('["split"]', '["*"]'), "s.toml").setups
+    every = {setup.recipe.placement for setup in setups}
+    assert every >= {"split", "cv", "oob_whole"}
+    assert placement not in every
+
+
 def test_a_setup_is_a_recipe_with_one_calibrator():
     setup = read_protocol(PROTOCOL, "small.toml").setups[1]
     assert setup.recipe == Recipe(model="naive_bayes", placement="split", calibrators=("venn_abers",))

@@ -15,6 +15,8 @@ import numpy as np
 from calib.analysis.differences import OtherSplits
 from calib.analysis.recommendation.choice import Choice, advise, candidates
 from calib.analysis.recommendation.enough import too_few
+from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
+from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
@@ -138,6 +140,8 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
     if len(evaluation.predictions) < 2:
         return Recommendation(NOTHING, _alone(evaluation), notes)
     found = advise(evaluation)
+    if evaluation.of_confidence and (joint := advise_joint(evaluation.joint)).start in START:
+        return _together(evaluation, found, joint, notes)
     others = tuple(
         filter(
             None,
@@ -157,6 +161,17 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
         return Recommendation(UNHELPED, (_unhelped(found), *others), warnings)
     answer = LEAVE if found.choice == "none" else f"Use {name_of(found.choice)}."
     return Recommendation(answer, (_reason(evaluation, found), *others), warnings, found.choice)
+
+
+def _together(
+    evaluation: Evaluation, found: Choice, joint: JointAdvice, notes: tuple[str, ...]
+) -> Recommendation:
+    """Recommend the method for all classes together, so that their confidence gets no other recommendation."""
+    warnings = (*_certain(replace(found, choice=joint.choice)), *notes)
+    if _unknown(evaluation, found):
+        return Recommendation(UNKNOWN, (verdict_of(evaluation).sentence,), warnings)
+    tried = (TRIED_TOGETHER,) if joint.start == START[0] else ()
+    return Recommendation(joint.answer, (joint.reason, *tried), warnings, joint.choice)
 
 
 def _unknown(evaluation: Evaluation, found: Choice) -> bool:
@@ -280,6 +295,8 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     >>> why_not_chosen(evaluation, "venn_abers")
     'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.0033]'
     """
+    if evaluation.of_confidence and advise_joint(evaluation.joint).start in START:
+        return "it rests on the Brier score of all classes"
     found, name = advise(evaluation), name_of(key)
     line = found.table.loc[key]
     if line.gap_upper < 0:

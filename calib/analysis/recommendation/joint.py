@@ -18,7 +18,7 @@ from calib.evaluate import JointEvaluation
 from calib.kernel.cache import once
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.kernel.wording import capital, number
+from calib.kernel.wording import briefly, capital, change, number
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 
@@ -71,13 +71,18 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     start = next((key for key in START if key in losses), next(iter(losses)))
     rows = joint.rows
     choice = best_or_start(rows, losses, never, start)
-    ours, own = (number(rows.mean(losses[key]), 4) for key in (choice, start))
-    if choice == start:
-        reason = f"No other method is clearly better. Brier score, all classes: {ours}."
-    else:
-        reason = (
-            f"It is clearly better than {name_of(start)}: Brier score, all classes, {ours} instead of {own}."
+    means = {key: rows.mean(losses[key]) for key in dict.fromkeys((choice, start, *losses))}
+    score = f"Brier score of all classes {number(means[choice])}"
+    if "none" in losses and choice != "none":
+        gain = mean_interval(rows, losses[choice] - losses["none"])
+        score = "Brier score of all classes {} → {}, {}".format(
+            *briefly(means["none"], means[choice], digits=3), change(*gain)
         )
+    if choice == start:
+        reason = f"{score}. No other method is clearly better."
+    else:
+        own = number(means[start])
+        reason = f"{score}. It is clearly better than {name_of(start)} ({own})."
     answer = f"Use {name_of(choice)}." if choice != "none" else "Leave the probabilities as they are."
     if choice == start and start in never:
         reason = f"{capital(name_of(start))} gave the true class a probability of 0, but no other method is better."

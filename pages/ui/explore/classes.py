@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.joint import START, TRIED, advise_joint
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.evaluate.joint import SCORES
+from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
 from calib.export import safe_csv
 from calib.figures.classes import (
     WORST,
@@ -18,6 +19,7 @@ from calib.figures.classes import (
     formatted_classes,
     formatted_intervals,
     formatted_scores,
+    kernel_tested,
 )
 from calib.kernel.wording import class_named
 from pages.ui import chart, headings, state, tables
@@ -25,12 +27,17 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
+KERNEL = (
+    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value ranks the observed labels "
+    "among labels drawn from the probabilities."
+)
+
 
 def show(evaluation: Evaluation) -> None:
     """Draw the scores of all classes together, then those of each; a click shows one class on every page."""
     if evaluation.joint is None:
         return
-    joint = evaluation.joint
+    joint, key = evaluation.joint, _each(evaluation)
     headings.heading(f"All {len(joint.names)} classes together")
     grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
     st.caption(
@@ -42,10 +49,13 @@ def show(evaluation: Evaluation) -> None:
         grid(formatted_changes(joint), width="stretch", key="joint_changes", alt="Differences and intervals")
         st.caption("● marks a clear difference: its interval excludes 0.")
     _advised(evaluation)
-    headings.heading("One calibrator")
-    key = _calibrator(evaluation)
-    _scores(joint.intervals(key))
+    _scores(joint, key)
+
+
+def _each(evaluation: Evaluation) -> str:
+    """Draw one line per class of a calibrator, and return the calibrator."""
     headings.heading("One class at a time")
+    joint, key = evaluation.joint, _calibrator(evaluation)
     table = joint.by_class(key)
     _table(table)
     st.caption(
@@ -58,13 +68,17 @@ def show(evaluation: Evaluation) -> None:
     if joint.classes == 3 and key != "none":
         chart.show("simplex", evaluation, calibrator=key)
     _worst(evaluation, key, list(table.index[:WORST]))
+    return key
 
 
-def _scores(table: Any) -> None:
+def _scores(joint: JointEvaluation, key: str) -> None:
     """Draw the scores of one calibrator with their intervals and explanations."""
-    with st.expander("Scores with 95 % intervals, and their definitions"):
+    tested = kernel_tested(joint, key)
+    if tested:
+        st.markdown(plain(tested))
+    with st.expander(f"{label_of(key)}: scores with 95 % intervals, and their definitions"):
         grid(
-            formatted_intervals(table),
+            formatted_intervals(joint, key),
             width="stretch",
             hide_index=True,
             key="joint_intervals",
@@ -72,17 +86,20 @@ def _scores(table: Any) -> None:
         )
         st.caption(
             "Intervals of calibration errors are wide, so that they include the true error in the same bins. "
-            "“Bias-corrected” is the root mean squared gap without the part expected by chance. It has no interval."
+            "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance."
         )
+        table = pd.concat([joint.intervals(key), joint.parts(key)])
         tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
-        for score in SCORES.values():
-            st.markdown(f"**{score.label}**: {score.help}")
+        for label, meaning in [*((one.label, one.help) for one in SCORES.values()), *PARTS.values()]:
+            st.markdown(f"**{label}**: {meaning}")
+        if tested:
+            st.markdown(f"**Kernel test**: {KERNEL}")
 
 
 def _advised(evaluation: Evaluation) -> None:
-    """Draw the recommended method for all classes, and offer the best method of our benchmark if it is not chosen."""
+    """Offer the best method of our benchmark if it is not chosen; of one class, draw the method for all classes too."""
     found, keys = advise_joint(evaluation.joint), tuple(evaluation.recipe.calibrators)
-    if set(keys) - {"none"}:
+    if set(keys) - {"none"} and not evaluation.of_confidence:
         st.markdown(f"**{plain(found.answer)}** {plain(found.reason)}")
         st.caption(TRIED)
     if START[0] not in keys:

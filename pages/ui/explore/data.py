@@ -31,7 +31,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import counted, listed, percent
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import controls, evaluations, frame, headings, state, tables
@@ -708,10 +708,11 @@ def _balance(data: Dataset) -> None:
     )
 
 
-def go_on(below: Sequence[Problem]) -> None:
+def go_on(below: Sequence[Problem], recipe: Recipe, data: Dataset) -> None:
     """Draw the button to the next step, and the number of warnings below it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("See the diagram", key="see_diagram", type="primary"):
+            state.update(**with_classes(recipe, data.n_classes))
             st.switch_page("pages/explore_reliability.py", query_params=state.here())
         found = [
             counted(alike, "warning" if severity == "warning" else "remark")

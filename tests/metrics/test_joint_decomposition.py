@@ -1,0 +1,63 @@
+"""MCB − DSC + UNC of the log loss of K classes: its sum, the best temperature by search, and its intervals."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from calib.metrics import log_loss
+from calib.metrics.joint_decomposition import decompose_joint_log_loss
+
+
+def drawn(power, seed, n=500, k=3):
+    rng = np.random.default_rng(seed)
+    true = softmax(1.5 * rng.normal(size=(n, k)) + np.arange(k) / 3, axis=1)
+    y = (rng.random((n, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return y, true**power / (true**power).sum(axis=1, keepdims=True)
+
+
+def test_the_parts_add_up_and_the_temperature_is_the_best_of_a_grid():
+    y, P = drawn(2.0, 0)
+    found = decompose_joint_log_loss(y, P)
+    assert found.mcb - found.dsc + found.unc == pytest.approx(log_loss(y, P))
+    shares = np.bincount(y) / len(y)
+    assert found.unc == pytest.approx(-(shares * np.log(shares)).sum())
+    grid = np.linspace(0.5, 4, 701)
+    losses = [log_loss(y, softmax(np.log(P) / T, axis=1)) for T in grid]
+    assert found.temperature == pytest.approx(grid[np.argmin(losses)], abs=0.006)
+    assert found.mcb == pytest.approx(log_loss(y, P) - min(losses), abs=1e-5)
+    weighted = decompose_joint_log_loss(y, P, np.full(len(y), 2.0))
+    assert weighted[:4] == pytest.approx(found[:4])
+
+
+def test_of_two_classes_the_shares_and_the_temperature_are_those_of_two():
+    from calib.calibrators import CALIBRATORS
+
+    y, P = drawn(1.7, 1, k=2)
+    found, one = decompose_joint_log_loss(y, P), CALIBRATORS["temperature"]().fit(P[:, 1], y)
+    assert found.temperature == pytest.approx(one.T_, rel=1e-6)
+    assert found.mcb == pytest.approx(log_loss(y, P[:, 1]) - log_loss(y, one.predict(P[:, 1])))
+
+
+def test_intervals_include_the_population_as_often_as_they_say():
+    for power, least in ((1.0, 0.0), (1.8, None)):
+        y, P = drawn(power, 99, n=200_000)
+        whole = decompose_joint_log_loss(y, P)
+        truth = {"mcb": whole.mcb if least is None else least, "dsc": whole.dsc}
+        held = dict.fromkeys(truth, 0)
+        for seed in range(150):
+            ends = decompose_joint_log_loss(*drawn(power, seed)).intervals
+            for part, value in truth.items():
+                held[part] += ends[part][0] <= value <= ends[part][1]
+        for part, count in held.items():
+            assert count / 150 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 150), (power, part)
+
+
+def test_a_class_that_came_with_probability_zero_makes_the_miscalibration_infinite():
+    y, P = drawn(1.0, 0)
+    P[0] = np.roll(np.eye(3)[y[0]], 1)
+    found = decompose_joint_log_loss(y, P)
+    assert found.mcb == math.inf
+    assert np.isfinite([found.dsc, found.unc]).all()
+    assert np.isnan(found.intervals["mcb"]).all()
