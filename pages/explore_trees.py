@@ -12,9 +12,9 @@ if not together:
     recipe = evaluations.of_one_class(recipe, "Trees are grown here for one class against the rest.")
 
 grown = trees.depth_sweep(recipe)
-trees.not_grown(recipe, grown)
 with trees.curves(recipe, grown):
     trees.metric(recipe, grown)
+trees.not_grown(recipe, grown)
 if together:
     trees.about_all_classes()
     evaluations.of_one_class(recipe, "Diagrams and the tree itself are for one class against the rest.")

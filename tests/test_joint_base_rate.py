@@ -11,6 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.analysis.label_shift import estimate_base_rate, estimate_base_rates, estimate_of_rows
+from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.joint import START, advise_joint
 from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator, report_html
 from calib.kernel.checks import InputError
@@ -71,6 +73,32 @@ def test_every_probability_is_multiplied_by_the_ratio_of_its_shares():
             MOVED.joint.before.predictions[key],
             evaluate(RECIPE.replace(base_rates={}), DATA).joint.predictions[key],
         )
+
+
+def test_in_a_split_by_time_the_shares_of_the_earlier_rows_are_replaced():
+    """The classes drift, so that the shares of earlier rows are not those of all rows."""
+    X, y = drawn(900, 5)
+    order = np.argsort(y + np.random.default_rng(0).normal(size=900) * 2)
+    recipe = RECIPE.replace(split="time", time="when", calibrators=("none", "isotonic", "temperature"))
+    data = Dataset(
+        "dated",
+        pd.DataFrame(X[order], columns=["x1", "x2"]),
+        y[order] == 2,
+        labels=y[order],
+        names=NAMES,
+        time=np.arange(900.0),
+    )
+    found = evaluate(recipe, data)
+    assert found.rows.min() >= 900 - len(found.rows), "the last rows are the test rows"
+    before = found.joint.before.predictions
+    held = np.bincount(found.joint.before.whole.calibration_y, minlength=3)
+    trained = np.bincount(y[order][: found.rows.min()], minlength=3) - held
+    assert abs(held / held.sum() - np.bincount(y) / 900).max() > 0.02
+    for key, P in found.joint.predictions.items():
+        counts = trained if key == "none" else held
+        moved = before[key] * SHARES / (counts / counts.sum())
+        np.testing.assert_allclose(P, moved / moved.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(found.joint.shares, SHARES, atol=1e-12)
 
 
 def test_the_right_probabilities_stay_right_and_losses_are_those_where_the_shares_hold():
@@ -155,6 +183,9 @@ def test_counts_at_stated_shares_are_their_rows():
     for key, P in counted.joint.predictions.items():
         np.testing.assert_allclose(np.repeat(P, count, axis=0), rows.joint.predictions[key], atol=1e-6)
     pd.testing.assert_frame_equal(counted.joint.metrics, rows.joint.metrics, rtol=1e-5)
+    advice = advise_joint(counted.joint)
+    assert (advice.choice, advice.reason) == ((other := advise_joint(rows.joint)).choice, other.reason)
+    assert recommend(counted).choice == advice.choice or advice.start not in START
     for one, other in (
         (counted.joint.differences(), rows.joint.differences()),
         (counted.joint.by_class("isotonic"), rows.joint.by_class("isotonic")),

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from calib import Evaluation, JointEvaluation, check
+from calib import Evaluation, JointEvaluation, Recipe, check, evaluate
 from calib.kernel.checks import InputError
+from calib.metrics import confidence_interval
+from calib.sources import load
 
 RNG = np.random.default_rng(0)
 N = 900
@@ -50,6 +52,31 @@ def test_of_two_columns_it_is_the_two_class_evaluation_bit_by_bit():
     assert two.of(1) is two
     same(two.of(0), check(~y, 1 - p))
     same(two.of("top"), check((p > 0.5) == y, np.maximum(p, 1 - p)))
+
+
+RECIPES = {
+    "weights": ("sample:counts", {"weight": "count"}),
+    "clusters": ("sample:customers", {"cluster": "customer_id", "split": "cluster"}),
+    "time": ("sample:dated", {"time": "ordered", "split": "time"}),
+    "base rate": ("sample:loans", {"base_rate": 0.3}),
+}
+
+
+@pytest.mark.parametrize("case", RECIPES)
+def test_of_two_classes_the_columns_give_the_two_class_numbers_bit_by_bit(case):
+    data, more = RECIPES[case]
+    recipe = Recipe(data=data, model="naive_bayes", calibrators=("none", "platt"), **more)
+    two = evaluate(recipe, load(recipe))
+    same(two.of(1), two)
+    pairs = {key: np.column_stack([1 - one.p, one.p]) for key, one in two.predictions.items()}
+    joint = JointEvaluation.from_predictions(two.y, pairs, two.weight, two.cluster)
+    same(joint.of(1).with_view(recipe), two)
+    for metric in ("brier", "log_loss", "ece", "auc"):
+        for key, one in two.predictions.items():
+            given = two.y, one.p, two.weight, two.cluster
+            mine = joint.of(1)
+            theirs = mine.y, mine.predictions[key].p, mine.weight, mine.cluster
+            assert confidence_interval(metric, *theirs) == confidence_interval(metric, *given)
 
 
 def test_changes_are_means_over_the_rows_with_intervals_that_cover():

@@ -27,6 +27,7 @@ PANEL_NAMES = (
     "Observed − predicted, per period",
     "Observed − predicted, so far",
 )
+OBSERVED = "Observed frequency"  # without an estimate from scores
 INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
 
 
@@ -152,6 +153,7 @@ class LevelOverTime(TableRecord):
 def prepare_moved(found: OverTime) -> LevelOverTime:
     """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
     table = pd.concat([found.table, found.later], ignore_index=True)
+    estimated = table["base_rate"].notna().any()
     begin, end = table["begin"], table["end"]
     if found.kind == "date":
         first, last = pd.to_datetime(begin), pd.to_datetime(end)
@@ -166,9 +168,13 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
         table=table,
         title=change_sentence(found),
         caption="Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the "
-        "cases changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle "
-        "80 %) and the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
-        "each class does not change. "
+        "cases changed; if observed minus predicted leaves 0, the calibration changed. "
+        + (
+            "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
+            "distribution of the scores within each class does not change. "
+            if estimated
+            else "Scores (median and middle 80 %) need no labels. "
+        )
         + "The last periods also contain rows without labels. " * bool(len(found.later))
         + "The band around the level so far is valid at every look.",
         alt=f"{change_sentence(found)}. Observed minus predicted by period: "
@@ -179,8 +185,8 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
 
 def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     """Draw four panels above each other on one axis of time."""
-    figure = _four_panels(record.axis, theme)
     table, so_far = record.table, record.band
+    figure = _four_panels(record.axis, theme, bool(table["base_rate"].notna().any()))
     seen = table["gap"].notna()  # periods that wait for labels have only scores
     for x, low, high, axis, color in (
         (record.middle, table["p10"], table["p90"], "y", theme.negative),
@@ -230,7 +236,7 @@ def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _four_panels(axis: str, theme: Theme) -> go.Figure:
+def _four_panels(axis: str, theme: Theme, estimated: bool = True) -> go.Figure:
     """Return the empty panels with their names."""
     domains = {
         name.replace("y", "yaxis"): {
@@ -244,7 +250,7 @@ def _four_panels(axis: str, theme: Theme) -> go.Figure:
     xaxis = {**_time(axis), "anchor": PANEL_AXES[-1]}
     figure = go.Figure(layout=layout(theme, height=760, xaxis=xaxis, **common, **domains))
     for name, yref in zip(PANEL_NAMES, PANEL_AXES, strict=True):
-        figure.add_annotation(heading(name, yref, "x"))
+        figure.add_annotation(heading(name if estimated or yref != "y2" else OBSERVED, yref, "x"))
     return figure
 
 

@@ -151,6 +151,16 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
         st.caption(
             f"{plain(why)} Shown: a model of {plain(class_named(recipe.view_class))} against the rest."
         )
+        state.control(
+            st.selectbox,
+            "view_class",
+            recipe.view_class,
+            "Class",
+            names,
+            key="class_here",
+            format_func=class_named,
+            width=240,
+        )
         share = dict(recipe.base_rates).get(recipe.view_class)
         return recipe.replace(
             **sources.with_positive(recipe.view_class) | {"base_rate": share}, view_class=None

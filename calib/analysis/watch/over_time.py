@@ -150,6 +150,10 @@ def over_time(
     times = when[labelled][order]
     kind = "row" if data.time is None else "date" if times.dtype.kind == "M" else "number"
     cut = periods(y[order], p[order], times, kind, alpha)
+    if (
+        evaluation.of_confidence
+    ):  # EM assumes scores of fixed classes; whether a prediction is right is no such class
+        cut = replace(cut, table=cut.table.assign(base_rate=np.nan))
     later = cut.table.iloc[:0]  # with its types
     if waits is not None:
         first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]

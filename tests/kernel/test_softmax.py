@@ -1,0 +1,44 @@
+"""The fit of softmax(W z + b): where the exact method overflows, the iterative one finds the same minimum."""
+
+import numpy as np
+import pytest
+
+from calib.calibrators import CALIBRATORS
+from calib.kernel import softmax
+from calib.kernel.softmax import fit_softmax
+
+RNG = np.random.default_rng(0)
+P = RNG.dirichlet([1.0, 2.0, 0.5], 300)
+Y = np.array([RNG.choice(3, p=row) for row in P])
+
+
+def without_the_exact_method(monkeypatch):
+    used, whole = [], softmax.minimize
+
+    def minimize(*args, method, **options):
+        used.append(method)
+        if method == "trust-exact":
+            raise OverflowError
+        return whole(*args, method=method, **options)
+
+    monkeypatch.setattr(softmax, "minimize", minimize)
+    return used
+
+
+@pytest.mark.parametrize(("penalty", "of_intercepts"), [(None, 0.0), (np.full((3, 3), 0.1), 0.01)])
+def test_both_methods_end_at_one_minimum(monkeypatch, penalty, of_intercepts):
+    given = np.log(P) * 2, Y, np.ones(300)
+    exact = fit_softmax(*given, penalty=penalty, intercept_penalty=of_intercepts)
+    used = without_the_exact_method(monkeypatch)
+    other = fit_softmax(*given, penalty=penalty, intercept_penalty=of_intercepts)
+    assert used == ["trust-exact", "trust-ncg"]
+    np.testing.assert_allclose(other.weights, exact.weights, atol=1e-5)
+    np.testing.assert_allclose(other.intercepts, exact.intercepts, atol=1e-5)
+    assert other.bounded is exact.bounded is False
+
+
+def test_dirichlet_calibration_predicts_the_same_after_an_overflow(monkeypatch):
+    exact = CALIBRATORS["dirichlet"]().fit(P, Y).predict(P)
+    used = without_the_exact_method(monkeypatch)
+    np.testing.assert_allclose(CALIBRATORS["dirichlet"]().fit(P, Y).predict(P), exact, atol=1e-5)
+    assert "trust-ncg" in used
