@@ -91,10 +91,9 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     >>> found.answer, bool(abs(found.fit().predict([0.5])[0] - 0.25) < 0.05)
     ('Use Platt scaling.', True)
     """
-    if evaluation.calibrators or not evaluation.dataset.predictions:
-        return replace(
-            recommend(evaluation), fitted=lambda key: evaluation.only_fitted(key, "to use on new rows")
-        )
+    if evaluation.calibrators or evaluation.joint is not None or not evaluation.dataset.predictions:
+        owner = evaluation.joint.whole if evaluation.of_confidence else evaluation  # of all classes together
+        return replace(recommend(evaluation), fitted=lambda key: owner.only_fitted(key, "to use on new rows"))
     recipe, data = _of_arrays(evaluation, seed)
     try:
         compared = once(evaluation, ("by folds", seed), lambda: evaluate(recipe, data))

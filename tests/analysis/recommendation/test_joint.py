@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from calib import JointEvaluation, Recipe, evaluate, load_sample
 from calib.analysis.recommendation.joint import START, advise_joint
 from calib.evaluate import calibrate, fit
+from calib.kernel.records import Dataset
 from scripts.judge_joint_advice import elsewhere, followed, halves, judged, regrets
 
 
@@ -90,3 +92,28 @@ def test_digits_are_advised_on():
     recipe = Recipe(model="naive_bayes", calibrators=("none", "structured_matrix"))
     found = advise_joint(evaluate(recipe, load_sample("all_digits")).joint)
     assert found.choice == "structured_matrix"
+
+
+@pytest.mark.parametrize("content", ["features", "predictions"])
+def test_the_confidence_gets_the_recommendation_of_all_classes_and_its_calibrator(content):
+    table = load_sample("all_digits")
+    recipe = Recipe(model="naive_bayes", calibrators=("none", "isotonic", "temperature", "structured_matrix"))
+    if content == "predictions":
+        names = table.names
+        P = GaussianNB(var_smoothing=0.1).fit(table.X, table.coded).predict_proba(table.X)
+        table = Dataset(
+            "given",
+            pd.DataFrame(P, columns=names),
+            table.coded == 1,
+            labels=table.coded,
+            names=names,
+            predictions=True,
+            columns={"p": names},
+        )
+        recipe = recipe.replace(content="predictions")
+    evaluation = evaluate(recipe, table)
+    found, joint = evaluation.recommendation(), advise_joint(evaluation.joint)
+    assert (found.choice, found.answer, found.reasons[0]) == (joint.choice, joint.answer, joint.reason)
+    if found.choice not in (None, "none"):
+        assert found.fit().predict(np.full((1, 10), 0.1)).shape == (1, 10)
+    assert evaluation.of(3).recommendation().answer.startswith(("Use ", "Leave ", "Too few", "The model"))
