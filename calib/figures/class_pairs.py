@@ -134,6 +134,7 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
             text=cells(lambda p, low, high: f"<b>{100 * p:.0f}</b><br>{100 * low:.0f}–{100 * high:.0f}"),
             customdata=cells(lambda p, low, high: f"{number(p)}, {number(low)} to {number(high)}"),
             texttemplate="%{text}",
+            textfont={"size": 11},  # else Plotly shrinks the text below what a phone's reader can read
             zmin=0,
             zmax=2,  # only half of the scale is used, so that text stays legible
             colorscale=[[0, theme.paper], [1, color]],
