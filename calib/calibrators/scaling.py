@@ -16,12 +16,12 @@ from scipy.special import log_softmax, softmax
 
 from calib.calibrators.joint import JointCalibrator, log_probabilities, log_terms
 from calib.calibrators.log_odds import CLIP
-from calib.calibrators.temperature import joint_temperature
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Expression, Number, softmax_terms
 from calib.kernel.records import Parameter
 from calib.kernel.softmax import SoftmaxFit, fit_softmax
+from calib.kernel.temperature import joint_temperature
 from calib.kernel.weights import or_ones
 
 LEAST = float(np.finfo(np.float32).tiny)  # as in probmetrics

@@ -6,11 +6,9 @@ T > 0 chosen by log loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,42 +18,8 @@ from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, InputError, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
+from calib.kernel.temperature import COLDEST, HOTTEST, LEAST, best_temperature, joint_temperature
 from calib.kernel.weights import or_ones
-
-COLDEST, HOTTEST = 1e-3, 1e3
-LEAST = 1e-12  # added to the probabilities of K classes, so that their logarithms stay finite
-
-
-def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[float, bool]:
-    """Return the T in [0.001, 1000] with the smallest log loss, and whether the search stopped at an end.
-
-    Parameters
-    ----------
-    slope
-        Derivative of the log loss in 1/T, which is increasing.
-    level
-        Whether all scores of a row are equal, so that every temperature gives the same result.
-    """
-    low, high = 1 / HOTTEST, 1 / COLDEST
-    if level:
-        return 1.0, False
-    if slope(low) >= 0:
-        return HOTTEST, True
-    if slope(high) <= 0:
-        return COLDEST, True
-    return 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
-
-
-def joint_temperature(logits: Array, y: Array, weights: Array) -> tuple[float, bool]:
-    """Return the best temperature of logits (n, K) with labels 0 … K − 1, and whether the search stopped at an end."""
-    logits = logits - logits.max(axis=1, keepdims=True)  # a constant per row changes nothing
-    own = weights @ logits[np.arange(len(y)), y]
-
-    def slope(inverse: float) -> float:
-        """Return the derivative of the log loss in 1/T, which is increasing."""
-        return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - own)
-
-    return best_temperature(slope, not logits.any())
 
 
 def stopped_notes(T: float, bounded: bool) -> tuple[str, ...]:

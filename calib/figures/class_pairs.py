@@ -93,7 +93,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         names,
         pairs[np.ix_(order, order)],
         f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has {percent(first.r)}",
-        "Each cell compares two classes: the probability of the left one in %, if the row is one of the two. Below it "
+        "Each cell compares two classes: the left one's probability in %, if the row is one of the two. Below it "
         "is its interval. The cells of a line are coupled into the probability of its class."
         + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
         f"Pairs of classes of row {row}: "

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from calib.calibrators.temperature import LEAST, joint_temperature
 from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
+from calib.kernel.temperature import LEAST, joint_temperature
 from calib.kernel.weights import or_ones
 from calib.metrics.confidence import FEWEST, LEVEL, UNKNOWN, Ends, mean_interval
 from calib.metrics.losses import joint_hits, joint_log_losses, mean

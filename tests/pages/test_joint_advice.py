@@ -1,6 +1,8 @@
 """With three or more classes the page advises on all together, and offers the method that the advice begins with."""
 
-from .app import faults, page
+from calib.recipe import TOGETHER, Recipe
+
+from .app import faults, page, settled
 
 
 def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
@@ -14,3 +16,22 @@ def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
     assert at.multiselect(key="calibrators").value == ["none", "isotonic", "structured_matrix"]
     assert any(one.value.startswith("**Use structured matrix scaling\\.**") for one in at.markdown)
     assert not [one for one in at.button if one.key == "add_joint"]
+
+
+def test_methods_for_all_classes_are_compared_by_default_and_a_link_keeps_its_meaning():
+    two, of_all = list(Recipe().calibrators), list(TOGETHER)
+    at = page("explore_reliability", data="sample:all_digits", model="naive_bayes")
+    assert at.multiselect(key="calibrators").value == two  # as the link says
+    at = page("explore_reliability", model="naive_bayes")
+    at = settled(at.selectbox(key="data").set_value("sample:all_digits").run())
+    assert faults(at) == []
+    assert at.multiselect(key="calibrators").value == of_all
+    (advice,) = (one.value for one in at.markdown if one.value.startswith("**Use "))
+    assert advice.startswith("**Use structured matrix scaling\\.** Brier score of all classes")
+    at = settled(at.selectbox(key="classes_together").set_value("3").run())
+    assert faults(at) == []
+    assert at.multiselect(key="calibrators").value == two
+    at = settled(at.selectbox(key="classes_together").set_value("").run())
+    assert at.multiselect(key="calibrators").value == of_all
+    at = settled(at.selectbox(key="data").set_value("sample:digits").run())
+    assert at.multiselect(key="calibrators").value == two
