@@ -196,7 +196,8 @@ def _of_classes(
     frame = pd.concat([rows.reset_index(drop=True).rename(columns=str), pd.DataFrame(columns)], axis=1)
     found, said = _scored(frame, list(columns), np.array(names)[y], names[-1])
     del said["positive"]
-    return found, said | with_classes(Recipe(), len(names))
+    methods = with_classes(Recipe(), len(names)).get("calibrators")
+    return found, said | ({"calibrators": list(methods)} if methods else {})
 
 
 def _scored(
