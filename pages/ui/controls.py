@@ -22,7 +22,15 @@ from calib.kernel.wording import class_named, counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
-from calib.recipe import FIELDS, Recipe, effective_values, with_calibrators, with_classes, with_model, with_split
+from calib.recipe import (
+    FIELDS,
+    Recipe,
+    effective_values,
+    with_calibrators,
+    with_classes,
+    with_model,
+    with_split,
+)
 from calib.splits import SPLITS
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
