@@ -40,7 +40,8 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
     monkeypatch, data, times
 ):
     """A graph may take the time and memory it is allowed before it is refused, and a page runs at every touch."""
-    session, brought, asked, counts = SessionCache(), dict.fromkeys(["00ff"]), [], []
+    file = state.Model("slow.onnx", b"")
+    session, brought, asked, counts = SessionCache(), {"00ff": file}, [], []
     monkeypatch.setattr(session_cache, "session", lambda: session)
     monkeypatch.setattr(state, "held", lambda: brought)
     recipe = Recipe(data=data, content="predictions", onnx="upload:11ff", onnx_file="slow.onnx")
@@ -50,7 +51,7 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
         raise DataError("The model takes too long.", "Bring a smaller one.")
 
     for now in ([], [], ["11ff"]):
-        brought |= dict.fromkeys(now)
+        brought |= dict.fromkeys(now, file)
         with pytest.raises(DataError, match="too long") as found:
             evaluations.of_data("tables", 6, recipe, refused)
         assert "refused" not in [frame.name for frame in found.traceback] or data.startswith("openml")
