@@ -59,7 +59,7 @@ def test_every_experiment_plays(new_tab, key):
     counted = all(value == i for i, value in enumerate(values, start=values[0] if values[0] in (0, 1) else 0))
 
     def told(i: int) -> str:
-        return f"{values[i]} of {values[-1]}" if counted else f"({i + 1} of"
+        return f": {values[i]} of " if counted else f"({i + 1} of"
 
     assert told(0) in said(tab, key)
     bar(tab, key).get_by_role("button", name="Play").click()
