@@ -62,6 +62,23 @@ RECIPES = {
 }
 
 
+def test_of_two_classes_counts_at_a_base_rate_stay_counts_in_every_view():
+    recipe = Recipe(data="sample:counts", weight="count", model="naive_bayes", base_rate=0.3)
+    two = evaluate(recipe, load(recipe))
+    assert two.counts.sum() > len(two.y)
+    for view in (two.of(0), two.of("top")):
+        np.testing.assert_array_equal(view.counts, two.counts)
+        assert view.tested == two.tested
+    assert two.of(0) is two.of(0)
+    low, high = confidence_interval(
+        "brier", 1 - two.y, 1 - two.predictions["none"].p, two.weight, counts=two.counts
+    )
+    sample = two.of(0).sample
+    assert confidence_interval(
+        "brier", sample.y, two.of(0).predictions["none"].p, sample.weight, counts=sample.counts
+    ) == (low, high)
+
+
 @pytest.mark.parametrize("case", RECIPES)
 def test_of_two_classes_the_columns_give_the_two_class_numbers_bit_by_bit(case):
     data, more = RECIPES[case]

@@ -515,7 +515,12 @@ def _counts_of(one: Counted, k: int | str) -> Counted:
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
     """Return the two-class Evaluation of class 0, or of the confidence, for a two-class Evaluation."""
-    return once(evaluation, "joint", lambda: _joined(evaluation)).of(k, name)
+    found = once(evaluation, "joint", lambda: _joined(evaluation)).of(k, name)
+    before = evaluation.before
+    if before is None:
+        return found
+    # It knows how many rows each row represents, which weights at a base rate do not say
+    return once(evaluation, f"of {k} {name}", lambda: replace(found, before=before.of(k, name)))
 
 
 def _joined(evaluation: Evaluation) -> JointEvaluation:
