@@ -39,7 +39,7 @@ def name_of(sql: str) -> str:
     """Return the name by which links know a typed query, which is none of its words.
 
     >>> name_of("SELECT 1")
-    'SQL 50fcb8ca'
+    'SQL be673850'
     """
     return PREFIX + hashlib.blake2b(sql.encode(), digest_size=4).hexdigest()
 

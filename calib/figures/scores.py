@@ -121,6 +121,7 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
             name=label_of(key),
             text=[number(value)],
             textposition="middle right",
+            cliponaxis=False,  # on a phone the largest value reaches into the margin
             marker=outlined(MARKS[key].color, 15, theme, symbol=MARKS[key].symbol),
             hovertemplate=f"{label_of(key)}: {number(value)}<extra></extra>",
         )

@@ -183,8 +183,9 @@ class Question:
         if self.at is None and self.truth < OF_DAYS:
             return self._score_is_off(guess)
         if self.at is None:
-            value = f"{datetime.fromtimestamp(guess / 1000, UTC):%d %B %Y}".lstrip("0")
-            off, unit, ways = round((guess - self.truth) / DAY), "day", ("too late", "too early")
+            day = round(guess / DAY)  # a mark lies between two days
+            value = f"{datetime.fromtimestamp(day * DAY / 1000, UTC):%d %B %Y}".lstrip("0")
+            off, unit, ways = day - round(self.truth / DAY), "day", ("too late", "too early")
         else:
             value = f"{100 * guess:.0f} %"
             off, unit, ways = (

@@ -112,4 +112,7 @@ def test_a_mark_says_by_how_much_it_is_off_in_points_or_days():
         ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)], "truth": date(2023, 8, 2)}, "q"
     )
     assert days.how_far(days.truth - 86_400_000) == "You guessed 1 August 2023, which is 1 day too early."
+    for part in (-0.4, 0.0, 0.4):  # of a day: the nearest day counts in both, the date and the distance
+        near = days.truth + part * 86_400_000
+        assert days.how_far(near) == "You guessed 2 August 2023, which is exact."
     assert question(ASKED, "question").how_far(0.5) == ""

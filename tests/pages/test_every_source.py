@@ -174,7 +174,9 @@ def test_very_many_rows_are_calibrated_in_the_background(monkeypatch):
     monkeypatch.setattr(evaluations, "AT_ONCE_ROWS", 100)
     begun = []
     real = jobs.Job
-    monkeypatch.setattr(jobs, "Job", lambda kind, *rest: begun.append(kind) or real(kind, *rest))
+    monkeypatch.setattr(
+        jobs, "Job", lambda kind, *rest, **more: begun.append(kind) or real(kind, *rest, **more)
+    )
     at = page(**query)
     assert "calibrations_fits" in begun
     assert headline(at) == expected

@@ -221,7 +221,7 @@ def test_scores_of_rows_without_labels_show_a_shift_that_labels_cannot_show_yet(
     assert found.shifted in set(found.later["period"])
     record = FIGURES["watch_moved"].prepare(found)
     assert record.title.startswith("The scores shifted (most in 2024-0")
-    assert "labels are missing" in record.caption
+    assert "without labels" in record.caption
     assert len(record.table) == len(found.table) + 3
     assert record.table["gap"].isna().sum() == 3
     assert FIGURES["watch_moved"].draw(record).data
