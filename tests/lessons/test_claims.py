@@ -606,6 +606,10 @@ def test_still_calibrated_the_sudden_change_is_found_and_dated():
     found = watched(2)
     alarm = found.watched.found
     assert found.watched.threshold == 20
+    days = pd.to_datetime(found.points["moment"])
+    autumn = found.points[(days >= "2023-09-01") & (days < "2023-10-29")]
+    assert set((10 ** autumn["log10"]).round(1)) == {0.3}
+    assert (days.min().year, days.min().month) == (2023, 1)
     assert day(found, alarm.earliest_moment) <= 300 <= day(found, alarm.latest_moment)
     assert day(found, alarm.moment) - 300 == 9
     assert np.datetime64("2023-01-02") + 300 == np.datetime64("2023-10-29")

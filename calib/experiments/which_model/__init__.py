@@ -11,9 +11,9 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Model comparison",
-    question="Logistic regression assumes equal covariances: true in the upper row, false in the lower row. Which "
-    "model comes closest to the true probabilities in the lower row?",
-    answers=("The forest", "The support-vector machine", "Logistic regression"),
+    question="The true boundary is straight in the upper row and curved in the lower row. Which model is closest to "
+    "the true probabilities in the lower row?",
+    answers=("The forest", "The support-vector machine with Platt scaling", "Logistic regression"),
     right=2,
     why=(
         "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
