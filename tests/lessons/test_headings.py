@@ -107,7 +107,9 @@ def near_diagonal():
     predicted, off = gaps("reliability_diagram", 2, least=1)
     assert np.abs(off[:-1]).max() < 0.05
     evaluation = of("reliability_diagram", 2)
-    assert (len(predicted), (evaluation.predictions["none"].p > 0.8).sum()) == (5, 9), "too few rows for a mark"
+    assert (len(predicted), (evaluation.predictions["none"].p > 0.8).sum()) == (5, 9), (
+        "too few rows for a mark"
+    )
 
 
 @says("reliability_diagram:3", "25 bins: the same predictions, a larger ECE")
