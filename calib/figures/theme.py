@@ -32,6 +32,8 @@ class Theme:
         The two classes.
     calibration, grouping
         The two avoidable losses, CL and GL; IL and sums are muted or in ink.
+    guess
+        What the reader of a lesson guessed, beside the data.
     scale
         Colours from low to high values.
     """
@@ -46,6 +48,7 @@ class Theme:
     negative: str
     calibration: str
     grouping: str
+    guess: str
     scale: tuple[str, ...]
 
 
@@ -60,6 +63,7 @@ LIGHT = Theme(
     "#0072B2",
     "#6A2380",
     "#006B3C",
+    "#0000AA",
     ("#A9CCE3", "#4A97C9", "#00629B", "#062B47"),
 )
 DARK = Theme(
@@ -73,6 +77,7 @@ DARK = Theme(
     "#4FA3DB",
     "#9C4884",
     "#7FD6A2",
+    "#FFEE11",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log10
 from typing import Any
 
@@ -19,6 +20,10 @@ LABEL, ANSWER = "your guess", "the answer"
 HALF = 0.5
 OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
+NEAR = 0.85  # share of the axis above which words are below their point
+GAP = 8  # pixels from a point to its words
+COVER = 0.85  # opacity of the paper behind the words
+PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys if there are any
 HOW = {
     "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
@@ -65,19 +70,26 @@ def with_ghost(
     ``scale`` is that of its type and lines, which are larger in presenter view.
     """
     layout = dict(figure["layout"])
-    line = {"color": theme.ink, "width": 2 * scale, "dash": "dash"}
-    font = {"color": theme.ink, "size": 13 * scale}
+    line = {"color": theme.guess, "width": 2 * scale, "dash": "dash"}
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
     if ghost.chosen:
-        shapes, words = _frames(ghost, line, theme.paper, figure, panel, panels)
-        data = _sketch(ghost, line, font, figure, panel, panels)
+        shapes, framed = _frames(ghost, line, figure, panel, panels)
+        data, named = _sketch(ghost, line, figure, panel, panels)
+        words = [*framed, *named]
     elif panel == 0 and ghost.question.kind == "curve":
         data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
         data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line, layout)
-    said = {"text": LABEL, "showarrow": False, "font": font}
+    font = {"color": theme.guess, "size": 13 * scale}
+    said = {
+        "text": LABEL,
+        "showarrow": False,
+        "font": font,
+        "bgcolor": rgba(theme.paper, COVER),
+        "borderpad": 1,
+    }
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
@@ -89,7 +101,6 @@ Parts = list[dict[str, Any]]
 def _frames(
     ghost: Ghost,
     line: dict[str, Any],
-    paper: str,
     figure: Mapping[str, Any],
     panel: int,
     panels: int,
@@ -102,32 +113,26 @@ def _frames(
                 {"type": "rect", "line": line | {"dash": dash}, "x0": 0, "x1": 1, "y0": 0, "y1": 1, **frame}
             )
             place = {"x": 0.99, "y": 0.02, "xanchor": "right", "yanchor": "bottom"}
-            words.append(place | frame | {"text": text, "bgcolor": paper, "borderpad": 1})
+            words.append(place | frame | {"text": text})
     return shapes, words
 
 
 def _sketch(
     ghost: Ghost,
     line: dict[str, Any],
-    font: dict[str, Any],
     figure: Mapping[str, Any],
     panel: int,
     panels: int,
-) -> Parts:
-    """Return what the chosen answer would look like: the lines of its sketch, and the traces that it names."""
+) -> tuple[Parts, Parts]:
+    """Return what the chosen answer would look like: the lines of its sketch, the traces that it names, and words."""
     sketch = ghost.question.sketch(ghost.guess)
-    style = {
-        "type": "scatter",
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "cliponaxis": False,
-        "textfont": font,
-    }
-    drawn = []
+    drawn: Parts = []
+    words: Parts = []
 
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
-        side = _side(x[-1], figure["layout"].get(f"xaxis{axes['xaxis'][1:]}", {}))
-        drawn.append(style | axes | _as_guess(x, y, name, line, side))
+        drawn.append(axes | _as_guess(x, y, line, figure, axes))
+        if name:
+            words.append(_at(x[-1], y[-1], figure, axes) | {"text": name})
 
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
@@ -148,9 +153,9 @@ def _sketch(
             ]
             if len(points) > 1:  # a legend's own line has no points
                 x, y = zip(*points, strict=True)
-                add(list(x), list(y), LABEL, _axes_of(one))
+                add(list(x), list(y), "" if words else LABEL, _axes_of(one))
                 break
-    return drawn
+    return drawn, words
 
 
 def _axes(figure: Mapping[str, Any], number: int) -> dict[str, str]:
@@ -164,39 +169,85 @@ def _axes_of(trace: Mapping[str, Any]) -> dict[str, str]:
     return {name: trace.get(name) or name[0] for name in ("xaxis", "yaxis")}
 
 
-def _as_guess(x: list[Any], y: list[Any], name: str, line: dict[str, Any], side: str) -> dict[str, Any]:
-    """Return a dashed line, or a ring for a single point, with words at its end."""
-    ring = {"symbol": "circle-open", "size": 7.5 * line["width"], "color": line["color"]}
-    point = len(x) == 1
+def _as_guess(
+    x: list[Any], y: list[Any], line: dict[str, Any], figure: Mapping[str, Any], axes: dict[str, str]
+) -> dict[str, Any]:
+    """Return a wide pale line, or a ring for a single point."""
+    trace = {"type": "scatter", "hoverinfo": "skip", "showlegend": False, "cliponaxis": False, "x": x, "y": y}
+    if len(x) == 1:
+        return trace | {"mode": "markers", "marker": _ring(line)}
+    bars = any(one.get("type") == "bar" and _axes_of(one) == axes for one in figure["data"])
+    # Under the curves, but not under bars, which would hide it
+    return trace | {"mode": "lines", "line": _pale(line)} | ({} if bars else {"zorder": -1})
+
+
+def _ring(line: dict[str, Any]) -> dict[str, Any]:
+    width, color = line["width"], line["color"]
     return {
-        "x": x,
-        "y": y,
-        "mode": ("markers" if point else "lines") + ("+text" if name else ""),
-        "text": [
-            *[""] * (len(x) - 1),
-            f"{name}<br> " if name else "",
-        ],  # a line's height above the last point
-        "textposition": f"top {side}",
-        "line": line,
-        "marker": ring | {"line": {"width": line["width"], "color": line["color"]}},
+        "symbol": "circle-open",
+        "size": 7.5 * width,
+        "color": color,
+        "line": {"width": width, "color": color},
     }
 
 
-def _side(x: Any, axis: Mapping[str, Any]) -> str:
-    """Tell on which side of a point words fit: on the left of a point in the right half."""
-    low, high = axis.get("range") or (0, 1)
-    if isinstance(x, str) or isinstance(low, str):
-        return "left"
-    at = log10(x) if axis.get("type") == "log" else x
-    return "left" if at > (low + high) / 2 else "right"
+def _pale(line: dict[str, Any]) -> dict[str, Any]:
+    return {"color": rgba(line["color"], PALE), "width": 4 * line["width"]}
+
+
+def _at(x: Any, y: Any, figure: Mapping[str, Any], axes: dict[str, str]) -> dict[str, Any]:
+    """Return the place of words beside a point, on the side where they stay inside the plot."""
+    (x_share, x), (y_share, y) = (
+        _share(value, figure, name, axes[f"{name}axis"]) for name, value in (("x", x), ("y", y))
+    )
+    left, low = x_share > HALF, y_share <= NEAR
+    place = {
+        "x": x,
+        "y": y,
+        "xref": axes["xaxis"],
+        "yref": axes["yaxis"],
+        "xanchor": "right" if left else "left",
+    }
+    if low:
+        return place | {"yanchor": "bottom", "yshift": GAP}
+    # At the upper edge what comes from the left would be under words that are below its end
+    return place | ({"yanchor": "middle", "xshift": -2 * GAP} if left else {"yanchor": "top", "yshift": -GAP})
+
+
+def _share(value: Any, figure: Mapping[str, Any], name: str, of: str) -> tuple[float, Any]:
+    """Return where a value is on its axis, from 0 to 1, and its position as an annotation gives it.
+
+    A category's position is its number: one that looks like a number would be taken for a position. Without a range the
+    axis makes room for words itself.
+    """
+    axis = figure["layout"].get(f"{name}axis{of[1:]}", {})
+    low, high = axis.get("range") or (None, None)
+    if isinstance(value, str):
+        own = (one[name] for one in figure["data"] if (one.get(f"{name}axis") or name) == of and name in one)
+        names = list(dict.fromkeys(axis.get("categoryarray") or chain(*map(unpacked, own))))
+        return (
+            (names.index(value) / max(len(names) - 1, 1), names.index(value))
+            if value in names
+            else (1, value)
+        )
+    position = log10(value) if axis.get("type") == "log" else value
+    if low is None or high is None or isinstance(low, str):
+        return HALF, position
+    return (position - low) / (high - low), position
 
 
 def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:
     x, y = zip(*ghost.guess, strict=True)
-    style = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+    style = {
+        "type": "scatter",
+        "mode": "lines",
+        "line": _pale(line),
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
     area, words = _gap(ghost, theme, style) if ghost.question.truth else ([], [])
-    side = "right" if x[-1] > HALF else "left"  # the words fit beside the end of the curve
-    words = [*words, {"x": x[-1], "y": y[-1], "xanchor": side, "yanchor": "bottom", "xref": "x", "yref": "y"}]
+    unit = {"layout": {"xaxis": {"range": (0, 1)}, "yaxis": {"range": (0, 1)}}}
+    words = [*words, _at(x[-1], y[-1], unit, {"xaxis": "x", "yaxis": "y"})]
     return [*area, {"x": list(x), "y": list(y), **style}], words
 
 
@@ -211,12 +262,6 @@ def _level(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tup
     """Return a ring at the guess, a thin line across, and a solid line from the guess to the truth."""
     at, width = ghost.question.at, line["width"]
     assert at is not None
-    circle = {
-        "symbol": "circle-open",
-        "size": 7.5 * width,
-        "color": line["color"],
-        "line": {"width": width},
-    }
     style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
     across = {"xref": "x domain", "yref": "y"}
     level = {"x0": 0, "x1": 1, "y0": ghost.guess, "y1": ghost.guess}
@@ -226,8 +271,9 @@ def _level(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tup
         shapes.append({"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends})
     left, right = layout.get("xaxis", {}).get("range", (0, 1))
     far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
-    words = [{"y": ghost.guess, "yanchor": "bottom", **far, **across}]
-    return [{"x": [at], "y": [ghost.guess], "marker": circle, **style}], shapes, words
+    share, _ = _share(ghost.guess, {"layout": layout}, "y", "y")
+    words = [{"y": ghost.guess, "yanchor": "top" if share > NEAR else "bottom", **far, **across}]
+    return [{"x": [at], "y": [ghost.guess], "marker": _ring(line), **style}], shapes, words
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:

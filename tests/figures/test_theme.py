@@ -160,6 +160,17 @@ def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_visio
             assert difference(loss, mark.color, VISION[vision]) >= 8, (theme.name, loss, key)
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    ("vision", "least"), [("usual", 25), ("protanopia", 15), ("deuteranopia", 15), ("tritanopia", 10)]
+)
+def test_the_colour_of_guesses_is_nothing_else(theme, vision, least):
+    assert contrast(theme.guess, theme.paper) >= 4.5  # words have it, too
+    data = (theme.ink, theme.positive, theme.negative, theme.calibration, theme.grouping, theme.diagonal)
+    for color in (*data, *(mark.color for mark in MARKS.values())):
+        assert difference(theme.guess, color, VISION[vision]) >= least, color
+
+
 @pytest.mark.parametrize(
     ("vision", "least"), [("usual", 40), ("protanopia", 20), ("deuteranopia", 20), ("tritanopia", 20)]
 )

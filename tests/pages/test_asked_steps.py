@@ -6,13 +6,15 @@ from dataclasses import replace
 import pytest
 
 from calib.experiments.forecasts import Forecast
+from calib.figures import LIGHT
 from calib.figures.packed import unpacked
+from calib.figures.theme import rgba
 from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
-from pages.ui.placing import LABEL
+from pages.ui.placing import LABEL, PALE
 from tests.pages.app import faults, keys, page, settled, verdicts
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
@@ -127,7 +129,7 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     spec = picture(at)
     assert LABEL in [each["text"] for each in spec["layout"]["annotations"]]
     drawn = json.dumps([spec["data"][-1], spec["layout"]["shapes"][-1:]])
-    assert "dash" in drawn
+    assert LIGHT.guess in drawn or rgba(LIGHT.guess, PALE) in drawn
     assert question.kind == "panel" or str(guess if question.kind == "mark" else 0.9) in drawn
     assert question.answers[answer - 1] in verdicts(at)[0]
 

@@ -8,10 +8,11 @@ import pytest
 from plotly.io.json import to_json_plotly
 
 from calib.figures import LIGHT
+from calib.figures.theme import rgba
 from calib.kernel.checks import InputError
 from calib.lessons import Question
 from calib.lessons.question import question
-from pages.ui.placing import ANSWER, LABEL, Ghost, drawn, with_ghost
+from pages.ui.placing import ANSWER, COVER, GAP, LABEL, PALE, Ghost, drawn, with_ghost
 
 TEXTS = {"text": "Which?", "answers": ("a", "b", "c"), "right": 2, "why": ("a.", "b.", "c.")}
 
@@ -44,16 +45,54 @@ def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_at_the_end():
     assert {(one["xaxis"], one["yaxis"]) for one in (line, ring)} == {("x", "y2")}, (
         "they share a horizontal axis"
     )
-    assert ring["text"][-1].startswith(LABEL)
-    assert ring["textposition"] == "top left", "in the right half of a logarithmic axis"
-    assert (shapes, words) == ([], [])
+    assert shapes == []
+    (one,) = words
+    assert (one["text"], one["xref"], one["yref"]) == (LABEL, "x", "y2")
+    assert (one["x"], one["y"]) == (pytest.approx(np.log10(9)), 0.7), (
+        "a logarithmic axis has words at powers of ten"
+    )
+    assert one["xanchor"] == "right", "in the right half of the axis"
 
 
-def test_a_trace_is_drawn_over_with_dashes():
+@pytest.mark.parametrize(("x", "y", "anchor"), [(9, 0.5, "bottom"), (9, 0.99, "middle"), (2, 0.99, "top")])
+def test_words_stay_inside_the_plot_on_paper(x, y, anchor):
+    content = figure()
+    content["layout"]["yaxis"]["range"] = [0, 1]
+    ghosts = ({"lines": [[[x, y]]]}, {}, {})
+    layout = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["layout"]
+    (words,) = layout["annotations"]
+    assert words["yanchor"] == anchor
+    assert words["bgcolor"] == rgba(LIGHT.paper, COVER)
+    assert words.get("yshift", 0) == {"bottom": GAP, "middle": 0, "top": -GAP}[anchor]
+
+
+def test_a_category_that_looks_like_a_number_is_not_taken_for_a_position():
+    content = figure()
+    content["layout"]["xaxis"] = {}
+    for one in content["data"]:
+        one["x"] = ["16", "112", "368"]
+    ghosts = ({"lines": [[["112", 0.5]]]}, {}, {})
+    whole = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)
+    assert whole["data"][-1]["x"] == ["112"]
+    assert whole["layout"]["annotations"][0]["x"] == 1
+
+
+def test_a_wide_pale_line_lies_under_a_trace():
     (copy,), _, _ = added({"traces": ["down"]})
     assert (copy["x"], copy["y"]) == ([1.0, 10.0], [0.3, 0.4])
-    assert (copy["yaxis"], copy["line"]["dash"]) == ("y2", "dash")
+    assert (copy["yaxis"], copy["line"]["color"]) == ("y2", rgba(LIGHT.guess, PALE))
+    assert copy["zorder"] < 0
+    copies, _, words = added({"traces": ["up", "down"]})
+    assert (len(copies), [one["text"] for one in words]) == (2, [LABEL]), "one guess, one label"
     assert added({"traces": ["of another picture"]})[0] == []
+
+
+def test_a_line_lies_over_bars_which_would_hide_it():
+    content = figure()
+    content["data"].append({"type": "bar", "x": [1], "y": [1]})
+    ghosts = ({"lines": [[[1, 0.5], [9, 0.5]]]}, {}, {})
+    line = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["data"][-1]
+    assert "zorder" not in line
 
 
 def test_panels_of_the_answer_and_of_the_guess_have_frames():

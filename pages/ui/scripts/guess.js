@@ -42,7 +42,7 @@ function mark(chart, { at, begin, label }) {
         words.textContent = `${label}: ${said(along(), value())}`
         const left = x + 14 + words.getComputedTextLength() > axes().width  // no room to the right
         words.setAttribute("x", left ? x - 14 : x + 14)
-        words.setAttribute("y", y - 12)
+        words.setAttribute("y", y < 28 ? y + 24 : y - 12)  // below the mark at the upper edge
         words.setAttribute("text-anchor", left ? "end" : "start")
         const ends = [0, along()._length].map(pixel => read(along(), pixel)).sort((one, other) => one - other)
         const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
