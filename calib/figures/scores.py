@@ -128,4 +128,4 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-SCORES = FigureEntry("scores", "Scores of the calibrators", prepare, draw)
+SCORES = FigureEntry("scores", "Scores on the test set", prepare, draw)
