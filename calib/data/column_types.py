@@ -95,13 +95,13 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     [1.5, 1234.5]
     """
     chunks = text.chunks if len(text) >= LARGE else [text.combine_chunks()]
-    pieces = [_without(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
+    pieces = [without_tokens(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces
     release_memory(len(text))
     if text.null_count == len(text):
         return Typed(pd.Series(np.full(len(text), np.nan)), {})
-    known = _without(text, MISSING_NUMBER)
+    known = without_tokens(text, MISSING_NUMBER)
     if known.null_count < len(known):
         first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
         if DATE.match(first):  # a date is never a number
@@ -148,7 +148,7 @@ def typed_cells(cells: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> 
 
 def _known(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Strip the texts, and make those missing that mean a gap."""
-    return _without(pc.utf8_trim_whitespace(text), GAPS)
+    return without_tokens(pc.utf8_trim_whitespace(text), GAPS)
 
 
 def own(values: pa.ChunkedArray) -> pd.Series:
@@ -168,7 +168,7 @@ def arrow(column: pd.Series) -> pa.ChunkedArray:
     return column.array.__arrow_array__()  # type: ignore[union-attr]
 
 
-def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
+def without_tokens(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
     gaps = pc.is_in(text, value_set=pa.array(tokens, type=text.type))
     return pc.if_else(gaps, pa.scalar(None, text.type), text) if pc.any(gaps).as_py() else text
 

@@ -80,7 +80,7 @@ class LargeFile:
 
     def column(self, name: str) -> str:
         """Return the SQL expression of a column; blanks around the cells of a text are removed."""
-        return _quoted(name) if self.delimiter is None else f"trim(c{list(map(str, self.head)).index(name)})"
+        return sql_name(name) if self.delimiter is None else f"trim(c{list(map(str, self.head)).index(name)})"
 
     def number(self, name: str) -> str:
         """Return the SQL expression of a column of finite numbers; anything else is NULL."""
@@ -429,7 +429,7 @@ def _whole(value: str, name: str) -> str:
     return f"CASE WHEN {value} >= 0 AND {value} = floor({value}) THEN {value}::BIGINT ELSE error({wrong}) END"
 
 
-def _quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.about import KEY, about, describe
-from calib.data.column_types import GAPS, MISSING, _without, as_frame, own, typed_frame
+from calib.data.column_types import GAPS, MISSING, as_frame, own, typed_frame, without_tokens
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
     MEMORY,
@@ -268,7 +268,7 @@ def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.D
     for name, cells in zip(names, batch.columns, strict=True):
         column = pa.chunked_array([cells])
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            text = _without(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING)
+            text = without_tokens(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING)
             columns[name] = pd.Series(
                 pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)), copy=False
             )

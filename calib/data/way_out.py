@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from calib.data.column_types import typed_frame
 from calib.data.columns import in_unit_interval
+from calib.data.counting import sql_name, sql_text
 from calib.data.errors import DataError
 from calib.data.limits import FEWER
 from calib.data.predictions import looks_like_predictions, score_columns, scores_among_features
@@ -84,22 +85,16 @@ def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:
 
     Log-odds of scores between 0 and 1 are rounded to two decimals, and other scores themselves.
     """
-    keys = {column: _quoted(column) for column in map(str, scores)}
+    keys = {column: sql_name(column) for column in map(str, scores)}
     rounded = [
         f"{(ROUNDED if in_unit_interval(scores[column]) else 'ROUND({0}, 2)').format(key)} AS {key}"
         for column, key in keys.items()
     ]
-    by = ", ".join([*keys.values(), _quoted(label)])
-    count = _quoted("rows" if "count" in (*keys, label) else "count")
-    inner = ",\n    ".join([f"SELECT {_quoted(label)}", *rounded])
-    source = "'" + name.replace("'", "''") + "'"
-    return (
-        f"SELECT {by}, COUNT(*) AS {count}\nFROM (\n  {inner}\n  FROM {source}\n) AS rounded\nGROUP BY {by}"
-    )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    by = ", ".join([*keys.values(), sql_name(label)])
+    count = sql_name("rows" if "count" in (*keys, label) else "count")
+    inner = ",\n    ".join([f"SELECT {sql_name(label)}", *rounded])
+    source = f"FROM (\n  {inner}\n  FROM {sql_text(name)}\n) AS rounded"
+    return f"SELECT {by}, COUNT(*) AS {count}\n{source}\nGROUP BY {by}"
 
 
 def _first_rows(first: bytes, name: str) -> pd.DataFrame:

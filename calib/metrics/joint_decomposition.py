@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.temperature import LEAST, joint_temperature
 from calib.kernel.weights import or_ones
 from calib.metrics.confidence import FEWEST, LEVEL, UNKNOWN, Ends, mean_interval
-from calib.metrics.losses import joint_hits, joint_log_losses, mean
+from calib.metrics.joint_intervals import joint_rows
+from calib.metrics.losses import joint_log_losses, mean
 
 NEARBY = 1e-3  # a change of 1/T that shows how the loss bends, where the best temperature is 1
 
@@ -72,15 +72,7 @@ def decompose_joint_log_loss(
     >>> round(found.temperature, 4), round(found.dsc, 4), round(found.unc - math.log(2), 4)
     (2.0, 0.0566, 0.0)
     """
-    labels, P = checks.labelled_rows(y, p)
-    rows, (labels, P) = Rows.checked(
-        joint_hits(labels, P).astype(np.intp),
-        labels,
-        P,
-        sample_weight=sample_weight,
-        counts=counts,
-        cluster=cluster,
-    )
+    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
     weights = or_ones(rows.weight, len(labels))
     shares = np.bincount(labels, weights, minlength=P.shape[1]) / weights.sum()
     logits, each = np.log(P + LEAST), np.arange(len(labels))

@@ -54,6 +54,22 @@ Cell = tuple[Array, Array, Array, Array, Array]
 """Rows, outcomes, probabilities, and the numbers of the cell and of the view."""
 
 
+def joint_rows(
+    y: ArrayLike,
+    p: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
+) -> tuple[Rows, Array, Array]:
+    """Return the checked rows, with the outcome "the predicted class is right", their classes (n,) and P (n, K)."""
+    labels, P = checks.labelled_rows(y, p)
+    right = joint_hits(labels, P).astype(np.intp)
+    rows, (labels, P) = Rows.checked(
+        right, labels, P, sample_weight=sample_weight, counts=counts, cluster=cluster
+    )
+    return rows, labels, P
+
+
 def joint_interval(
     metric: str,
     y: ArrayLike,
@@ -90,11 +106,7 @@ def joint_interval(
     """
     checks.one_of(metric, JOINT_INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    labels, P = checks.labelled_rows(y, p)
-    right = joint_hits(labels, P).astype(np.intp)
-    rows, (labels, P) = Rows.checked(
-        right, labels, P, sample_weight=sample_weight, counts=counts, cluster=cluster
-    )
+    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
     return JOINT_INTERVALS[metric](rows, labels, P, level, random_state)
 
 
@@ -121,11 +133,7 @@ def corrected_interval(
     """
     checks.one_of(metric, CALIBRATION_ERRORS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    labels, P = checks.labelled_rows(y, p)
-    right = joint_hits(labels, P).astype(np.intp)
-    rows, (labels, P) = Rows.checked(
-        right, labels, P, sample_weight=sample_weight, counts=counts, cluster=cluster
-    )
+    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
     (cells, views), estimate = CALIBRATION_ERRORS[metric], ESTIMATES[metric]
     found = _cells_of(rows, list(cells(labels, P)), views(P))
     if found is None:

@@ -80,11 +80,7 @@ def _whole(file: Any) -> bytes:
 def _ends(file: Any) -> tuple[bytes, str, bytes]:
     """The first and last bytes of a file, and its name between them."""
     content = file.getvalue()
-    return (
-        content[:HEAD],
-        file.name,
-        content[-min(HEAD, max(len(content) - HEAD, 0)) :] if len(content) > HEAD else b"",
-    )
+    return content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :]
 
 
 def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
