@@ -112,12 +112,14 @@ def file_key(data: str | None) -> str | None:
 
 
 def has_upload(recipe: Recipe) -> bool:
-    """Tell whether the Recipe's data, its test set or its model is a file, which a link does not contain.
+    """Tell whether the Recipe's data, its test set or its model is an uploaded file, which a link does not contain.
 
     >>> has_upload(Recipe()), has_upload(Recipe(data="upload:00ff"))
     (False, True)
+    >>> has_upload(Recipe(data="folder:a.csv@0123456789abcdef"))    # the server reads it again
+    False
     """
-    return any(map(file_key, (recipe.data, recipe.judge_on, recipe.onnx)))
+    return any((data or "").startswith("upload:") for data in (recipe.data, recipe.judge_on, recipe.onnx))
 
 
 def source(recipe: Recipe) -> tuple[str, str]:
