@@ -16,7 +16,9 @@ from tests.waiting import until
 
 
 def brier(page) -> float:
-    return float(page.locator(".playground tbody td").first.inner_text())
+    cell = page.locator(".playground tbody td").first
+    expect(cell).not_to_be_empty()  # filled at the first frame
+    return float(cell.inner_text())
 
 
 def test_a_handle_changes_the_numbers_at_once_and_the_address_after_it(tab):
