@@ -41,12 +41,17 @@ from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.dashboard import show_file
 from calib.data import (
     LEARN_ROWS,
+    Connection,
+    LargeFile,
+    LargeQuery,
     TableFile,
     TooLargeError,
+    TooManyRowsError,
     connection,
     digest_of,
     guess_target,
     open_large,
+    open_query,
     read_table,
     target_candidates,
 )
@@ -77,7 +82,7 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
 from calib.sources import (
     Upload,
-    count_large_file,
+    count_large,
     digest,
     file_digest,
     file_key,
@@ -460,11 +465,11 @@ def _on_file(
     ``path`` may also be a connection and its query. If ``judge_on`` names another file, its rows are the test set.
     ``model`` is an ONNX file whose inputs are in the table. ``whole`` keeps all columns of a table of predictions.
     """
-    large = None
+    large: LargeFile | LargeQuery | None = None
     if isinstance(path, tuple):
         name = "/".join(path)
-        frame = connection(path[0]).read(path[1])
-        data = f"database:{name}@{digest_of(frame)}"
+        large, frame, seen = _of_query(connection(path[0]), path[1], recipe, whole)
+        data = f"database:{name}@{seen}"
     else:
         name = path.name
         try:
@@ -507,7 +512,10 @@ def _on_file(
     _report_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     read_as = recipe
     if large is not None and recipe.content == "predictions":
-        read_as, frame = count_large_file(recipe, large)
+        read_as, frame = count_large(recipe, large)
+        if isinstance(large, LargeQuery):
+            data = f"database:{name}@{digest_of(frame)}"
+            recipe, read_as = recipe.replace(data=data), read_as.replace(data=data)
         uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
     found, dataset = problems(read_as, table), dataset_of(read_as, table)
@@ -522,6 +530,25 @@ def _on_file(
             how = f"{problem.remedy}{_in_the_recipe(problem)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset, found
+
+
+def _of_query(
+    database: Connection, query: str, recipe: Recipe, whole: bool
+) -> tuple[LargeQuery | None, pd.DataFrame, str]:
+    """Return (the query if its rows are too many for memory, its rows or the first of them, digest)."""
+    try:
+        frame = database.read(query)
+        return None, frame, digest_of(frame)
+    except TooLargeError as error:
+        if whole:
+            raise
+        large = open_query(database, query)
+        if recipe.content == "predictions":
+            return large, large.head, digest_of(large.head)
+        if isinstance(error, TooManyRowsError):
+            raise
+        large = large.measured()
+        return large, large.head, large.digest
 
 
 def _report_lost(lost: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ from calib.kernel.checks import InputError
 from calib.models import class_one_score, class_scores
 from calib.placements.base import coded_classes
 from calib.recipe import Recipe, with_classes
-from calib.sources import count_large_file, digest
+from calib.sources import count_large, digest
 
 LABEL, SCORE = "label", "prediction"
 PATIENCE = 120.0  # seconds for the server to start, on a busy machine
@@ -294,7 +294,7 @@ def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
             f"{path.name} is too large for memory, and its columns are not only a label and scores.",
             "Save these columns alone, or a sample of the rows.",
         )
-    recipe, frame = count_large_file(Recipe(content="predictions", target=target), file)
+    recipe, frame = count_large(Recipe(content="predictions", target=target), file)
     print("\n".join(about(frame).notes), flush=True)
     content = io.BytesIO()
     frame.to_parquet(content, index=False)

@@ -23,6 +23,7 @@ from calib.data import (
     SAMPLES,
     DataError,
     LargeFile,
+    LargeQuery,
     Table,
     TableFile,
     about,
@@ -49,6 +50,7 @@ from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.predictions import refuse_merged, tables_of
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory
+from calib.kernel.progress import Watch
 from calib.kernel.records import ABOUT, Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import FIELDS, Recipe, with_split
@@ -58,6 +60,7 @@ from calib.synthetic import SYNTHETIC
 PLACED = ("folder", "database")
 """Kinds of data that are read in place: KIND:NAME@DIGEST."""
 SEEN = re.compile(r"^(.*)@([0-9a-f]{16})$", re.DOTALL)
+LARGE = (LargeFile, LargeQuery)
 READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
 
@@ -151,26 +154,30 @@ def _named(data: str, field: str) -> tuple[str, str]:
     return kind, key
 
 
-Upload: TypeAlias = pd.DataFrame | TableFile | LargeFile | bytes
+Upload: TypeAlias = pd.DataFrame | TableFile | LargeFile | LargeQuery | bytes
 Uploads = Mapping[str, Upload]
 """Digest → the file's table, read with ``read_table``'s defaults or the Recipe's options, or the file itself; for a
 model, the content of its file."""
 
 
-def load_table(recipe: Recipe, uploads: Uploads) -> Table:
+def load_table(recipe: Recipe, uploads: Uploads, watch: Watch | None = None) -> Table:
     """Return the table of a Recipe's data, read with the options in ``data_params`` and not yet prepared.
 
     Parameters
     ----------
     uploads
         Digest → table of the available files.
+    watch
+        Reports and can cancel the draw of a sample.
 
     Raises
     ------
     DataError
         If the file is not among them, or was read with other options than the Recipe's.
+    Cancelled
+        If ``watch`` was cancelled.
     """
-    table = _scored(recipe, uploads, _as_read(recipe, uploads))
+    table = _scored(recipe, uploads, _as_read(recipe, uploads, watch))
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
     join = options.get("join_labels", ())
@@ -184,16 +191,19 @@ def load_table(recipe: Recipe, uploads: Uploads) -> Table:
     return table
 
 
-def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
-    """Return the table with the labels as the file spells them, or a sample if the table is too large for memory."""
+def first_rows(recipe: Recipe, uploads: Uploads) -> Table:
+    """Return the table with the labels as the file spells them; if it is too large for memory, its first rows."""
     table = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != table.target:
-        table = Table(table.frame, recipe.target, recipe.positive)
-    else:
-        table = table._replace(positive=recipe.positive or table.positive)
-    given = uploads.get(str(file_key(recipe.data)))
+        return Table(table.frame, recipe.target, recipe.positive)
+    return table._replace(positive=recipe.positive or table.positive)
+
+
+def _as_read(recipe: Recipe, uploads: Uploads, watch: Watch | None) -> Table:
+    """Return the table with the labels as the file spells them, or a sample if the table is too large for memory."""
+    table, given = first_rows(recipe, uploads), uploads.get(str(file_key(recipe.data)))
     if is_sampled(recipe, given) and table.target is not None:
-        return table._replace(frame=_sample(recipe, given, table))
+        return table._replace(frame=_sample(recipe, given, table, watch))
     return table
 
 
@@ -203,14 +213,12 @@ def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
     >>> is_sampled(Recipe(data_params={"learn_rows": 10_000}), None), is_sampled(Recipe(), None)
     (True, False)
     """
-    return isinstance(given, LargeFile) or "learn_rows" in dict(recipe.data_params)
+    return isinstance(given, LARGE) or "learn_rows" in dict(recipe.data_params)
 
 
-def _sample(recipe: Recipe, given: Upload | None, table: Table) -> pd.DataFrame:
+def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | None) -> pd.DataFrame:
     """Draw the rows that the model learns from; refuse settings that need all rows in memory."""
-    why = (
-        f"{given.path.name} is too large for memory" if isinstance(given, LargeFile) else "learn_rows is set"
-    )
+    why = f"{given.name} is too large for memory" if isinstance(given, LARGE) else "learn_rows is set"
     if recipe.content != "features":
         raise DataError(
             f"content is 'predictions', but {why}, which is for a model to train.", "Train a model."
@@ -224,9 +232,12 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table) -> pd.DataFrame:
     if target not in map(str, table.frame):
         known = ", ".join(map(str, table.frame))
         raise DataError(f"target: there is no column {target!r}.", f"Choose one of {known}.")
-    blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
-    rows = dict(recipe.data_params).get("learn_rows")
-    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], f"{recipe.data} {reading(recipe)}")
+    if isinstance(given, LargeQuery):
+        blocks = given.blocks()
+    else:
+        blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
+    rows, key = dict(recipe.data_params).get("learn_rows"), f"{recipe.data} {reading(recipe)}"
+    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch)
 
 
 def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
@@ -522,7 +533,7 @@ def reading(recipe: Recipe) -> dict[str, Any]:
 def _uploaded(given: Upload, asked: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**asked)
-    if isinstance(given, LargeFile):
+    if isinstance(given, LARGE):
         given = given.head
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
@@ -568,8 +579,10 @@ BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
 """Fields of a Recipe that need single rows, which counts do not have."""
 
 
-def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[Recipe, pd.DataFrame]:
-    """Count the predictions of a file by score and label.
+def count_large(
+    recipe: Recipe, file: LargeFile | LargeQuery, spill: bool = True, watch: Watch | None = None
+) -> tuple[Recipe, pd.DataFrame]:
+    """Count the predictions of a file or query by score and label.
 
     Parameters
     ----------
@@ -577,6 +590,8 @@ def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tup
         Recipe with the label; the score, if there are several; and a column of counts, if any.
     spill
         Argument of ``count_predictions``.
+    watch
+        Can cancel the count.
 
     Returns
     -------
@@ -591,7 +606,7 @@ def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tup
     for name in BY_ROW:
         if value := getattr(recipe, name):
             raise DataError(
-                f"{name} is {value!r}, but {file.path.name} is too large for memory, so only scores and labels are "
+                f"{name} is {value!r}, but {file.name} is too large for memory, so only scores and labels are "
                 "counted.",
                 f"Remove {name}, or use a sample of the rows.",
             )
@@ -599,11 +614,14 @@ def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tup
         raise DataError("data_params.drop_repeated: counted rows cannot be compared.", "Remove it.")
     if recipe.weight is not None and (recipe.weight_as or weight_meaning(recipe.weight)) != "counts":
         raise DataError(
-            f"weight: {recipe.weight!r} is not a count of rows, so {file.path.name} cannot be counted.",
+            f"weight: {recipe.weight!r} is not a count of rows, so {file.name} cannot be counted.",
             "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
         )
     target, score = str(recipe.target), _one_score(recipe, file.head)
-    frame = count_predictions(file, target, score, recipe.weight, spill=spill)
+    if isinstance(file, LargeQuery):
+        frame = file.count(target, score, recipe.weight, watch)
+    else:
+        frame = count_predictions(file, target, score, recipe.weight, spill=spill, watch=watch)
     params = {name: value for name, value in recipe.data_params if name not in READING}
     return recipe.replace(
         score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}

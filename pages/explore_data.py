@@ -26,6 +26,7 @@ with understood:
         as_brought = data.raw(data.unscored(recipe))
         data.choices(recipe, as_brought, more)
         data.learn_rows(recipe)
+        evaluations.draw_sample(recipe)
         next_step = st.container()  # above the problems, so that a phone shows it
         data.inputs_of_model(recipe, as_brought)
         below = data.problems(recipe, data.raw(recipe))

@@ -5,9 +5,10 @@ from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_large
 from calib.data.database import Connection, connection, connections, digest_of
-from calib.data.errors import DataError, TooLargeError
+from calib.data.errors import DataError, TooLargeError, TooManyRowsError
 from calib.data.folder import Folder, FolderTable
 from calib.data.join import FILE_PART, join_tables
+from calib.data.large_query import LargeQuery, open_query
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
@@ -35,12 +36,14 @@ __all__ = [
     "Folder",
     "FolderTable",
     "LargeFile",
+    "LargeQuery",
     "Matrix",
     "Rest",
     "Sample",
     "Table",
     "TableFile",
     "TooLargeError",
+    "TooManyRowsError",
     "about",
     "blocks_of_file",
     "blocks_of_frame",
@@ -61,6 +64,7 @@ __all__ = [
     "looks_like_predictions",
     "may_count",
     "open_large",
+    "open_query",
     "prepare",
     "prepare_predictions",
     "preprocessor",

@@ -25,11 +25,13 @@ import pyarrow as pa
 from calib.data.about import about, describe
 from calib.data.column_types import MISSING, MISSING_NUMBER, typed_text
 from calib.data.columns import as_float, is_number
+from calib.data.database import COUNT
 from calib.data.delimited import sniff
 from calib.data.errors import DataError
 from calib.data.formats import read_parquet
 from calib.data.read import EXTENSIONS, TEXT, read_table
 from calib.kernel.memory import release_memory
+from calib.kernel.progress import Watch, interrupted
 from calib.kernel.wording import counted
 
 # Distinct scores that are kept, each with both labels: evaluating them takes less than 2 GB
@@ -40,7 +42,6 @@ PROBED = 8_000_000  # first rows, counted to learn early that there are more
 MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
 FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, read to learn its columns and types
 MOST_LABELS = 1_000
-COUNT = "count"
 SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
 
 
@@ -68,6 +69,10 @@ class LargeFile:
     parameters: tuple[Any, ...]
     delimiter: str | None = None
     texts: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.path.name
 
     def state(self) -> tuple[int, int]:
         """Return the size of the file and the time of its last change."""
@@ -170,6 +175,7 @@ def count_predictions(
     most: int = MOST_SCORES,
     memory: str = MEMORY,
     spill: bool = True,
+    watch: Watch | None = None,
 ) -> pd.DataFrame:
     """Count the rows of a file by score and label.
 
@@ -187,6 +193,8 @@ def count_predictions(
         Memory limit of DuckDB, such as "1GB".
     spill
         Whether DuckDB may write to a temporary folder if it needs more memory; otherwise the count is refused.
+    watch
+        Reports the share of the file that was read, and can cancel the count.
 
     Returns
     -------
@@ -207,12 +215,9 @@ def count_predictions(
     ...     count_predictions(open_large(path), "label", "p").values.tolist()
     [[0.0, 0.5, 1.0], [1.0, 0.5, 2.0]]
     """
-    for role, name in (("target", target), ("score", score), ("weight", count)):
-        if name is not None and name not in file.head:
-            known = ", ".join(map(str, file.head))
-            raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
+    check_roles(file.head, target, score, count)
     seen = file.state()
-    with opened(file, memory, spill) as sql:
+    with opened(file, memory, spill, watch) as sql:
         check_first_numbers(sql, file, score, "score: ")
         rows = (
             f"SELECT {file.column(target)} AS label, {file.number(score)} AS score, "
@@ -228,6 +233,14 @@ def count_predictions(
         raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
     lines = f"The file was read in place, and its {total:,} rows counted by score and label: {len(frame):,} lines."
     return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
+
+
+def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) -> None:
+    """Refuse a column that a table does not have."""
+    for role, name in (("target", target), ("score", score), ("weight", count)):
+        if name is not None and name not in head:
+            known = ", ".join(map(str, head))
+            raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
 
 
 def count_scores(
@@ -463,20 +476,33 @@ def _connection(memory: str, spill: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(file: LargeFile, memory: str = MEMORY, spill: bool = True) -> Iterator[Any]:
+def opened(
+    file: LargeFile, memory: str = MEMORY, spill: bool = True, watch: Watch | None = None
+) -> Iterator[Any]:
     """Open a new connection that can read the file, and convert its errors to messages for a person."""
-    with _connection(memory, spill) as sql, _read_errors(file.path.name):
-        yield sql
+    watch, doing = watch or Watch(), f"reading {file.name}"
+    with _connection(memory, spill) as sql:
+        sql.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+
+        def called_off() -> bool:
+            if watch.report is not None:
+                watch.report(max(0.0, sql.query_progress() / 100), doing)
+            return watch.cancel.is_set()
+
+        with _read_errors(file.path.name, watch), interrupted(sql.interrupt, called_off):
+            yield sql
 
 
 @contextmanager
-def _read_errors(name: str) -> Iterator[None]:
+def _read_errors(name: str, watch: Watch | None = None) -> Iterator[None]:
     """Convert errors of DuckDB to messages for a person."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
+        if watch is not None:
+            watch.step(0.0, name)
         raise _refusal(str(error), name) from None
 
 

@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from calib.data.about import describe
 from calib.data.column_types import typed_frame
-from calib.data.errors import DataError
+from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
 from calib.data.typed_sql import check_typed, name_of
-from calib.kernel.progress import Watch
+from calib.kernel.progress import Watch, interrupted
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
 MOST_ROWS, MOST_SECONDS = 1_000_000, 60.0  # unless a connection says otherwise
 ROWS_AT_ONCE = 50_000
+COUNT = "count"  # column of counts
+By: TypeAlias = tuple[str, str, str | None]
 PARTS = ("drivername", "username", "password", "host", "port", "database")
 NEEDED = "Install the packages in requirements-database.txt."
 
@@ -91,7 +92,7 @@ class Connection:
             names = sorted({*found.get_table_names(), *found.get_view_names()})
         return [*self.queries, *(name for name in names if name not in self.queries)]
 
-    def read(self, name: str, watch: Watch | None = None) -> pd.DataFrame:
+    def read(self, name: str, watch: Watch | None = None, by: By | None = None) -> pd.DataFrame:
         """Read a named query or a table.
 
         Parameters
@@ -100,6 +101,9 @@ class Connection:
             Name from ``tables``.
         watch
             Progress, which can cancel the running query.
+        by
+            Label, score and column of counts or None: the database counts its rows by label and score, in a column
+            ``COUNT``. The limits hold for these lines.
 
         Returns
         -------
@@ -120,37 +124,68 @@ class Connection:
                 f"{self.name} has no query or table {name!r}.",
                 f"Choose one of {', '.join(known[:20]) or 'none'}.",
             )
-        frame = self._fetched(name, watch)
+        frame = self._fetched(name, watch, by)
         watch.step(0.5, name)
         if len(frame) == 0:
             raise DataError(f"{name} of {self.name} returned no rows.", "Check the query.")
         return describe(typed_frame(frame), name=name)
 
-    def _fetched(self, name: str, watch: Watch) -> pd.DataFrame:
+    def _fetched(self, name: str, watch: Watch, by: By | None) -> pd.DataFrame:
         pieces, rows = [], 0
-        with _refusing(self, name), self._connected() as connection, self._in_time(connection, name, watch):
+        for names, some in self.pieces(name, watch, by):
+            rows += len(some)
+            check_memory(len(names) * (PER_OBJECT * len(some) + PER_CELL * rows))
+            pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
+        return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
+
+    def pieces(
+        self, name: str, watch: Watch, by: By | None = None
+    ) -> Generator[tuple[list[str], Sequence[Any]]]:
+        """Run a named query or read a table, and yield (column names, some of its rows) until all rows have come.
+
+        Only the time that the database itself takes counts against the limit. Parameters and errors are those of
+        ``read``.
+        """
+        rows, left = 0, self.seconds
+        with _refusing(self, name), self._connected() as connection:
+
+            def timed(call: Callable[[], Any]) -> Any:
+                nonlocal left
+                begin = time.monotonic()
+                if left <= 0:
+                    raise self._late(name)
+                with self._in_time(connection, name, watch, left):
+                    found = call()
+                left -= time.monotonic() - begin
+                return found
+
             if name in self.typed:
                 raw = connection.connection.driver_connection
                 check_typed(raw, connection.dialect.name, self.queries[name])
-            result = connection.execute(self._statement(name))
+            result = timed(lambda: connection.execute(self._statement(name, by)))
             names = list(map(str, result.keys()))
             check_names(names)
-            for some in result.partitions(ROWS_AT_ONCE):
+            partitions = result.partitions(ROWS_AT_ONCE)
+            while some := timed(lambda: next(partitions, None)):
                 rows += len(some)
                 if rows > self.rows:
-                    raise DataError(
+                    raise TooManyRowsError(
                         f"{name} of {self.name} returns more than {self.rows:,} rows.",
                         "Count predictions by score and label in the query (GROUP BY), or take a sample.",
                     )
-                check_memory(len(names) * (PER_OBJECT * len(some) + PER_CELL * rows))
-                pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
-        return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
+                yield names, some
 
-    def _statement(self, name: str) -> Any:
+    def _statement(self, name: str, by: By | None) -> Any:
         sql = _sqlalchemy()
-        if name in self.queries:
-            return sql.text(self.queries[name].replace(":", "\\:"))
-        return sql.select(sql.text("*")).select_from(sql.table(name))
+        query = self.queries.get(name, "").replace(":", "\\:")
+        if by is None:
+            return sql.text(query) if query else sql.select(sql.text("*")).select_from(sql.table(name))
+        *keys, weight = by
+        columns = [sql.column(key) for key in keys]
+        n = sql.func.count() if weight is None else sql.func.sum(sql.column(weight))
+        rows = sql.text(f"({query.rstrip().rstrip(';')}\n) AS counted") if query else sql.table(name)
+        counts = sql.select(*columns, n.label(COUNT)).select_from(rows)
+        return counts.group_by(*columns).order_by(*columns[::-1])
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -167,36 +202,29 @@ class Connection:
             engine.dispose()
 
     @contextmanager
-    def _in_time(self, connection: Any, name: str, watch: Watch) -> Iterator[None]:
-        """Interrupt the running query after its time limit or when it is cancelled."""
+    def _in_time(self, connection: Any, name: str, watch: Watch, seconds: float) -> Iterator[None]:
+        """Interrupt the running query after these seconds or when it is cancelled."""
         raw = connection.connection.driver_connection
         stop: Callable[[], None] = getattr(raw, "interrupt", None) or raw.cancel
-        ended, begin = threading.Event(), time.monotonic()
+        begin = time.monotonic()
 
         def late() -> bool:  # by the clock, because PostgreSQL's own limit may end the query first
-            return time.monotonic() - begin >= self.seconds
+            return time.monotonic() - begin >= seconds
 
-        def wait() -> None:
-            while not ended.wait(0.05):
-                if late() or watch.cancel.is_set():
-                    with suppress(Exception):  # it may have ended just now
-                        stop()
-
-        guard = threading.Thread(target=wait, daemon=True)
-        guard.start()
         try:
-            yield
+            with interrupted(stop, lambda: late() or watch.cancel.is_set()):
+                yield
         except Exception:
             watch.step(0.0, name)
             if late():
-                raise DataError(
-                    f"{name} of {self.name} took longer than {self.seconds:g} seconds.",
-                    "Shorten the query, or ask whoever runs the program for more time.",
-                ) from None
+                raise self._late(name) from None
             raise
-        finally:
-            ended.set()
-            guard.join()
+
+    def _late(self, name: str) -> DataError:
+        return DataError(
+            f"{name} of {self.name} took longer than {self.seconds:g} seconds.",
+            "Shorten the query, or ask whoever runs the program for more time.",
+        )
 
 
 def connections(files: tuple[str, ...] = SECRETS) -> dict[str, Connection]:
@@ -233,16 +261,33 @@ def connection(name: str) -> Connection:
     return known[name]
 
 
+class Digest:
+    """Digest of a table that arrives in blocks: 16 hexadecimal digits from its names, types, and values in order."""
+
+    def __init__(self) -> None:
+        self._found: Any = None
+
+    def add(self, block: pd.DataFrame) -> None:
+        """Add the next rows; all blocks have the same columns and types."""
+        if self._found is None:
+            columns = [(str(name), str(column.dtype)) for name, column in block.items()]
+            self._found = hashlib.blake2b(repr(columns).encode(), digest_size=8)
+        self._found.update(np.ascontiguousarray(pd.util.hash_pandas_object(block, index=False)).tobytes())
+
+    @property
+    def text(self) -> str:
+        return "" if self._found is None else self._found.hexdigest()
+
+
 def digest_of(frame: pd.DataFrame) -> str:
-    """Return a digest of a table: 16 hexadecimal digits from its names, types, and values in order.
+    """Return the ``Digest`` of a table.
 
     >>> digest_of(pd.DataFrame({"p": [0.5]})) == digest_of(pd.DataFrame({"p": [0.5]}))
     True
     """
-    found = hashlib.blake2b(digest_size=8)
-    found.update(repr([(str(name), str(column.dtype)) for name, column in frame.items()]).encode())
-    found.update(np.ascontiguousarray(pd.util.hash_pandas_object(frame, index=False)).tobytes())
-    return found.hexdigest()
+    found = Digest()
+    found.add(frame)
+    return found.text
 
 
 def _connection(name: str, settings: Any) -> Connection:

@@ -27,3 +27,7 @@ class DataError(InputError):
 
 class TooLargeError(DataError):
     """Error for a table that does not fit into memory; predictions can still be counted in the file."""
+
+
+class TooManyRowsError(TooLargeError):
+    """Error for a query that returns more rows than its connection allows; predictions can still be counted."""

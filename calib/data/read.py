@@ -142,6 +142,8 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
     else:
         name = name or Path(data).name
         try:
+            if os.stat(data).st_size > UPLOAD_LIMIT:  # without reading a gigabyte first
+                raise too_large(name, UPLOAD_LIMIT)
             with open(data, "rb") as file:
                 content = file.read(UPLOAD_LIMIT + 1)
         except (OSError, ValueError) as error:

@@ -29,14 +29,17 @@ from calib.data.counting import (
 from calib.data.errors import DataError
 from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
+from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
 LEARN_ROWS = 1_000_000  # default size of a sample
 MOST_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
 BLOCK = 100_000
 
-Blocks = Callable[[Sequence[str] | None], Iterator[pd.DataFrame]]
-"""Function from column names, or None for all columns, to all rows of a table in blocks; their order never changes."""
+Blocks = Callable[[Sequence[str] | None, Watch], Iterator[pd.DataFrame]]
+"""Function from column names (None for all columns) and a watch that can cancel it to all rows of a table in blocks.
+
+The order of the rows never changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +76,21 @@ class Rest:
         """Number of rows with a label."""
         return sum(self.counts.values())
 
-    def sample(self) -> pd.DataFrame:
+    def sample(self, watch: Watch | None = None) -> pd.DataFrame:
         """Return the rows of the sample, in the order of the table."""
-        pieces = [block[drawn] for block, drawn, _ in self._passed(None)]
+        watch, rows, pieces = watch or Watch(), 0, []
+        for block, drawn, _ in self._passed(None, watch):
+            rows += len(block)
+            watch.step(min(rows / self.total, 1.0), f"{rows:,} rows read")
+            pieces.append(block[drawn])
         frame = pd.concat(pieces, ignore_index=True)
         frame.attrs = dict(pieces[0].attrs)
         release_memory(len(frame))
         return frame
 
-    def scored(self, X: pd.DataFrame, positive: str) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    def scored(
+        self, X: pd.DataFrame, positive: str, watch: Watch | None = None
+    ) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
         """Yield (features, labels 0 or 1) of the rows outside the sample, in blocks.
 
         Parameters
@@ -90,18 +99,22 @@ class Rest:
             Features of the sample; the other rows get the same columns and types.
         positive
             Label that becomes 1.
+        watch
+            Can cancel the reading.
         """
         columns = [str(name) for name in X.columns]
-        for block, drawn, labels in self._passed([*columns, self.target]):
+        for block, drawn, labels in self._passed([*columns, self.target], watch):
             rows = ~drawn & (labels.codes >= 0)
             if rows.any():
                 y = labels.codes[rows] == _place(labels.texts, positive)
                 yield _as_in(block.loc[rows, columns], X), y.astype(np.int64)
 
-    def _passed(self, names: Sequence[str] | None) -> Iterator[tuple[pd.DataFrame, np.ndarray, Any]]:
+    def _passed(
+        self, names: Sequence[str] | None, watch: Watch | None = None
+    ) -> Iterator[tuple[pd.DataFrame, np.ndarray, Any]]:
         """Yield (rows, mask of the rows in the sample, labels), block by block."""
         seen = dict.fromkeys(self.counts, 0)
-        for block in self.blocks(names):
+        for block in self.blocks(names, watch or Watch()):
             labels, drawn = coded_labels(block, self.target), np.zeros(len(block), dtype=bool)
             for code, text in enumerate(labels.texts):
                 if text not in seen:
@@ -136,7 +149,13 @@ def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(
-    blocks: Blocks, target: str, rows: int | None = None, seed: int = 0, columns: int = 1, key: str = ""
+    blocks: Blocks,
+    target: str,
+    rows: int | None = None,
+    seed: int = 0,
+    columns: int = 1,
+    key: str = "",
+    watch: Watch | None = None,
 ) -> pd.DataFrame:
     """Draw a stratified sample from a table.
 
@@ -155,6 +174,8 @@ def draw(
         Number of columns of the table.
     key
         Key that identifies the table.
+    watch
+        Reports the rows read, and can cancel.
 
     Returns
     -------
@@ -165,17 +186,21 @@ def draw(
     ------
     DataError
         If the label column has very many values or the table too few rows.
+    Cancelled
+        If ``watch`` was cancelled.
 
     Examples
     --------
     >>> table = pd.DataFrame({"x": range(1000), "y": ["a", "b"] * 500})
-    >>> sample = draw(lambda names: iter([table]), "y", 100)
+    >>> sample = draw(lambda names, watch: iter([table]), "y", 100)
     >>> sample["y"].value_counts().to_dict(), about(sample).rest.total
     ({'a': 50, 'b': 50}, 1000)
     """
     counts: dict[str, int] = {}
-    unlabelled, first = 0, None
-    for block in blocks([target]):
+    watch, unlabelled, first, read = watch or Watch(), 0, None, 0
+    for block in blocks([target], watch):
+        read += len(block)
+        watch.step(0.0, f"{read:,} labels counted")
         first = about(block) if first is None else first
         labels = coded_labels(block, target)
         for text, n in zip(labels.texts, np.bincount(labels.codes[labels.codes >= 0]).tolist(), strict=False):
@@ -194,7 +219,7 @@ def draw(
         for text, n in sorted(counts.items())
     }
     rest = Rest(blocks, target, counts, chosen, f"{key} {size} {seed}")
-    frame = rest.sample()
+    frame = rest.sample(watch)
     notes = [
         f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It is evaluated "
         f"on the other {total - rest.learned:,}, scored in blocks and counted by score and label."
@@ -227,7 +252,7 @@ def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
     """Return a function that yields the rows of a table in memory."""
     typed = typed_frame(frame)
 
-    def blocks(names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+    def blocks(names: Sequence[str] | None, _: Watch) -> Iterator[pd.DataFrame]:
         chosen = typed if names is None else typed[list(names)]
         for at in range(0, len(chosen), BLOCK):
             block = chosen.iloc[at : at + BLOCK]
@@ -250,20 +275,21 @@ def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) ->
     _check_numbers(file, spill, memory)
     seen = file.state()
 
-    def blocks(names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+    def blocks(names: Sequence[str] | None, _: Watch) -> Iterator[pd.DataFrame]:
         names = list(map(str, file.head)) if names is None else list(names)
         query = f"SELECT {', '.join(_value(file, name) for name in names)} FROM {file.source}"
         with opened(file, memory, spill) as sql:
             for batch in sql.sql(query, params=file.parameters).to_arrow_reader(BLOCK):
                 if len(batch):
-                    yield _table(file, names, batch)
+                    yield typed_batch(file.head, names, batch)
         if file.state() != seen:
             raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
 
     return blocks
 
 
-def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.DataFrame:
+def typed_batch(head: pd.DataFrame, names: Sequence[str], batch: pa.RecordBatch) -> pd.DataFrame:
+    """Return rows that have Arrow's types as a table, described as the first rows of theirs."""
     columns = {}
     for name, cells in zip(names, batch.columns, strict=True):
         column = pa.chunked_array([cells])
@@ -280,7 +306,7 @@ def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.D
         else:
             columns[name] = own(column)
     frame = as_frame(columns)
-    frame.attrs[KEY] = about(file.head)._replace(notes=(), spelling={})
+    frame.attrs[KEY] = about(head)._replace(notes=(), spelling={})
     return frame
 
 

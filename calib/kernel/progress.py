@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 
@@ -47,3 +48,23 @@ class Watch:
         if report is None:
             return Watch(None, self.cancel)
         return Watch(lambda share, what: report(start + share * (stop - start), what), self.cancel)
+
+
+@contextmanager
+def interrupted(stop: Callable[[], object], ends: Callable[[], bool]) -> Iterator[None]:
+    """Call ``stop`` from another thread, until the block ends, as soon as ``ends()`` is true."""
+    ended = threading.Event()
+
+    def wait() -> None:
+        while not ended.wait(0.05):
+            if ends():
+                with suppress(Exception):  # the block may have ended just now
+                    stop()
+
+    guard = threading.Thread(target=wait, daemon=True)
+    guard.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        guard.join()

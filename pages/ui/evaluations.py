@@ -25,6 +25,8 @@ from pages.ui import bagging, jobs, session_cache, stage, state, style
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
+SAMPLE = "sample"  # kind of the jobs that draw one
+NOT_DRAWN = "The sample is not drawn yet."
 MOST_BUTTONS = 12  # classes offered as buttons; the sidebar has all
 AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progress bar
 
@@ -70,8 +72,43 @@ def classes_together(recipe: Recipe) -> tuple[str, ...]:
 
 
 def table(recipe: Recipe) -> Table:
-    """Return the table of the Recipe's file from the cache; raise InputError if there is none."""
+    """Return the table of the Recipe's file from the cache; raise InputError if there is none, or no sample yet."""
+    if _waits_for_a_sample(recipe):
+        raise InputError(NOT_DRAWN)
     return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_table(recipe, state.frames()))
+
+
+def first_rows(recipe: Recipe) -> Table:
+    """Return the table of the Recipe's file, or the first rows of one whose sample is not drawn yet."""
+    return sources.first_rows(recipe, state.frames()) if _waits_for_a_sample(recipe) else table(recipe)
+
+
+def _waits_for_a_sample(recipe: Recipe) -> bool:
+    return (
+        sources.is_sampled(recipe, given(recipe))
+        and sources.file_key(recipe.data) in state.held()
+        and data_key(recipe) not in session_cache.cache("tables", MOST_TABLES)
+    )
+
+
+def draw_sample(recipe: Recipe) -> None:
+    """Draw the sample of a large table in the background, with progress and Cancel; end the page while there is none.
+
+    A sample that is no longer requested is cancelled.
+    """
+    waits, key = _waits_for_a_sample(recipe), data_key(recipe)
+    frames = state.frames()
+    call = {key: lambda watch: _or_why(sources.load_table, recipe, frames, watch)} if waits else {}
+    found = jobs.run(SAMPLE, "Drawing the sample", call)
+    if found is None:
+        st.stop()
+    for made in found:
+        if isinstance(made, InputError):
+            st.error(plain(made))
+            st.button("Try again", key="try_again_sample", on_click=partial(jobs.forget, SAMPLE, [key]))
+            _end_with_data(recipe)
+        session_cache.cache("tables", MOST_TABLES)[key] = made
+        jobs.forget(SAMPLE, [key])
 
 
 def data_key(recipe: Recipe) -> tuple[str, int | None]:
@@ -106,6 +143,7 @@ def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> An
 
 def dataset(recipe: Recipe) -> Dataset:
     """Return the Recipe's Dataset, or end the page with the problem and the remedy."""
+    draw_sample(recipe)
     try:
         return load(recipe)
     except InputError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
@@ -21,13 +22,17 @@ from calib.data import (
     Connection,
     Folder,
     FolderTable,
+    LargeFile,
+    LargeQuery,
     TableFile,
     TooLargeError,
+    TooManyRowsError,
     connection,
     digest_of,
     guess_target,
     looks_like_predictions,
     open_large,
+    open_query,
 )
 from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
@@ -113,8 +118,7 @@ def _of_folder(name: str) -> str:
     key = place.digest(table)
     data = f"folder:{name}@{key}"
     if key not in state.held():
-        with st.spinner(f"Reading {plain(name)}"):
-            upload = _read(place, table, data)
+        upload = _in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
         place.check(table)
         keep_file(key, upload)
     return data
@@ -125,11 +129,22 @@ def _of_database(name: str, seen: str) -> str:
     if seen and seen in state.held():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
-    frame = _run_query(_with_typed(connection(which), query), query)
-    key = digest_of(frame)
-    data = f"database:{name}@{key}"
-    keep_file(key, state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data))
-    return data
+    database = _with_typed(connection(which), query)
+    what = f"Reading {query} of {database.name}"
+    upload = _in_background(what, lambda watch: _queried(database, query, watch))
+    keep_file(sources.place(upload.data)[2], upload)
+    return upload.data
+
+
+def _queried(database: Connection, query: str, watch: Watch) -> state.Upload:
+    """Read a query; count or measure one that does not fit into memory or into the limit of rows."""
+    name = f"{database.name}/{query}"
+    try:
+        frame = database.read(query, watch)
+    except TooLargeError as error:
+        return _large(name, open_query(database, query, watch), watch, error)
+    data = f"database:{name}@{digest_of(frame)}"
+    return state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data)
 
 
 def want_sql(database: Connection, sql: str) -> None:
@@ -153,22 +168,24 @@ def _with_typed(database: Connection, query: str) -> Connection:
     return database.with_typed(sql)[0]
 
 
-def _run_query(database: Connection, query: str) -> Any:
-    """Run a query in the background; a click on Cancel, or on anything else, cancels it."""
-    watch, place = Watch(), st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        said = st.empty()
-        st.button("Cancel", key="cancel_query", on_click=_cancel_query)
-    began = time.monotonic()
+def _in_background(what: str, call: Callable[[Watch], Any]) -> Any:
+    """Return ``call(watch)``, computed in the background; a click on Cancel, or on anything else, cancels it."""
+    now: dict[str, Any] = {"share": 0.0, "doing": ""}
+    watch = Watch(lambda share, doing: now.update(share=share, doing=doing))
+    place, began = st.empty(), time.monotonic()
     found: Future[Any] = Future()
-    threading.Thread(
-        target=_query_into, args=(found, database, query, watch), name="query", daemon=True
-    ).start()
+    threading.Thread(target=_into, args=(found, call, watch), name="query", daemon=True).start()
     try:
+        with suppress(TimeoutError):  # so that short work does not flicker
+            return found.result(timeout=AGAIN)
+        with place.container():
+            said = st.empty()
+            st.button("Cancel", key="cancel_query", on_click=_cancel_query)
         while True:
-            seconds = time.monotonic() - began
-            said.caption(
-                f"Reading {plain(query)} of {plain(database.name)}: {seconds:.0f} s"
+            doing = f": {plain(now['doing'])}" if now["doing"] else ""
+            seconds = f"{time.monotonic() - began:.0f} s so far"
+            said.progress(
+                min(now["share"], 1.0), text=f"{plain(what)}{doing} · {seconds}"
             )  # ends if called off
             with suppress(TimeoutError):
                 return found.result(timeout=AGAIN)
@@ -177,10 +194,10 @@ def _run_query(database: Connection, query: str) -> Any:
         place.empty()
 
 
-def _query_into(found: Future[Any], database: Connection, query: str, watch: Watch) -> None:
+def _into(found: Future[Any], call: Callable[[Watch], Any], watch: Watch) -> None:
     try:
-        found.set_result(database.read(query, watch))
-    except Exception as error:
+        found.set_result(call(watch))
+    except BaseException as error:  # passed on to the page that waits
         found.set_exception(error)
 
 
@@ -188,27 +205,34 @@ def _cancel_query() -> None:
     """After Cancel, show the previous data again, or the first data set."""
     if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
         controls.choose_data(DEFAULT_DATA)
-    state.say("The query was cancelled.")
+    state.say("Reading was cancelled.")
 
 
-def _read(place: Folder, table: FolderTable, data: str) -> state.Upload:
+def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
     file = TableFile(table.name, place.path(table.name))
     try:
         frame = file.read()
-    except TooLargeError:
-        return _large(place, table, data)
+    except TooLargeError as error:
+        return _large(table.name, open_large(place.path(table.name)), watch, error, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
-def _large(place: Folder, table: FolderTable, data: str) -> state.Upload:
-    """Open a table that does not fit into memory: predictions are counted, of features only the first rows are read.
+def _large(
+    name: str, large: LargeFile | LargeQuery, watch: Watch, why: TooLargeError, data: str | None = None
+) -> state.Upload:
+    """Open a table that does not fit into memory: predictions are counted, of features only the first rows are kept.
 
-    Nothing is written to disk for it.
+    Nothing is written to disk for it. ``data`` is the field of a file; that of a query depends on its rows.
     """
-    large = open_large(place.path(table.name))
     target = guess_target(large.head)
     if target is None or not looks_like_predictions(large.head):
-        return state.Upload(table.name, large.head, target, False, large, data)
-    recipe, frame = sources.count_large_file(Recipe(content="predictions", target=target), large, spill=False)
+        if isinstance(why, TooManyRowsError):
+            raise why
+        if isinstance(large, LargeQuery):
+            large = large.measured(watch)
+            data = f"database:{name}@{large.digest}"
+        return state.Upload(name, large.head, target, False, large, str(data))
+    recipe, frame = sources.count_large(Recipe(content="predictions", target=target), large, False, watch)
     said = {name: getattr(recipe, name) for name in ("weight", "weight_as", "data_params")}
-    return state.Upload(table.name, frame, target, True, frame, data, said)
+    data = data or f"database:{name}@{digest_of(frame)}"
+    return state.Upload(name, frame, target, True, frame, data, said)

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons, sources
-from calib.data import FILE_PART, SAMPLES, LargeFile, TableFile
+from calib.data import FILE_PART, SAMPLES, LargeFile, LargeQuery, TableFile
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -43,7 +43,7 @@ class Upload:
     frame: pd.DataFrame
     target: str | None
     predictions: bool
-    file: TableFile | LargeFile | pd.DataFrame
+    file: TableFile | LargeFile | LargeQuery | pd.DataFrame
     data: str = ""
     said: Mapping[str, Any] = field(default_factory=dict)
 

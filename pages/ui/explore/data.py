@@ -214,9 +214,9 @@ SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
 
 def raw(recipe: Recipe) -> Table:
-    """Return the table of the file, or end the page with what is missing."""
+    """Return the table of the file, or the first rows of a large one; or end the page with what is missing."""
     try:
-        return evaluations.table(recipe)
+        return evaluations.first_rows(recipe)
     except InputError as error:
         st.error(plain(error))
         st.stop()
