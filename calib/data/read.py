@@ -140,17 +140,18 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
     if isinstance(data, (bytes, bytearray, memoryview)):
         content, name = bytes(data), name or "The file"
     else:
-        name = name or Path(data).name
+        where, name = name or data, name or Path(data).name  # a server's page does not show its paths
         try:
-            if os.stat(data).st_size > UPLOAD_LIMIT:  # without reading a gigabyte first
-                raise too_large(name, UPLOAD_LIMIT)
             with open(data, "rb") as file:
-                content = file.read(UPLOAD_LIMIT + 1)
+                large = os.fstat(file.fileno()).st_size > UPLOAD_LIMIT  # known without reading a gigabyte
+                content = b"" if large else file.read(UPLOAD_LIMIT + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
-                f"{data} cannot be opened ({reason}).", "Check the path and the file name."
+                f"{where} cannot be opened ({reason}).", "Check the path and the file name."
             ) from None
+        if large:
+            raise too_large(name, UPLOAD_LIMIT)
     return _bounded(content, name, UPLOAD_LIMIT), name
 
 

@@ -48,7 +48,8 @@ QUERIES["predictions"] = QUERIES["predictions"].partition(" --")[0]
 def server():
     with postgres.server() as one:
         one.do(
-            "CREATE TABLE people (number int, x double precision, z numeric, kind text, owner boolean, day date, y text)"
+            "CREATE TABLE people (number int, x double precision, z numeric, kind text, owner boolean, day date, "
+            "y text)"
         )
         copy = "COPY people FROM STDIN"
         with psycopg.connect(one.url) as opened, opened.cursor() as cursor, cursor.copy(copy) as into:
@@ -128,13 +129,18 @@ def test_rows_that_change_between_two_passes_are_said(made):
 
 
 def test_values_of_another_type_than_the_first_rows_are_named(made):
-    with pytest.raises(DataError, match="'a' is read as numbers.*contains 'many'.*|'a' is read as numbers.*'1' of type"):
+    with pytest.raises(
+        DataError, match="'a' is read as numbers.*contains 'many'.*|'a' is read as numbers.*'1' of type"
+    ):
         open_query(made(), "mixed").measured()
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"rows": 5_000}, "returns more than 5,000 rows"), ({"seconds": 1e-9}, "took longer than 1e-09 seconds")],
+    [
+        ({"rows": 5_000}, "returns more than 5,000 rows"),
+        ({"seconds": 1e-9}, "took longer than 1e-09 seconds"),
+    ],
 )
 def test_the_limits_hold_for_each_pass(made, changes, words):
     large = open_query(made(), "features").measured()

@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import counting, read
+from calib import sources
+from calib.data import TooLargeError, counting, database, read
 from calib.sources import digest
 from pages.ui import places
-from tests.pages.app import faults, go, messages, page
+from tests.pages.app import faults, go, jobs_of, messages, page, settled
+from tests.waiting import LIMIT, until
 
 RNG = np.random.default_rng(0)
 
@@ -267,3 +269,153 @@ def test_typed_sql_is_offered_only_where_the_connection_allows_it_and_is_in_no_l
 def run_sql(at, sql):
     at.text_area(key="typed_select").set_value(sql)
     return next(button for button in at.button if button.label == "Run").click().run()
+
+
+@pytest.fixture
+def large_features(root, monkeypatch):
+    """A table of features that counts as too large for memory."""
+    x = RNG.normal(size=5_000)
+    y = np.where(RNG.random(5_000) < 1 / (1 + np.exp(-x)), "yes", "no")
+    pd.DataFrame({"x": x, "z": RNG.normal(size=5_000), "y": y}).to_csv(root / "large.csv", index=False)
+    monkeypatch.setattr(read, "UPLOAD_LIMIT", 50_000)
+    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    return root / "large.csv"
+
+
+class Halted:
+    """Stands in for the draw of a sample, which waits until it may go on."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.begun, self.may_end, self.draw = threading.Semaphore(0), threading.Event(), sources.draw
+        monkeypatch.setattr(sources, "draw", self)
+
+    def __call__(self, *args):
+        watch = args[-1]
+        self.begun.release()
+        until(lambda: self.may_end.is_set() or watch.cancel.is_set(), "the draw may end")
+        return self.draw(*args)
+
+
+@pytest.mark.usefixtures("large_features")
+def test_a_draw_shows_its_progress_and_after_cancel_nothing_is_lost_and_it_starts_again(monkeypatch):
+    halted = Halted(monkeypatch)
+    at = chosen(page("explore_data"), "large.csv")
+    assert halted.begun.acquire(timeout=LIMIT)
+    before = at.session_state["recipe"]
+    assert before.target == "y"
+    assert [box.value for box in at.selectbox if box.key == "target"] == ["y"]  # from the first rows
+    at = at.button(key="cancel_sample").click().run()
+    assert any("Cancelled." in text for text in messages(at))
+    assert at.session_state["recipe"] == before
+    assert not at.exception
+    at = go(at, "explore_reliability")  # the cancelled draw does not begin by itself
+    assert any("Cancelled." in text for text in messages(at))
+    halted.may_end.set()
+    at = settled(at.button(key="fit_again_sample").click().run())
+    assert not faults(at)
+    assert at.session_state["recipe"] == before
+    assert at.session_state["shown"]
+    at = go(at, "explore_data")
+    assert any("learns from 2,500 of 5,000 rows" in note.value for note in at.text)
+
+
+@pytest.mark.usefixtures("large_features")
+def test_a_draw_that_is_no_longer_wanted_ends(monkeypatch):
+    halted = Halted(monkeypatch)
+    at = chosen(page("explore_data"), "large.csv")
+    assert halted.begun.acquire(timeout=LIMIT)
+    (job,) = jobs_of(at, "sample")
+    at = chosen(at, "people.csv")
+    assert not faults(at)
+    until(job.future.done, "the draw has ended")
+    assert not jobs_of(at, "sample")
+
+
+def test_a_file_that_changes_while_its_sample_is_drawn_is_said_and_can_be_read_again(
+    large_features, monkeypatch
+):
+    halted = Halted(monkeypatch)
+    at = chosen(page("explore_data"), "large.csv")
+    assert halted.begun.acquire(timeout=LIMIT)
+    before = at.session_state["recipe"]
+    rows = large_features.read_text(encoding="utf-8")
+    large_features.write_text(rows + "0.5,0.5,yes\n", encoding="utf-8")
+    halted.may_end.set()
+    at = settled(at.run())  # the new state of the file is noticed, and its sample drawn
+    assert any("large.csv has changed since these settings were made" in text for text in messages(at))
+    assert not faults(at)
+    after = at.session_state["recipe"]
+    assert after.replace(data=before.data) == before
+    assert any("learns from 2,500 of 5,001 rows" in note.value for note in at.text)
+
+
+LARGE_SECRETS = """
+[connections.warehouse]
+url = "sqlite:///{folder}/w.sqlite"
+[connections.warehouse.queries]
+people = "SELECT x, z, y FROM people ORDER BY rowid"
+scored = "SELECT label, p FROM scores"
+"""
+
+
+@pytest.fixture
+def large_warehouse(warehouse, tmp_path, monkeypatch):
+    """A database whose tables count as too large for memory."""
+    x = RNG.normal(size=3_000)
+    y = np.where(RNG.random(3_000) < 1 / (1 + np.exp(-x)), "yes", "no")
+    with sqlite3.connect(warehouse) as made:
+        pd.DataFrame({"x": x, "z": RNG.normal(size=3_000), "y": y}).to_sql("people", made, index=False)
+    text = LARGE_SECRETS.format(folder=tmp_path)
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(text, encoding="utf-8")
+
+    def full(needed):
+        raise TooLargeError("too large", "fewer")
+
+    monkeypatch.setattr(database, "check_memory", full)
+    return warehouse
+
+
+@pytest.mark.usefixtures("large_warehouse")
+def test_features_of_a_database_that_do_not_fit_into_memory_are_learned_from_in_part():
+    at = settled(of_database(page("explore_data"), "people"))
+    assert not faults(at)
+    assert any("learns from 1,500 of 3,000 rows" in note.value for note in at.text)
+    recipe = at.session_state["recipe"].replace(model="naive_bayes")
+    other = page("explore_reliability", **recipe.to_query())
+    assert not faults(other)
+    assert not [text for text in messages(other) if "changed" in text]
+    assert other.session_state["recipe"] == recipe
+    (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
+    assert found.size == 1_500
+
+
+def test_rows_of_a_database_that_change_before_the_sample_is_scored_are_said(large_warehouse):
+    at = settled(of_database(page("explore_data"), "people"))
+    before = at.session_state["recipe"]
+    with sqlite3.connect(large_warehouse) as made:
+        made.execute("UPDATE people SET x = x + 1 WHERE rowid = 7")
+    at = go(at, "explore_reliability")
+    assert any(
+        "The rows of people of warehouse changed while they were read" in text for text in messages(at)
+    )
+    assert at.session_state["recipe"] == before
+
+
+@pytest.mark.usefixtures("large_warehouse")
+def test_predictions_of_a_database_that_do_not_fit_into_memory_are_counted_there(monkeypatch):
+    monkeypatch.setattr(database, "check_memory", large_once())
+    at = settled(of_database(page("explore_data"), "scored"))
+    assert not faults(at)
+    assert any("The database counted its 400 rows" in note.value for note in at.text)
+    assert at.session_state["recipe"].weight == "count"
+
+
+def large_once():
+    said = []
+
+    def check(needed):
+        if not said:
+            said.append(needed)
+            raise TooLargeError("too large", "fewer")
+
+    return check
