@@ -118,7 +118,7 @@ def show(
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        # On a phone panels form a strip, so that the answers and controls, or a lesson's words, below stay near
+        # On a phone panels form a strip, or two columns in a lesson, so that what is below stays near
         asked = headings.asked()
         strip = staged or first
         interaction = _interaction(key, widget, on_click, on_pick)
@@ -204,7 +204,7 @@ def _pictures(
     block: str,
     role: str,
 ) -> None:
-    """Draw the picture of a record, one per panel, so that a phone can stack them or move them in a strip."""
+    """Draw the picture of a record, one per panel, so that a phone can arrange the panels in its own way."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
     if role == "beside" and columns == len(panels) == 4:
         # Four panels per row are too narrow beside a lesson's text; two rows of two are lower
@@ -231,8 +231,6 @@ def _pictures(
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)
-        if len(panels) > 1 and ghost is not None and ghost.is_answer(i + 1):
-            follows = f"{follows or 'panel'}_the_answer"  # on a phone, the first of its row
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(

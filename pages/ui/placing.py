@@ -44,10 +44,6 @@ class Ghost:
         """Tell whether the guess is the number of an answer."""
         return self.question.kind in ("choice", "panel")
 
-    def is_answer(self, panel: int) -> bool:
-        """Tell whether this panel, from 1, is the right answer."""
-        return self.chosen and panel in self.question.sketch(self.question.right).get("panels", ())
-
 
 def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
     """Let the reader place a guess in the picture of the step; ``placed`` takes it once it is given."""

@@ -153,12 +153,43 @@ def test_a_verdict_is_read_out(tab):
     assert asked.get_attribute("aria-live") == "polite"
 
 
-def test_on_a_phone_panels_of_an_answered_step_stay_in_their_strip_above_the_verdict(new_tab):
+def test_on_a_phone_panels_of_an_answered_step_are_compared_in_two_columns_on_one_scale(new_tab):
     step = LESSONS["when_it_helps"].steps[0]
     tab = new_tab(width=390).open(step.page, **parameters(step), **{"which_model.guess": "1"})
-    tops = "panels => new Set(panels.map(panel => Math.round(panel.getBoundingClientRect().top))).size"
     panels = tab.by_key("lesson").get_by_test_id(CHARTS)
-    assert (panels.count(), panels.evaluate_all(tops)) == (6, 2)
+    boxes = [one.bounding_box() for one in panels.all()]
+    lefts, tops = ([round(box[side]) for box in boxes] for side in ("x", "y"))
+    assert lefts[:3] == 3 * lefts[:1], "equal covariances"
+    assert lefts[3:] == 3 * lefts[3:4] > lefts[:3], "unequal covariances, at their right"
+    assert tops[:3] == tops[3:] == sorted(tops[:3])
+    assert boxes[2]["y"] + boxes[2]["height"] - tops[0] < 844 - 60, "one window shows all six"
+    assert max(box["x"] + box["width"] for box in boxes[:3]) - lefts[3] < 30, "only its margin is covered"
+    plots = panels.locator(".nsewdrag").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(box => [box.width, box.height].map(Math.round))"
+    )
+    assert (len(plots), len(set(map(tuple, plots)))) == (6, 1)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "number", "guess"),
+    [("labels_to_steps", 1, {}), ("still_calibrated", 1, {"looking.guess": "3"})],
+)
+def test_on_a_phone_buttons_and_sliders_are_in_sight_with_the_picture_that_they_move(
+    new_tab, lesson, number, guess
+):
+    step = LESSONS[lesson].steps[number - 1]
+    tab = new_tab(width=390).open(step.page, **parameters(step), **guess)
+    if not guess:
+        tab.by_key("answer_skip").get_by_role("button").click()
+        tab.settle()
+    first = (
+        tab.page.locator(".st-key-step_player, .st-key-step_controls")
+        .filter(visible=True)
+        .first.bounding_box()
+    )
+    picture = tab.by_key("lesson").get_by_test_id(CHARTS).last.bounding_box()
+    assert first["y"] < picture["y"]
+    assert picture["y"] + picture["height"] - first["y"] < 844 - 60
 
 
 def test_a_low_window_shows_a_steps_whole_chart(new_tab):

@@ -313,7 +313,7 @@ def all_five():
     assert (len(lower), lower.all()) == (5, True)
 
 
-@says("when_it_helps:1", "Lower row: the support-vector machine with Platt scaling is closest")
+@says("when_it_helps:1", "Unequal covariances: the support-vector machine with Platt scaling is closest")
 def svm():
     _, panels = here("when_it_helps", 1, "which_model").rows.values()
     closest = min(panels, key=lambda panel: panel.tce)

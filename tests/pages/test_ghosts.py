@@ -105,8 +105,6 @@ def test_panels_of_the_answer_and_of_the_guess_have_frames():
         assert {one["xref"] for one in layout["shapes"]} == {"x domain"}, (
             "no axis that the figure does not have"
         )
-        assert ghost.is_answer(2)
-        assert not ghost.is_answer(1)
 
 
 def test_a_picture_in_parts_has_the_sketch_in_its_own_part():

@@ -120,23 +120,23 @@ def _heading(errors: PredictionErrors, with_errors: bool) -> tuple[str, ...]:
     name = errors.name.split(", ")
     if not with_errors:  # as high as with the note, so that nothing moves when it appears
         return (*name, *("\u00a0",) * (2 if len(name) == 1 else 1))
-    tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % from bias"
+    tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 
 def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     """Draw all panels with the same square axes."""
-    axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
+    axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.5, 1], "showgrid": False}
     figure = panels(
         theme,
         [_heading(errors, record.with_errors) for errors in record.shown],
         record.columns,
         height=TALL if record.rows == 1 else LOW,
-        xaxis={"title": {"text": "True probability"}, **axis, "tickvals": [0, 0.5, 1], "tickangle": 0},
+        xaxis={"title": {"text": "True probability"}, **axis, "tickangle": 0},
         yaxis={"title": {"text": "Predicted"}, **axis},
         showlegend=False,
     )
-    figure.update_layout(margin_b=52)
+    figure.update_layout(margin_b=52, margin_l=50)
     figure.layout.height -= 44
     for i, errors in enumerate(record.shown):
         x, y = axes(i)

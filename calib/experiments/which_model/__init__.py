@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Model comparison",
-    question="The true boundary is straight in the upper row and curved in the lower row. Which model is closest to "
-    "the true probabilities in the lower row?",
+    question="With equal covariances the true boundary is straight, with unequal ones it is curved. Which model is "
+    "closest to the true probabilities if it is curved?",
     answers=("The forest", "The support-vector machine with Platt scaling", "Logistic regression"),
     right=2,
     why=(
@@ -20,8 +20,8 @@ EXPERIMENT = Experiment(
         "and this variance counts too.",
         "The curved boundary of the support-vector machine fits, and Platt scaling learns only two parameters, so "
         "there is little scatter.",
-        "Logistic regression is right in the upper row. Its straight boundary is wrong in the lower row, and more "
-        "rows cannot bend it.",
+        "Logistic regression is right with equal covariances. With unequal ones its straight boundary is wrong, and "
+        "more rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     ghosts=({"panels": [4]}, {"panels": [5]}, {"panels": [6]}),

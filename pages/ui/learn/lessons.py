@@ -102,6 +102,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
             parts |= {name: _place_of(name) for name in beside}
             if not waits:
                 _what_to_see(step)
+                _fields(step)
             parts |= {name: _place_of(name) for name in ("player", "controls")}
         _moves(lesson, number, waits)
     with picture:
@@ -222,7 +223,7 @@ def _reply(question: Question, answer: int, placed: Any = None) -> str:
 
 def _place_of(part: str) -> Any:
     """Return the container of a part of the stage; a key lets old results turn grey while new ones are computed."""
-    return st.container(key=None if part in ("words", "player", "controls") else f"results_{part}")
+    return st.container(key=f"{'step' if part in ('player', 'controls') else 'results'}_{part}")
 
 
 def chart_of(step: Step) -> str:
@@ -280,12 +281,16 @@ def _text(step: Step) -> None:
 
 
 def _what_to_see(step: Step) -> None:
-    """Say where to look and what to remember, and draw the controls that the step names."""
+    """Say where to look and what to remember."""
     look, point = linked((step.look, step.point))
     st.markdown(f"**Look at** {look}")
     if point:
         st.markdown(f"**Remember:** {point}")
-    with stage.controls(step.controls):
+
+
+def _fields(step: Step) -> None:
+    """Draw the controls that the step names."""
+    with stage.controls(step.controls), st.container(key="step_fields"):
         for name in step.controls:
             controls.field(name, state.recipe())
 
