@@ -30,7 +30,7 @@ from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
 from calib.kernel.pieces import pieces
 from calib.kernel.rows import ONE_CLUSTER, Rows
-from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
+from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval, smooth_interval
 from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.slope import calibration_line
 
@@ -85,7 +85,7 @@ def confidence_interval(
     bins, strategy
         Bins of the ECE.
     random_state
-        Seed of the draws for ECE and ICI.
+        Seed of the draws for ECE, ICI and smooth ECE.
 
     Raises
     ------
@@ -383,6 +383,10 @@ def _ici(rows: Rows, p: Array, view: View) -> Ends:
     return distance_interval(curve_gaps(rows, p), rows, view.level, view.seed)
 
 
+def _smooth_ece(rows: Rows, p: Array, view: View) -> Ends:
+    return smooth_interval(rows, p, view.level, view.seed)
+
+
 @dataclass(frozen=True)
 class Interval:
     """Method for the interval of a metric.
@@ -413,6 +417,7 @@ INTERVALS: Mapping[str, Interval] = {
     "intercept": Interval(_of_line("intercept"), WALD),
     "ici": Interval(_ici, DISTANCE),
     "ece": Interval(_ece, DISTANCE),
+    "smooth_ece": Interval(_smooth_ece, f"{DISTANCE}, at the kernel width that equals them"),
     "brier": Interval(_of_mean(squared_errors, 1.0), BY_CLASS),
     "brier_skill": Interval(_brier_skill, BY_CLASS),
     "log_loss": Interval(_of_mean(log_losses, math.inf), BY_CLASS),

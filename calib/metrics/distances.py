@@ -12,14 +12,19 @@ hold for every Γ. With E_b = G_b − Γ_b the noise and s_b = ±1:
   if |G_b| is many standard errors from 0.
 
 So the intervals cover at least as often as stated. The price is their width if a distance is near 0.
+
+The smooth ECE is the kernel width σ at which D(σ) = ∫ |r_σ| of the smoothed residuals r_σ equals σ. D(σ) at a fixed σ
+is such a distance, so the widths that lie between the ends for their own D(σ) are an interval of the smooth ECE.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import block_diag
+from scipy.optimize import brentq
 from scipy.sparse import csr_array, hstack
 from scipy.special import ndtri
 
@@ -28,6 +33,7 @@ from calib.kernel.pav import pool_ties
 from calib.kernel.rows import Rows
 from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.metrics.smooth_differences import SPAN
+from calib.metrics.smooth_error import NARROWEST, smoother
 
 Array = np.ndarray
 
@@ -35,7 +41,8 @@ DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth of th
 BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on the bounds a
 # Cells of predictions, for distances from a curve, and points at which the curve is computed
 CELLS, GRID = 200, 60
-FINEST = 1e-15  # a smaller spread is rounding error
+PLACES = 201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
+FINEST = 1e-15  # a smaller spread, or gap, is rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +75,11 @@ def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
     array([-0.125,  0.125])
     """
     placed = binned(p, bins, strategy, rows.weight)
-    k, at = placed.count, placed.index
+    return _gaps_in(rows, p, placed.index, placed.count)
+
+
+def _gaps_in(rows: Rows, p: Array, at: Array, k: int) -> Gaps:
+    """Return Σ w (y − p) / Σ w in each of k cells; ``at`` (n,) is the cell of each row."""
     values = group_sums(at, k, rows.y - p, rows.weights) / rows.weights.sum()
     return Gaps(values, in_cells(rows.y - p, at, k), np.eye(k), gaps_by_chance(rows, p, at, k))
 
@@ -128,6 +139,29 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
     return max(_lower_end(noise[0], None, level), 0.0), -_lower_end(None, noise[0], level)
 
 
+def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[float, float]:
+    """Return (low, high) of the smooth ECE of p (n,); NaN for a single draw."""
+    at = np.rint(p * (PLACES - 1)).astype(np.intp)
+    noise = drawn_noise([_gaps_in(rows, p, at, PLACES)], rows, seed)
+    if noise is None:
+        return np.nan, np.nan
+
+    def end(of: Callable[[Noise], float]) -> float:
+        """Return the width that equals the end of its D; as the metric, the end at the narrowest width if it is less."""
+
+        def above(width: float) -> float:
+            return of(noise[0].mixed(smoother(PLACES, width))) - width
+
+        least = above(NARROWEST)
+        if least <= 0 or above(1.0) >= 0:
+            return min(least + NARROWEST, 1.0)
+        return float(brentq(above, NARROWEST, 1.0, xtol=1e-8))
+
+    return end(lambda each: max(_lower_end(each, None, level), 0.0)), end(
+        lambda each: -_lower_end(None, each, level)
+    )
+
+
 def distance_difference(
     first: Gaps, second: Gaps, rows: Rows, level: float, seed: int
 ) -> tuple[float, float]:
@@ -150,7 +184,12 @@ class Noise:
     @property
     def outward(self) -> Array:
         """Noise in the direction away from 0 by the observed signs, (DRAWS, K)."""
-        return self.draws * np.where(self.values < 0, -1.0, 1.0)
+        return self.draws * np.where(self.values < -FINEST, -1.0, 1.0)
+
+    def mixed(self, mix: Array) -> Noise:
+        """Return the noise of linear combinations of the gaps; mix is (K, J)."""
+        draws = self.draws @ mix
+        return Noise(self.values @ mix, draws, draws.std(axis=0), self.rows)
 
 
 def drawn_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
@@ -164,7 +203,9 @@ def drawn_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | Non
     covariance = mix.T @ (covariance + np.diag(np.maximum(lacking, 0.0))) @ mix
     rng = np.random.default_rng(seed)
     sizes, axes = np.linalg.eigh(covariance)
-    draws = rng.standard_normal((DRAWS, len(sizes))) @ (axes * np.sqrt(np.maximum(sizes, 0.0))).T
+    # The symmetric root is unique; other roots, and so the draws, would depend on the order of equal eigenvalues
+    root = (axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T
+    draws = rng.standard_normal((DRAWS, len(root))) @ root
     if rows.cluster is not None:
         draws *= np.sqrt(rows.freedom / rng.chisquare(rows.freedom, DRAWS))[:, None]
     cuts = np.cumsum([len(each.values) for each in methods])[:-1]
@@ -183,10 +224,9 @@ def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:
         assert minus is not None, "one of the two distances"
         return -taken - max(float(np.quantile(less, 1 - tail)), _reach_of_few_events(minus, tail))
     tail /= 2  # each of the two lower ends gets one half
-    patterns = _patterns(len(plus.values))
-    noise = plus.draws @ patterns.T + less[:, None]
+    noise = _signed_sums(plus.draws) + less[:, None]
     deviation = np.maximum(noise.std(axis=0), FINEST)
-    by_sign = patterns @ plus.values - deviation * np.quantile((noise / deviation).max(axis=1), 1 - tail)
+    by_sign = _signed_sums(plus.values) - deviation * np.quantile((noise / deviation).max(axis=1), 1 - tail)
     reach = -ndtri(BOUNDS * tail / len(plus.values))
     bounds = np.maximum(np.abs(plus.values) - reach * plus.deviation, 0.0)
     above = np.maximum(plus.outward, -plus.outward - 2 * bounds).sum(axis=1) + less
@@ -194,14 +234,14 @@ def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:
     return float(max(by_sign.max(), by_size)) - taken
 
 
-def _patterns(k: int) -> Array:
-    """Return sign patterns (2k, k) that change at most once from one gap to the next.
+def _signed_sums(gaps: Array) -> Array:
+    """Return the sums (…, 2K) of gaps (…, K) for all signs that change at most once from one gap to the next.
 
-    >>> _patterns(2).tolist()
-    [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+    >>> _signed_sums(np.array([1, 10])).tolist()
+    [11, 9, -11, -9]
     """
-    up = np.where(np.arange(k) < np.arange(k)[:, None], -1.0, 1.0)
-    return np.vstack([up, -up])
+    changing = gaps.sum(axis=-1, keepdims=True) - 2 * (np.cumsum(gaps, axis=-1) - gaps)
+    return np.concatenate([changing, -changing], axis=-1)
 
 
 def _reach_of_few_events(noise: Noise, tail: float) -> float:

@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
+from scipy.stats import norm
 
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS
 from calib.metrics.confidence import View, confidence_interval
-from calib.metrics.distances import binned_gaps, curve_gaps
+from calib.metrics.distances import Gaps, binned_gaps, curve_gaps, distance_interval
 from calib.metrics.paired_intervals import difference_interval
+from calib.metrics.smooth_error import NARROWEST
 
 
 def drawn(seed, n, steepness=1.0, level=0.0):
@@ -44,6 +47,41 @@ def test_more_rows_narrow_the_interval_to_the_populations_ece():
     low, high = confidence_interval("ece", *drawn(1, 200_000, 2.0)[:2])
     assert low <= target <= high
     assert high - low < 0.01 < 0.09 < low
+
+
+@pytest.mark.parametrize("steepness", [1.0, 2.0])
+@pytest.mark.parametrize(("n", "level"), [(50, 0.0), (1000, -2.5)])
+def test_intervals_of_smooth_ece_include_the_populations(n, level, steepness):
+    _, p, truth = drawn(0, 500_000, steepness, level)
+    both = np.r_[np.ones(len(p), int), np.zeros(len(p), int)], np.tile(p, 2), np.r_[truth, 1 - truth]
+    target = METRICS["smooth_ece"].function(*both[:2], sample_weight=both[2])
+    tables = [drawn(seed, n, steepness, level)[:2] for seed in range(1, 21)]
+    found = np.array([confidence_interval("smooth_ece", *table) for table in tables])
+    assert ((found[:, 0] <= target + 1e-4) & (target <= found[:, 1])).mean() >= 0.95
+    estimates = [METRICS["smooth_ece"].function(*table) for table in tables]
+    assert (found[:, 0] <= estimates).all()
+    assert (estimates <= found[:, 1]).all()
+    if steepness == 1:
+        assert (found[:, 0] <= NARROWEST).mean() >= 0.95
+
+
+def test_an_end_of_smooth_ece_is_the_end_of_the_distance_at_this_width():
+    """By the definition: D(σ) = ∫ |r_σ|, r_σ the residuals convolved with the reflected kernel, written out."""
+    y, p, _ = drawn(6, 2000, 2.0)
+    p = (p * 200).round() / 200  # where the nodes are
+    nodes = np.linspace(0, 1, 201)
+    for end in confidence_interval("smooth_ece", y, p):
+        images = [nodes[:, None] - 2 * k - sign * nodes for k in range(-3, 4) for sign in (1, -1)]
+        kernel = sum(norm.pdf(each, scale=end) for each in images)
+        around = np.r_[0.5, np.ones(199), 0.5] / 200
+        gaps = Gaps(
+            np.bincount((p * 200).round().astype(int), y - p, 201) @ kernel / 2000 * around,
+            csr_array((kernel * around)[(p * 200).round().astype(int)] * (y - p)[:, None]),
+            np.eye(201),
+            np.zeros(201),
+        )
+        low, high = distance_interval(gaps, Rows(y), 0.95, 0)
+        assert min(abs(low - end), abs(high - end)) < 0.02 * (high - low)
 
 
 def test_a_fine_and_a_coarse_forecast_that_are_both_calibrated_do_not_differ():
