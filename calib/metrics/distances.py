@@ -147,7 +147,7 @@ def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[floa
         return np.nan, np.nan
 
     def end(of: Callable[[Noise], float]) -> float:
-        """Return the width that equals the end of its D; as the metric, the end at the narrowest width if it is less."""
+        """Return the width that equals the end of its D; as in the metric, the end at the narrowest if that is less."""
 
         def above(width: float) -> float:
             return of(noise[0].mixed(smoother(PLACES, width))) - width
