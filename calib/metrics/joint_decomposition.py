@@ -8,7 +8,9 @@ whole calibration error: what is wrong with single classes stays in DSC.
 
 DSC is a mean over rows, because a small change of the temperature or of the shares at their optimum changes no loss. So
 is MCB, but near 0 it grows with the square of 1/T − 1. Its interval is that of the root √MCB, whose error remains
-finite there. UNC has no interval: between classes of almost equal shares, its error is not that of a mean.
+finite there. UNC is the entropy of the shares π̂. Between classes of almost equal shares its first derivative is almost 0,
+so that the second counts: −½ Σ (π̂_k − π_k)² / π_k. It adds to the variance and makes UNC too small on average, by
+(K − 1)/(2n) for n independent rows (Miller 1955).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
 from calib.kernel.checks import Array
@@ -25,7 +28,7 @@ from calib.kernel.rows import Rows
 from calib.kernel.temperature import LEAST, joint_temperature
 from calib.kernel.weights import or_ones
 from calib.metrics.confidence import FEWEST, LEVEL, UNKNOWN, Ends, mean_interval
-from calib.metrics.joint_intervals import joint_rows
+from calib.metrics.joint_intervals import FEWEST_OF_CLASS, fewest_of_class, joint_rows
 from calib.metrics.losses import joint_log_losses, mean
 
 NEARBY = 1e-3  # a change of 1/T that shows how the loss bends, where the best temperature is 1
@@ -92,8 +95,26 @@ def decompose_joint_log_loss(
         unc - mean(after, rows.weight),
         unc,
         best,
-        {"mcb": _of_gain(rows, gain, moved, level), "dsc": discriminated, "unc": UNKNOWN},
+        {
+            "mcb": _of_gain(rows, gain, moved, level),
+            "dsc": discriminated,
+            "unc": _of_shares(rows, labels, shares, level),
+        },
     )
+
+
+def _of_shares(rows: Rows, y: Array, shares: Array, level: float) -> Ends:
+    """Return the ends of the entropy of the shares (K,), which include the entropy of these shares."""
+    if rows.single_cluster or fewest_of_class(rows, y) < FEWEST_OF_CLASS:
+        return UNKNOWN
+    losses = -np.log(shares[y])
+    scaled = csr_array((shares[y] ** -0.5, (np.arange(rows.n), y)), shape=(rows.n, len(shares)))
+    covariance = rows.covariance(scaled)
+    seen, bias = rows.mean(losses), float(np.trace(covariance)) / 2
+    error = math.hypot(rows.standard_error(losses), math.sqrt(float((covariance**2).sum()) / 2))
+    half = rows.quantile(level) * error
+    low, high = max(seen + bias - half, 0.0), min(seen + bias + half, math.log(len(shares)))
+    return min(low, seen), max(high, seen)
 
 
 def _of_gain(rows: Rows, gain: float, moved: Array, level: float) -> Ends:

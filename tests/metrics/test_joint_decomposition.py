@@ -44,7 +44,7 @@ def test_intervals_include_the_population_as_often_as_they_say():
     for power, least in ((1.0, 0.0), (1.8, None)):
         y, P = drawn(power, 99, n=200_000)
         whole = decompose_joint_log_loss(y, P)
-        truth = {"mcb": whole.mcb if least is None else least, "dsc": whole.dsc}
+        truth = {"mcb": whole.mcb if least is None else least, "dsc": whole.dsc, "unc": whole.unc}
         held = dict.fromkeys(truth, 0)
         for seed in range(150):
             ends = decompose_joint_log_loss(*drawn(power, seed)).intervals
@@ -52,6 +52,33 @@ def test_intervals_include_the_population_as_often_as_they_say():
                 held[part] += ends[part][0] <= value <= ends[part][1]
         for part, count in held.items():
             assert count / 150 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 150), (power, part)
+
+
+@pytest.mark.parametrize("shares", [[1 / 26] * 26, [0.34, 0.33, 0.33], [0.7, 0.2, 0.1]], ids=len)
+def test_intervals_of_unc_include_the_entropy_of_equal_and_of_unequal_shares(shares):
+    """The interval of a mean included that of 26 equal shares in 6 of 100 sets."""
+    shares = np.array(shares)
+    rng, held, entropy = np.random.default_rng(0), 0, -(shares * np.log(shares)).sum()
+    for _ in range(100):
+        y = rng.choice(len(shares), 600, p=shares)
+        found = decompose_joint_log_loss(y, np.tile(shares, (600, 1)))
+        low, high = found.intervals["unc"]
+        assert low <= found.unc <= high <= math.log(len(shares)) + 1e-12
+        held += low <= entropy + 1e-12 and entropy <= high + 1e-12
+    assert held >= 89
+
+
+def test_the_entropy_of_clustered_rows_is_less_certain():
+    y, P = np.arange(600) % 3, np.full((600, 3), 1 / 3)
+    y[:150] = 0
+    (low, high), (first, last) = (
+        decompose_joint_log_loss(y, P, cluster=cluster).intervals["unc"]
+        for cluster in (None, np.arange(600) // 15)
+    )
+    assert last - first > 1.5 * (high - low)
+    assert np.isnan(decompose_joint_log_loss(y, P, cluster=np.zeros(600)).intervals["unc"]).all()
+    few = np.r_[y, [3, 3]], np.full((602, 4), 1 / 4)
+    assert np.isnan(decompose_joint_log_loss(*few).intervals["unc"]).all()
 
 
 def test_a_class_that_came_with_probability_zero_makes_the_miscalibration_infinite():
