@@ -9,8 +9,8 @@ whole calibration error: what is wrong with single classes stays in DSC.
 DSC is a mean over rows, because a small change of the temperature or of the shares at their optimum changes no loss. So
 is MCB, but near 0 it grows with the square of 1/T − 1. Its interval is that of the root √MCB, whose error remains
 finite there. UNC is the entropy of the shares π̂. If they are almost equal its first derivative is almost 0, so that the
-second counts: −½ Σ (π̂_k − π_k)² / π_k. It adds to the variance and makes UNC too small on average, by (K − 1)/(2n) for n
-independent rows (Miller 1955).
+second counts: −½ Σ (π̂_k − π_k)² / π_k. It adds to the variance and makes UNC too small on average: by (K − 1)/(2n) for
+n independent rows (Miller 1955).
 """
 
 from __future__ import annotations
