@@ -127,6 +127,17 @@ def heading(text: object, anchor: Any = False) -> None:
     write(plain(text), anchor=anchor)
 
 
+def at_this_level(draw: Callable[[], None]) -> Callable[[], None]:
+    """Let a part that is drawn again by itself, after the page's end, keep the level of its headings."""
+    within = st.session_state.get("in_a_part", False)
+
+    def again() -> None:
+        st.session_state["in_a_part"] = within
+        draw()
+
+    return again
+
+
 def finding(beside: bool = True) -> FindingPlaces:
     """Make the places of a finding: the sentence, the picture below it, and its numbers and words beside the picture.
 

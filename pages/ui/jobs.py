@@ -18,7 +18,7 @@ import streamlit as st
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
-from pages.ui import server, session_cache, stage
+from pages.ui import headings, server, session_cache, stage
 from pages.ui.text import plain
 from pages.ui.turns import Owner, Ticket, Turns, processors
 
@@ -317,6 +317,8 @@ def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
+    meanwhile = meanwhile and headings.at_this_level(meanwhile)
+
     @st.fragment(run_every=2 if meanwhile else 0.5)
     def progress() -> None:
         running = [job for job in jobs if not job.finished]
