@@ -15,7 +15,7 @@ with place.picture:
         compare.picture(results, recipe, place.sentence)
 with place.words:
     if results:
-        compare.metric(recipe)
+        compare.metric(results, recipe)
     compare.keep(recipe)
 if results:
     compare.numbers(results)

@@ -23,9 +23,13 @@ with place.picture:
     reliability.diagram(evaluation, place.sentence)
 with place.words:
     classes.note(evaluation)
-    reliability.verdict(evaluation)
+    if evaluation.joint is None:
+        reliability.verdict(evaluation)
     reliability.recommended(evaluation)
+    classes.each(evaluation)
     numbers = st.container()
+    if evaluation.joint is not None:  # the classes come first
+        reliability.verdict(evaluation)
     reliability.reasons(evaluation)
     reliability.claim(evaluation)
     reliability.to_report()

@@ -21,7 +21,9 @@ def same(one, other):
     assert one.y.tolist() == other.y.tolist()
     for mine, theirs in zip(one.predictions.values(), other.predictions.values(), strict=True):
         np.testing.assert_array_equal(mine.p, theirs.p)
-    np.testing.assert_array_equal(one.metrics.to_numpy(), other.metrics.to_numpy())
+    shown = one.applicable(other.metrics)
+    assert list(one.metrics) == shown
+    np.testing.assert_array_equal(one.metrics.to_numpy(), other.metrics[shown].to_numpy())
 
 
 def test_a_class_is_evaluated_against_the_rest():
@@ -41,6 +43,18 @@ def test_the_confidence_is_evaluated_against_whether_the_class_came():
         same(found.of("top", name), alone)
     assert found.verdict.finding == "no sign"
     assert found.of("top", "sharp").verdict.finding == "miscalibrated"
+
+
+def test_a_confidence_has_no_metric_of_a_predicted_label():
+    """The predicted class may be right with a confidence below 1/2, so a label 1 if p > 1/2 is another prediction."""
+    found = check(Y, P)
+    right, confidence = P.argmax(axis=1) == Y, P.max(axis=1)
+    assert found.metrics.loc["none", "accuracy"] == right.mean()
+    assert abs((right == (confidence > 0.5)).mean() - right.mean()) > 0.01  # the accuracy of two classes
+    view = found.of("top")
+    assert not {"accuracy", "accuracy_gap"} & set(view.metrics)
+    assert view.measured(["accuracy", "label_lower"]).isna().all(axis=None)
+    assert "accuracy" in found.of(1).metrics
 
 
 def test_of_two_columns_it_is_the_two_class_evaluation_bit_by_bit():

@@ -10,6 +10,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, check, evaluate, sources
+from calib.analysis.differences import differences
+from calib.analysis.validation import OVERALL, performance
 from calib.calibrators import CALIBRATORS, OneVsRest
 from calib.evaluate import calibrate, fit
 from calib.export import report_html
@@ -74,6 +76,13 @@ def test_the_confidence_is_what_each_calibrator_gives_to_the_models_own_class():
     np.testing.assert_array_equal(
         own.predictions["isotonic"].p, WHOLE.joint.predictions["isotonic"].max(axis=1)
     )
+
+
+def test_tables_of_a_confidence_have_no_metric_of_a_predicted_label():
+    assert not {"accuracy", "accuracy_gap"} & set(WHOLE.metrics)
+    assert set(differences(WHOLE, ("brier", "accuracy")).table["metric"]) == {"brier"}
+    assert set(performance(WHOLE, OVERALL)["metric"]) == set(OVERALL) - {"accuracy"}
+    assert "accuracy" in WHOLE.of(1).metrics
 
 
 def test_pairs_of_a_class_are_those_of_its_own_calibrator_and_explain_it():

@@ -98,7 +98,7 @@ def differences(
         Can cancel the computation.
     """
     watch = watch or Watch()
-    metrics, reference = list(metrics), reference_of(evaluation.predictions)
+    metrics, reference = evaluation.applicable(metrics), reference_of(evaluation.predictions)
     others = [key for key in evaluation.predictions if key != reference]
     lines = []
     for metric in watch.loop(metrics, "Comparing on the test rows"):
@@ -243,7 +243,9 @@ def repeat_splits(
         seed = (recipe.seed + i) % 2**31
         part = watch.within(i / repeats, (i + 1) / repeats)
         part.step(0.0, f"Split {i + 1} of {repeats}")
-        table = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part).measured(metrics)
+        found = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part)
+        metrics = found.applicable(metrics)
+        table = found.measured(metrics)
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
     values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]
     width = "equal width" if recipe.binning == "uniform" else "equal count"

@@ -73,10 +73,11 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     metrics
         Keys of ``calib.metrics.confidence.INTERVALS``.
     """
-    measured = evaluation.measured(metrics)
+    shown = evaluation.applicable(metrics)
+    measured = evaluation.measured(shown)
     lines = [
         (metric, key, float(measured.loc[key, metric]), *_interval(evaluation, metric, each))
-        for metric in metrics
+        for metric in shown
         for key, each in evaluation.predictions.items()
     ]
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])

@@ -56,14 +56,18 @@ class JointScore(NamedTuple):
 
 
 SCORES: dict[str, JointScore] = {
-    "log_loss": JointScore("Log loss", log_loss, False, "Mean of −ln of the probability of the true class."),
+    "log_loss": JointScore(
+        "Log loss, all classes", log_loss, False, "Mean of −ln of the probability of the true class."
+    ),
     "brier": JointScore(
         "Brier score, all classes",
         brier_score,
         False,
         "Summed over the classes; for two classes, twice the usual Brier score.",
     ),
-    "accuracy": JointScore("Accuracy", accuracy, True, "Share of rows whose most probable class is true."),
+    "accuracy": JointScore(
+        "Accuracy, all classes", accuracy, True, "Share of rows whose most probable class is true."
+    ),
     "auc": JointScore(
         "AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."
     ),
@@ -289,7 +293,8 @@ class JointEvaluation:
 
     def _of(self, k: int | str, name: str) -> Evaluation:
         y, p = self._confidence(name) if k == TOP else (self.y == k, self._columns(k))
-        return Evaluation.from_predictions(y, p, self.sample_weight, self.cluster, self.features)
+        found = Evaluation.from_predictions(y, p, self.sample_weight, self.cluster, self.features)
+        return replace(found, of_confidence=k == TOP)
 
     def _confidence(self, name: str) -> tuple[np.ndarray, Any]:
         P = self.predictions[name]
@@ -467,6 +472,7 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
         flow=tuple({part: _counts_of(one, k) for part, one in fold.items()} for fold in whole.flow),
         before=None if joint.before is None else joint.before.of(k),
         joint=joint,
+        of_confidence=k == TOP,
     )
     return found if k != TOP else replace(found, flow=_with_right_rows(found))
 

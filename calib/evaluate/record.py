@@ -66,6 +66,8 @@ class Evaluation:
         base rate, and the test rows are weighted accordingly.
     joint
         ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
+    of_confidence
+        Whether this is the view of the confidence of K classes: was the model's predicted class right?
     """
 
     recipe: Recipe
@@ -87,6 +89,7 @@ class Evaluation:
     flow: tuple[Mapping[str, Counted], ...] = ()
     before: Evaluation | None = None
     joint: Any = None
+    of_confidence: bool = False
 
     @property
     def verdict(self) -> Any:
@@ -102,11 +105,6 @@ class Evaluation:
         if self.joint is not None:
             return self.joint.of(k, name)
         return self if k == 1 else HOOKS["of"](self, k, name)
-
-    @property
-    def of_confidence(self) -> bool:
-        """Tell whether this is the view of the confidence of K classes: was the model's predicted class right?"""
-        return self.joint is not None and self.recipe.view_class is None
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:
         """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
@@ -178,15 +176,25 @@ class Evaluation:
     def metrics(self) -> pd.DataFrame:
         """One row per calibrator, one column per everyday metric; binned metrics use the Recipe's bins and binning."""
         hidden = () if self.posterior is not None else ("posterior",)
-        return self.measured(key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
+        everyday = (key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
+        return self.measured(self.applicable(everyday))
+
+    def applicable(self, metrics: Iterable[str]) -> list[str]:
+        """Return these metrics without those of the predicted label if this is the view of a confidence."""
+        return [key for key in metrics if not (self.of_confidence and METRICS[key].of_label)]
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
-        """Return a table of these metrics only; each is computed once for all views that agree on its bins."""
+        """Return a table of these metrics only; each is computed once for all views that agree on its bins.
+
+        Metrics that do not apply are NaN.
+        """
         columns = {key: [self._measure(key, one) for one in self.predictions.values()] for key in metrics}
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
     def _measure(self, key: str, predictions: Predictions) -> float:
         metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
+        if not self.applicable([key]):
+            return np.nan
         call = partial(
             metric_value,
             metric,

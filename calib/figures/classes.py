@@ -8,7 +8,7 @@ import pandas as pd
 from calib.calibrators import label_of
 from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
 from calib.figures.metrics import BEST
-from calib.kernel.wording import change, number, percent, with_interval
+from calib.kernel.wording import change, number, points, with_interval
 from calib.placements import PLACEMENTS
 
 CLEAR = " ●"
@@ -23,7 +23,7 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
     >>> P = rng.dirichlet([1, 1, 1], 500)
     >>> y = [rng.choice(3, p=row) for row in P]
     >>> joint = JointEvaluation.from_predictions(y, {"none": P, "even": P * 0 + 1 / 3})
-    >>> formatted_scores(joint)["Log loss"].tolist()
+    >>> formatted_scores(joint)["Log loss, all classes"].tolist()
     ['0.810 ★', '1.10']
     """
     table, shown = joint.metrics, {}
@@ -117,12 +117,10 @@ def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Class": [str(name) for name in table.index],
-            "Rows": [f"{rows:,}" for rows in table["rows"]],
-            "Observed": list(map(percent, table["observed"])),
-            "Predicted": list(map(percent, table["predicted"])),
-            "Gap, in points": [
-                with_interval(100 * line.gap, 100 * line.low, 100 * line.high) for line in table.itertuples()
-            ],
+            "Gap, in points": [points(line.gap, line.low, line.high) for line in table.itertuples()],
+            "Observed": [f"{number(100 * share)} %" for share in table["observed"]],
+            "Predicted": [f"{number(100 * share)} %" for share in table["predicted"]],
             "ECE": list(map(number, table["ece"])),
+            "Rows": [f"{rows:,}" for rows in table["rows"]],
         }
     )

@@ -220,7 +220,8 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
 
 def _of_classes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     given = evaluation.recipe.given("decide", "costs", "reject")
-    return decide_class(evaluation if evaluation.of_confidence else evaluation.of("top"), **given), {}
+    among = evaluation if evaluation.joint is not None and evaluation.of_confidence else evaluation.of("top")
+    return decide_class(among, **given), {}
 
 
 COSTS = FigureEntry("costs", "Costs of acting", prepare, draw, reported=of_decision)

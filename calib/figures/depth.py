@@ -6,7 +6,7 @@ All panels of a kind have one scale; with many panels, one is drawn large above 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import with_clipped
-from calib.analysis.depth import GROWTHS, LEAVES
+from calib.analysis.depth import DRAWN, GROWTHS, LEAVES, TOGETHER
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
+from calib.evaluate.joint import SCORES
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
@@ -25,7 +26,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, listed, number, within_a_sentence
-from calib.metrics import METRICS
+from calib.metrics import METRICS, Metric
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
@@ -40,6 +41,8 @@ class DepthCurves(TableRecord):
 
     Attributes
     ----------
+    spec
+        The metric drawn.
     table
         Tables of ``depth_scores``, all depths below each other.
     calibrators
@@ -50,7 +53,7 @@ class DepthCurves(TableRecord):
         The calibrators whose lines are coloured if there are many: the first, and the best other one of that panel.
     """
 
-    metric: str
+    spec: Metric
     calibrators: tuple[str, ...]
     lead: tuple[str, str] | None
     coloured: tuple[str, ...]
@@ -58,7 +61,7 @@ class DepthCurves(TableRecord):
     def panel(self, growth: str, leaf: str) -> pd.DataFrame:
         """Return the metric of one panel, depth by calibrator."""
         own = self.table[(self.table["growth"] == growth) & (self.table["leaf"] == leaf)]
-        return own.pivot_table(index="depth", columns="calibrator", values=self.metric)
+        return own.pivot_table(index="depth", columns="calibrator", values=self.spec.key)
 
 
 def prepare(
@@ -72,9 +75,10 @@ def prepare(
         If no depth is grown yet, or no row has the metric.
     """
     table = join(tables)
+    spec = measure(table, metric)
     if metric not in table or table[metric].isna().all():
         raise InputError(
-            f"{METRICS[metric].label} is not available for these calibrators on these data: choose another metric."
+            f"{spec.label} is not available for these calibrators on these data: choose another metric."
         )
     calibrators = tuple(dict.fromkeys(table.loc[table[metric].notna(), "calibrator"]))
     name = "none" if "none" in calibrators else calibrators[0]
@@ -86,15 +90,22 @@ def prepare(
     cells = cells_of(table)
     first = (growth, leaves) if (growth, leaves) in cells else cells[0]
     return DepthCurves(
-        metric,
+        spec,
         calibrators,
         first if len(cells) > len(LEAVES) else None,
         in_colour([name, *_best_other(table, metric, first, name)], calibrators),
         table=table,
-        title=_finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
-        caption=_caption(table, metric) + _full_growth(found, metric, name) + grey_lines_note(calibrators),
-        alt=_alt(found, metric, name),
+        title=_finding(found, spec, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
+        caption=_caption(table, spec) + _full_growth(found, spec, name) + grey_lines_note(calibrators),
+        alt=_alt(found, spec, name),
     )
+
+
+def measure(table: pd.DataFrame, metric: str) -> Metric:
+    """Return a metric as it is named here: with label and help of all classes if the table is of them together."""
+    if set(DRAWN) & set(table) <= set(TOGETHER):
+        return replace(METRICS[metric], label=SCORES[metric].label, help=SCORES[metric].help)
+    return METRICS[metric]
 
 
 def _best_other(table: pd.DataFrame, metric: str, cell: tuple[str, str], name: str) -> list[str]:
@@ -142,9 +153,8 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
     }
 
 
-def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
+def _finding(found: Mapping[str, Extremes], spec: Metric, calibrator: str) -> str:
     """State the best depth of the first calibrator's tree and forest, or their values at both ends, in one line."""
-    spec = METRICS[metric]
     has_best = spec.target is not None or spec.higher_is_better is not None
     parts: list[str] = []
     for growth in ("tree", "forest"):
@@ -161,9 +171,8 @@ def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str
     return f"{spec.label}, {who}: {'; '.join(parts)}"
 
 
-def _full_growth(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
+def _full_growth(found: Mapping[str, Extremes], spec: Metric, calibrator: str) -> str:
     """State the values of full growth, for a metric that has a best end."""
-    spec = METRICS[metric]
     if spec.target is None and spec.higher_is_better is None:
         return ""
     values = []
@@ -176,9 +185,9 @@ def _full_growth(found: Mapping[str, Extremes], metric: str, calibrator: str) ->
     return f" Fully grown and {who}, {within_a_sentence(spec.label)} is {listed(values)}."
 
 
-def _caption(table: pd.DataFrame, metric: str) -> str:
+def _caption(table: pd.DataFrame, spec: Metric) -> str:
     """Explain the panels that exist, because forests may not be grown yet."""
-    spec, kinds = METRICS[metric], {GROWTHS[growth].forest for growth in table["growth"].unique()}
+    kinds = {GROWTHS[growth].forest for growth in table["growth"].unique()}
     better = (
         ""
         if spec.higher_is_better is None
@@ -193,11 +202,11 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
         f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
         + (" The tree's panels have their own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
-        + (" Triangles at an edge mark infinite values." if np.isinf(table[metric]).any() else "")
+        + (" Triangles at an edge mark infinite values." if np.isinf(table[spec.key]).any() else "")
     )
 
 
-def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
+def _alt(found: Mapping[str, Extremes], spec: Metric, calibrator: str) -> str:
     summary = "; ".join(
         f"{GROWTHS[growth].label}: "
         + ", ".join(
@@ -205,7 +214,7 @@ def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
         )
         for growth, ends in found.items()
     )
-    return f"{METRICS[metric].label} by depth, {label_of(calibrator)}. {summary}."
+    return f"{spec.label} by depth, {label_of(calibrator)}. {summary}."
 
 
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
@@ -232,7 +241,7 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     figure = by_depth(
         record.table,
         theme,
-        METRICS[record.metric].label,
+        record.spec.label,
         height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAVES), HEIGHTS[3]),
         lead=record.lead and (_titled(record.lead), LEADING),
         uirevision="depth",
@@ -242,7 +251,7 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     for i, (growth, leaf) in enumerate([*cells_of(record.table), *filter(None, [record.lead])]):
         x, y = axes(i)
         curves = record.panel(growth, leaf)
-        limits = limits_of(record.table, [record.metric], growth)
+        limits = limits_of(record.table, [record.spec.key], growth)
         figure.update_layout({f"yaxis{y[1:]}": {"range": limits}})
         for key in record.calibrators:
             if key not in curves or curves[key].isna().all():

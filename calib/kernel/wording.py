@@ -148,6 +148,22 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "") -> s
     return f"{number(value)}{mark}" + (f" [{number(lower)}, {number(upper)}]" if known else "")
 
 
+def points(gap: float, lower: float, upper: float) -> str:
+    """Format a difference of shares in percentage points, with its interval in the same decimals.
+
+    >>> points(-0.00408, -0.0112, 0.000982), points(0.0001, -0.0003, 0.0005), points(0.0, float("nan"), 0.0)
+    ('−0.4 [−1.1, 0.1]', '+0.01 [−0.03, 0.05]', '0')
+    """
+    if math.isnan(lower):
+        return number(100 * gap)
+    half = 50 * (upper - lower)
+    decimals = max(1, min(6, -math.floor(math.log10(half)))) if half > 0 else 1
+    # + 0.0: no sign for what is rounded to 0
+    middle, low, high = (round(100 * each, decimals) + 0.0 for each in (gap, lower, upper))
+    sign = "+" if middle > 0 else ""
+    return f"{sign}{middle:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]".replace("-", "−")
+
+
 def moved(before: float, after: float) -> str:
     """State a number before and after, for headlines; state the change if no digits distinguish the two.
 

@@ -45,7 +45,13 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = N
 
 
 ACCURACY = Metric(
-    "accuracy", "Accuracy", accuracy, True, "Share of rows with the right predicted label.", ".1%"
+    "accuracy",
+    "Accuracy",
+    accuracy,
+    True,
+    "Share of rows with the right predicted label.",
+    ".1%",
+    of_label=True,
 )
 ACCURACY_GAP = Metric(
     "accuracy_gap",
@@ -56,4 +62,5 @@ ACCURACY_GAP = Metric(
     "value underconfident.",
     "+.4f",
     target=0.0,
+    of_label=True,
 )

@@ -79,6 +79,9 @@ class Metric:
         Best value of a metric that can miss it on either side.
     counted
         Whether weights must be counts of rows.
+    of_label
+        Whether it judges the predicted label, 1 if p > 0.5. A confidence of K classes has no such label: the predicted
+        class may be right with a confidence below 0.5.
     everyday
         Whether it is shown by default; other metrics are for comparison with published tables.
     """
@@ -93,6 +96,7 @@ class Metric:
     target: float | None = None
     everyday: bool = True
     counted: bool = False
+    of_label: bool = False
 
     @cached_property
     def _arguments(self) -> frozenset[str]:

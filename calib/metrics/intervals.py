@@ -274,6 +274,7 @@ LABEL_LOWER = Metric(
     "Mean lower end of the intervals for the predicted label; compare it with the accuracy.",
     needs="intervals",
     everyday=False,
+    of_label=True,
 )
 LABEL_UPPER = Metric(
     "label_upper",
@@ -283,4 +284,5 @@ LABEL_UPPER = Metric(
     "Mean upper end of the intervals for the predicted label; compare it with the accuracy.",
     needs="intervals",
     everyday=False,
+    of_label=True,
 )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from calib.kernel import checks
@@ -91,10 +92,15 @@ def kernel_test(
     n, kernel = len(labels), _kernel(P)
     pulled, within = kernel @ P, float((kernel * (P @ P.T)).sum())
 
+    each, ones = np.arange(n), np.ones(n)
+
     def error(came: Array) -> float:
         """Return the mean of k (e_y − p)·(e_y' − p') over pairs, multiplied out."""
-        together = float(kernel[came[:, None] == came].sum())
-        return (together - 2 * float(pulled[np.arange(n), came].sum()) + within) / (n * (n - 1))
+        of_class = (
+            csr_array((ones, (came, each)), shape=(P.shape[1], n)) @ kernel
+        )  # sums over the rows of a class
+        together = float(of_class[came, each].sum())
+        return (together - 2 * float(pulled[each, came].sum()) + within) / (n * (n - 1))
 
     seen, cumulative = error(labels), P.cumsum(axis=1)
     least = seen - 1e-12  # sums in another order are equal

@@ -27,7 +27,7 @@ from pages.ui.text import plain
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
 SAMPLE = "sample"  # kind of the jobs that draw one
 NOT_DRAWN = "The sample is not drawn yet."
-MOST_BUTTONS = 12  # classes offered as buttons; the sidebar has all
+MOST_BUTTONS = 12  # classes offered as buttons, else in a list
 AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progress bar
 
 
@@ -204,8 +204,21 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
             **sources.with_positive(recipe.view_class) | {"base_rate": share}, view_class=None
         )
     st.info(plain(f"{why} Choose a class:"))
+    if len(names) > MOST_BUTTONS:
+        state.control(
+            st.selectbox,
+            "view_class",
+            None,
+            "Class",
+            names,
+            key="class_here",
+            format_func=class_named,
+            placeholder="Choose a class",
+            width=240,
+        )
+        st.stop()
     with st.container(horizontal=True):
-        for name in names[:MOST_BUTTONS]:
+        for name in names:
             st.button(plain(name), key=f"one_{name}", on_click=state.update, kwargs={"view_class": name})
     st.stop()
 

@@ -62,7 +62,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
     with headings.rows():
-        for name in HEADLINE[: 3 if evaluation.of_confidence else None]:  # a confidence has no accuracy
+        for name in evaluation.applicable(HEADLINE):
             keys = [key for key in (own, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
@@ -154,7 +154,7 @@ def metrics(evaluation: Evaluation) -> None:
         "may be sampling variability. Compare ECE and miscalibration with the values that a calibrated model has by "
         "chance, in the neighbouring columns. CORP splits the Brier score by isotonic regression, without bins: Brier "
         "score = miscalibration − discrimination + uncertainty. "
-        f"{clipped_sentence(evaluation.metrics)}{_platt(evaluation)}"
+        f"{clipped_sentence(evaluation.metrics)}{_platt(evaluation)}{_of_confidence(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]
@@ -199,7 +199,7 @@ def named(evaluation: Evaluation) -> None:
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:
-    return list(evaluation.recipe.setting("reliability.more_metrics"))
+    return evaluation.applicable(evaluation.recipe.setting("reliability.more_metrics"))
 
 
 def _more(evaluation: Evaluation) -> list[str]:
@@ -211,7 +211,7 @@ def _more(evaluation: Evaluation) -> list[str]:
         name,
         _chosen(evaluation),
         parameter.label,
-        list(parameter.offered()),
+        evaluation.applicable(parameter.offered()),
         format_func=parameter.in_words,
         placeholder="Choose metrics",
         help=parameter.help,
@@ -221,6 +221,16 @@ def _more(evaluation: Evaluation) -> list[str]:
 def toggle(name: str, recipe: Recipe) -> bool:
     """Draw a page's own setting "page.setting" as a switch, and return whether it is on."""
     return state.control(st.toggle, name, recipe.setting(name), SETTINGS[name].label)
+
+
+def _of_confidence(evaluation: Evaluation) -> str:
+    """Explain how these metrics differ from those of all classes together, if they are of a confidence."""
+    if not evaluation.of_confidence:
+        return ""
+    return (
+        " These are metrics of the confidence: for every calibrator, the outcome is whether the class that the "
+        "uncalibrated model predicts is right. Scores of all classes are above."
+    )
 
 
 def _platt(evaluation: Evaluation) -> str:

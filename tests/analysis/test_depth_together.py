@@ -43,8 +43,13 @@ def test_placements_of_all_classes_are_their_scores_with_intervals():
         assert np.isnan(line.low) or line.low <= line.value <= line.high
     shown = formatted_together(table)
     assert len(shown) == 6
-    assert shown["Accuracy"].str.contains("★").any()
+    assert shown["Accuracy, all classes"].str.contains("★").any()
     pd.testing.assert_index_equal(
         shown.columns,
-        pd.Index(["Calibrator", "Calibration data", "Log loss", "Brier score, all classes", "Accuracy"]),
+        pd.Index(
+            [
+                *("Calibrator", "Calibration data"),
+                *("Log loss, all classes", "Brier score, all classes", "Accuracy, all classes"),
+            ]
+        ),
     )

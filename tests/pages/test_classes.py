@@ -3,11 +3,12 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
 from pages.ui import current
-from tests.pages.app import bring, faults, go, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, messages, page, settled, table, titles
 
 EXPLORE = [one.script.removeprefix("pages/").removesuffix(".py") for one in current.PAGES["Explore"]]
 ONE_CLASS = {"explore_trees", "explore_out_of_bag"}
@@ -43,6 +44,44 @@ def test_every_page_shows_all_classes_and_then_one(opened):
     at = go(at, "explore_reliability")
     assert at.selectbox(key="view_class").value == "barolo"
     assert not any("base_rate" in (field.key or "") for field in at.number_input)
+
+
+def test_with_many_classes_one_is_chosen_in_a_list():
+    rows = np.random.default_rng(0).integers(0, 9, (390, 3))
+    names = [f"class {k:02}" for k in range(13)]
+    many = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(target=names * 30).sort_values("a")
+    at = settled(bring(page("explore_data"), "many.csv", many.to_csv(index=False).encode()))
+    at = go(at, "explore_out_of_bag")
+    assert faults(at) == []
+    offered = at.selectbox(key="class_here")
+    assert len(offered.options) == 13
+    assert offered.value is None
+    at = settled(offered.set_value("class 12").run())
+    assert faults(at) == []
+    assert at.selectbox(key="view_class").value == "class 12"
+
+
+def test_a_name_stands_for_one_number_only(opened):
+    """The page of a confidence has no accuracy and no log loss of the name that the table of all classes uses."""
+    at = go(opened, "explore_reliability")
+    at = settled(at.selectbox(key="view_class").set_value("").run())
+    joint = set(table(at, "Confidence ECE").columns)
+    confidence = set(table(at, "Miscalibration (CORP)").columns)
+    assert {"Accuracy, all classes", "Log loss, all classes"} <= joint
+    assert "Log loss" in confidence
+    assert not joint & confidence
+    assert not any("Accuracy" in frame.value.columns for frame in at.dataframe)
+    at = go(at, "explore_compare")
+    assert "Accuracy" not in at.segmented_control(key="compared.metric").options
+    assert faults(at) == []
+
+
+def test_the_classes_are_beside_the_diagram_worst_first(opened):
+    at = go(opened, "explore_reliability")
+    shown = table(at, "Gap, in points")
+    assert list(shown.columns) == ["Class", "Gap, in points", "Observed", "Predicted", "ECE", "Rows"]
+    gaps = [abs(float(text.split()[0].replace("−", "-"))) for text in shown["Gap, in points"]]
+    assert gaps == sorted(gaps, reverse=True)
 
 
 def test_one_class_against_the_rest_is_a_model_of_two_classes(opened):
@@ -111,7 +150,14 @@ def test_trees_and_out_of_bag_show_the_losses_of_all_classes(opened):
     at = go(at, "explore_trees")
     assert faults(at) == []
     offered = at.selectbox(key="trees.metric").options
-    assert offered == ["Brier score", "Log loss", "Accuracy", "AUC"]
+    assert offered == [
+        *(
+            "Brier score, all classes",
+            "Log loss, all classes",
+            "Accuracy, all classes",
+            "AUC, mean of classes",
+        )
+    ]
     assert any("summed over the classes" in caption.value for caption in at.caption)
     at = go(at, "explore_out_of_bag")
     assert faults(at) == []

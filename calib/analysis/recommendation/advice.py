@@ -139,8 +139,8 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
     if len(evaluation.predictions) < 2:
         return Recommendation(NOTHING, _alone(evaluation), notes)
     found = advise(evaluation)
-    if evaluation.of_confidence and (joint := advise_joint(evaluation.joint)).start in START:
-        return _together(evaluation, found, joint, notes)
+    if _together_first(evaluation):
+        return _together(evaluation, found, advise_joint(evaluation.joint), notes)
     others = tuple(
         filter(
             None,
@@ -160,6 +160,15 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
         return Recommendation(UNHELPED, (_unhelped(found), *others), warnings)
     answer = LEAVE if found.choice == "none" else f"Use {name_of(found.choice)}."
     return Recommendation(answer, (_reason(evaluation, found), *others), warnings, found.choice)
+
+
+def _together_first(evaluation: Evaluation) -> bool:
+    """Tell whether the method for all classes together decides: for a confidence, if a starting method is chosen."""
+    return (
+        evaluation.joint is not None
+        and evaluation.of_confidence
+        and advise_joint(evaluation.joint).start in START
+    )
 
 
 def _together(
@@ -294,7 +303,7 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     >>> why_not_chosen(evaluation, "venn_abers")
     'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.0033]'
     """
-    if evaluation.of_confidence and advise_joint(evaluation.joint).start in START:
+    if _together_first(evaluation):
         return "it rests on the Brier score of all classes"
     found, name = advise(evaluation), name_of(key)
     line = found.table.loc[key]

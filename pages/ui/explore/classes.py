@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -25,24 +23,46 @@ from calib.kernel.wording import class_named
 from pages.ui import chart, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
-from pages.ui.widget import shown
 
+LINES, HEIGHT = 7, 248  # a longer table of classes is scrolled within this height in pixels
+WIDTHS = {"Gap, in points": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
+NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
+CALIBRATOR = "reliability.classes_of"
 KERNEL = (
     "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value ranks the observed labels "
     "among labels drawn from the probabilities."
 )
 
 
-def show(evaluation: Evaluation) -> None:
-    """Draw the scores of all classes together, then those of each; a click shows one class on every page."""
+def each(evaluation: Evaluation) -> None:
+    """Draw one line per class of a calibrator, beside the diagram; a click shows the class on every page."""
     if evaluation.joint is None:
         return
-    joint, key = evaluation.joint, _each(evaluation)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        headings.heading("One class at a time")
+        key = _calibrator(evaluation)
+    table = evaluation.joint.by_class(key)
+    _table(table, evaluation.recipe.view_class)
+    st.caption(
+        "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
+        "every page."
+    )
+
+
+def show(evaluation: Evaluation) -> None:
+    """Draw the classes with the largest gaps, and the scores of all classes together."""
+    if evaluation.joint is None:
+        return
+    joint, key = evaluation.joint, _chosen_calibrator(evaluation)
+    _worst(evaluation, key)
+    if joint.classes == 3 and key != "none":
+        chart.show("simplex", evaluation, calibrator=key)
     headings.heading(f"All {len(joint.names)} classes together")
     grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
     st.caption(
         f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
     )
+    tables.download("Scores (CSV)", lambda: safe_csv(joint.metrics, index=True), "scores.csv")
     if len(joint.predictions) > 1:
         first = name_of(next(iter(joint.predictions)))
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
@@ -52,31 +72,15 @@ def show(evaluation: Evaluation) -> None:
     _scores(joint, key)
 
 
-def _each(evaluation: Evaluation) -> str:
-    """Draw one line per class of a calibrator, and return the calibrator."""
-    headings.heading("One class at a time")
-    joint, key = evaluation.joint, _calibrator(evaluation)
-    table = joint.by_class(key)
-    _table(table)
-    st.caption(
-        f"{label_of(key)}, largest gap first. The gap is the mean prediction minus the observed share, in percentage "
-        "points, with its 95 % interval. Select a class to see it on every page."
-    )
-    with st.container(horizontal=True):
-        tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
-        tables.download("Scores (CSV)", lambda: safe_csv(joint.metrics, index=True), "scores.csv")
-    if joint.classes == 3 and key != "none":
-        chart.show("simplex", evaluation, calibrator=key)
-    _worst(evaluation, key, list(table.index[:WORST]))
-    return key
-
-
 def _scores(joint: JointEvaluation, key: str) -> None:
     """Draw the scores of one calibrator with their intervals and explanations."""
     tested = kernel_tested(joint, key)
     if tested:
         st.markdown(plain(tested))
-    with st.expander(f"{label_of(key)}: scores with 95 % intervals, and their definitions"):
+    label = f"{label_of(key)}: scores with 95 % intervals, and their definitions"
+    with st.expander(label, key="joint_definitions", on_change="rerun") as opened:
+        if not opened.open:  # the intervals take up to half a second
+            return
         grid(
             formatted_intervals(joint, key),
             width="stretch",
@@ -111,44 +115,69 @@ def _advised(evaluation: Evaluation) -> None:
         )
 
 
-def _calibrator(evaluation: Evaluation) -> str:
-    """Draw the choice of the calibrator whose classes are listed; the recommended one by default."""
+def _chosen_calibrator(evaluation: Evaluation) -> str:
+    """Return the calibrator whose classes are listed; the recommended one by default."""
     keys = list(evaluation.predictions)
     choice = recommend(evaluation).choice
-    name = "reliability.classes_of"
-    chosen = evaluation.recipe.setting(name)
-    begin = chosen if chosen in keys else choice if choice in keys else keys[0]
-    return state.control(st.selectbox, name, begin, "Calibrator", keys, format_func=label_of, width=280)
+    chosen = evaluation.recipe.setting(CALIBRATOR)
+    return chosen if chosen in keys else choice if choice in keys else keys[0]
 
 
-def _table(table: Any) -> None:
+def _calibrator(evaluation: Evaluation) -> str:
+    """Draw the choice of the calibrator whose classes are listed."""
+    keys, begin = list(evaluation.predictions), _chosen_calibrator(evaluation)
+    return state.control(
+        st.selectbox,
+        CALIBRATOR,
+        begin,
+        "Calibrator",
+        keys,
+        format_func=label_of,
+        label_visibility="collapsed",
+        width=200,
+    )
+
+
+def _table(table: pd.DataFrame, shown: str | None) -> None:
+    """Draw the table; the class shown is selected, and without a selection the confidence is shown."""
+    names = list(map(str, table.index))
+    begin = [names.index(shown)] if shown in names else []
+    name = f"classes_{tables.slug(shown or '')}"  # a new table if the class was chosen elsewhere
+
+    widths = {"Class": min(max(20 + SIGN * max(map(len, names)), NAME[0]), NAME[1]), **WIDTHS}
+
     def chosen() -> None:
-        rows = st.session_state["classes"].selection.rows
-        if rows:
-            state.update(view_class=str(table.index[rows[0]]))
+        rows = st.session_state[name].selection.rows
+        state.update(view_class=names[rows[0]] if rows else None)
 
     grid(
         formatted_classes(table),
         width="stretch",
+        height="content" if len(names) <= LINES else HEIGHT,
         hide_index=True,
-        key="classes",
+        column_config={column: st.column_config.TextColumn(width=width) for column, width in widths.items()},
+        key=name,
         on_select=chosen,
         selection_mode="single-row",
+        selection_default={"selection": {"rows": begin}},
         alt="One line per class",
     )
 
 
-def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
-    """Draw small diagrams of the classes with the largest gaps, with the uncalibrated model behind."""
-    with st.expander("Diagrams of the classes with the largest gaps"):
-        if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw the diagrams"):
-            return
-        joint = evaluation.joint
-        views = {
-            class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe) for name in names
-        }
-        behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
-        tables.diagrams(views, [[*behind, key]] * len(views))
+def _worst(evaluation: Evaluation, key: str) -> None:
+    """Draw small diagrams of the classes with the largest gaps when asked, with the uncalibrated model behind."""
+    joint, table = evaluation.joint, evaluation.joint.by_class(key)
+    with st.expander(
+        "Diagrams of the classes with the largest gaps", key="worst", on_change="rerun"
+    ) as opened:
+        if opened.open:
+            views = {
+                class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe)
+                for name in table.index[:WORST]
+            }
+            behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
+            tables.diagrams(views, [[*behind, key]] * len(views))
+    tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
 
 
 def note(evaluation: Evaluation) -> None:

@@ -177,21 +177,33 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
 
 def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) -> None:
     """Draw one metric of every calibrator and Recipe, the recommended method, and the answer."""
-    record = chart.show("compared", evaluations, metric=view.setting("compared.metric"), sentence=sentence)
+    record = chart.show("compared", evaluations, metric=_metric(evaluations, view), sentence=sentence)
     if record is not None and record.recommended:
         st.markdown(plain(record.recommended))
     if answer(evaluations):
         st.markdown(f"**{plain(answer(evaluations))}**")
 
 
-def metric(view: Recipe) -> None:
+def _offered(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """Return the metrics that apply to some of the evaluations."""
+    known = {key for one in evaluations.values() for key in one.applicable(METRICS_COMPARED)}
+    return [key for key in METRICS_COMPARED if key in known]
+
+
+def _metric(evaluations: Mapping[str, Evaluation], view: Recipe) -> str:
+    """Return the metric in the picture: the Recipe's, or the first if that one does not apply."""
+    chosen, offered = view.setting("compared.metric"), _offered(evaluations)
+    return str(chosen if chosen in offered else offered[0])
+
+
+def metric(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
     """Draw the choice of the metric in the picture."""
     state.control(
         st.segmented_control,
         "compared.metric",
-        view.setting("compared.metric"),
+        _metric(evaluations, view),
         "Metric",
-        METRICS_COMPARED,
+        _offered(evaluations),
         format_func=lambda key: METRICS[key].label,
         required=True,
     )

@@ -30,8 +30,9 @@ from calib.analysis.depth import (
 from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
+from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
-from calib.figures.depth import best_cells
+from calib.figures.depth import best_cells, measure
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
@@ -112,8 +113,8 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
             TOGETHER
             if together
             else [key for key in dict.fromkeys([own, *DRAWN]) if there[METRICS[key].needs]],
-            format_func=lambda key: METRICS[key].label,
-            help=METRICS[own].help,
+            format_func=lambda key: (SCORES if together else METRICS)[key].label,
+            help=(SCORES if together else METRICS)[own].help,
             width=300,
         )
         st.caption(_settings(recipe))
@@ -180,7 +181,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
         with headings.rows():
             for growth, value, where in cells:
                 st.metric(
-                    f"{METRICS[name].label} · {GROWTHS[growth].label}",
+                    f"{measure(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
                     brief(value),
                     where,
                     delta_color="off",
