@@ -609,9 +609,11 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe, dataset, found = _on_file(recipe, where, args.judge_on, args.onnx)
     _print_cost(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
-    table = evaluation.measured(keys) if keys else evaluation.metrics
-    if evaluation.joint is not None and not keys:
-        table = pd.concat([evaluation.joint.metrics.add_suffix(ALL), table], axis=1)
+    table = evaluation.measured(evaluation.applicable(keys)) if keys else evaluation.metrics
+    if evaluation.joint is not None:
+        together = evaluation.joint.metrics
+        asked = together[[key for key in together if key in keys or not keys]]
+        table = pd.concat([asked.add_suffix(ALL), table], axis=1)
     print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:

@@ -24,6 +24,7 @@ PADDING = 0.4  # log-odds between the outermost point and the end of the axis
 EDGE = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
 MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
+EVERY_OTHER = np.arange(len(DECADES)) % 2 == 0  # with 0.5 in the middle
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
 
 
@@ -76,7 +77,10 @@ class LogOddsAxis:
         """Range and ticks of a Plotly axis, with ticks as percentages."""
         ticks = FINE[(self.low <= FINE) & (self.high >= FINE)]
         if len(ticks) > MOST_TICKS:
-            ticks = DECADES[(self.low <= DECADES) & (self.high >= DECADES)]
+            inside = (self.low <= DECADES) & (self.high >= DECADES)
+            ticks = DECADES[inside]
+            if len(ticks) > MOST_TICKS:
+                ticks = DECADES[inside & EVERY_OTHER]
         low, high = logit([self.low, self.high]).tolist()
         return {
             "range": [low - EDGE * (high - low), high + EDGE * (high - low)],

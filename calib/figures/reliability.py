@@ -49,6 +49,7 @@ MOST_LABELS = 15
 MOST_ROWS = np.array([0.05, 0.95])  # a log-odds axis contains the rows between these quantiles
 
 HEIGHT = 640
+WIDE = 68  # left margin in pixels for ticks such as 0.0001 %
 KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
 
 
@@ -490,7 +491,9 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> N
         axis.move(trace, y=on_diagram)
     reach = [_reach(key, curve, _drawn(curve, record.faint), axis) for key, curve in record.bins.items()]
     figure.add_traces(reach)
-    figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
+    figure.update_layout(
+        xaxis=axis.settings, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE
+    )
 
 
 def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -> go.Scatter:

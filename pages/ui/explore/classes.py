@@ -176,7 +176,7 @@ def _worst(evaluation: Evaluation, key: str) -> None:
                 for name in table.index[:WORST]
             }
             behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
-            tables.diagrams(views, [[*behind, key]] * len(views))
+            tables.diagrams(views, [[*behind, key]] * len(views), corner=False)
     tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
 
 
