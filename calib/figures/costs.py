@@ -148,7 +148,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
     for cost, rule in rules:
         if cost > end:
             continue
-        figure.add_vline(x=cost, line={"color": theme.diagonal, "width": 1, "dash": "dash"})
+        figure.add_vline(x=cost, name=rule, line={"color": theme.diagonal, "width": 1, "dash": "dash"})
         figure.add_annotation(
             x=cost,
             y=1,

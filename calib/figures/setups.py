@@ -15,6 +15,7 @@ from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
+from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number, some_of
 from calib.metrics import METRICS
@@ -25,25 +26,31 @@ PANELS = (
     ("reliability", "Reliability (100 bins)", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
+THICK = " Thick bars are the mean interval of the predicted label, which should include the accuracy."
+ALONE = 340  # height in pixels of a single panel
 PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names
 
 
 @dataclass(frozen=True, eq=False)
 class Setups:
-    """The table of ``setup_table`` and the words around it; ``sure`` states how clear the lowest Brier score is."""
+    """The table of ``setup_table``, the words around it, and the ``metrics`` of the panels.
+
+    ``sure`` states how clear the lowest Brier score is.
+    """
 
     table: pd.DataFrame
     title: str
     caption: str
     alt: str
     sure: str
+    metrics: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per setup."""
         return self.table.rename_axis("setup").reset_index()
 
 
-def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
+def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -> Setups:
     """Prepare the picture of a table of setups.
 
     Parameters
@@ -52,14 +59,17 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         The result of ``setup_table``.
     few
         Whether the rows are too few to name a winner.
+    metric
+        Metric of the only panel; None: all four panels.
 
     Raises
     ------
     InputError
-        If the table is empty.
+        If the table is empty, or no panel shows this metric.
     """
     if table.empty:
         raise InputError("No setup works on these data. Choose another model.")
+    names = [name for name, _, _ in PANELS]
     summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
         for name, row in table.iterrows()
@@ -70,10 +80,12 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
-        "rows inflate reliability, so methods with many different probabilities look worse than they are. In the last "
-        "panel, thick bars are the mean interval of the predicted label, which should include the accuracy.",
+        "rows inflate reliability, so methods with many different probabilities look worse than they are."
+        + THICK
+        * (metric in (None, "accuracy")),
         f"Ten setups. {summary}.",
         "" if few else _how_sure(table),
+        tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),
     )
 
 
@@ -105,15 +117,15 @@ def _how_sure(table: pd.DataFrame) -> str:
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
-    """Draw four panels with the same lines, one per setup in the paper's order."""
-    table = record.table
+    """Draw panels with the same lines, one per setup in the paper's order."""
+    table, shown = record.table, [one for one in PANELS if one[0] in record.metrics]
     order = {key: i for i, key in enumerate(dict.fromkeys(table["calibrator"]))}
     y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])
     figure = panels(
         theme,
-        [(title, note) for _, title, note in PANELS],
-        2,
-        height=260,
+        [(title, note) for _, title, note in shown],
+        min(2, len(shown)),
+        height=260 if shown[1:] else ALONE,
         between=34,
         xaxis={"nticks": 4, "tickangle": 0},
         yaxis={
@@ -127,7 +139,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
         uirevision="setups",
     )
     figure.update_layout(margin={"l": 76, "b": 40})
-    for i, (metric, _, _) in enumerate(PANELS):
+    for i, (metric, _, _) in enumerate(shown):
         place_x, place_y = axes(i)
         figure.update_layout(
             {f"xaxis{place_x[1:]}": {"showticklabels": True, "range": _limits(table, metric)}}

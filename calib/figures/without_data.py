@@ -14,11 +14,15 @@ def without_data(
 ) -> dict[str, Any]:
     """Return the figure with its axes, scales, diagonals and panel names, but without visible or hoverable data.
 
-    ``covered`` states that the panel names contain no numbers; traces named in ``kept`` stay.
+    ``covered`` states that the panel names contain no numbers; traces, lines and words named in ``kept`` stay.
     """
     layout = dict(content["layout"])
-    layout["annotations"] = [name for each in layout.get("annotations", ()) if (name := _name(each, covered))]
-    layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
+    layout["annotations"] = [
+        name for each in layout.get("annotations", ()) if (name := _name(each, covered, kept))
+    ]
+    layout["shapes"] = [
+        each for each in layout.get("shapes", ()) if _is_level(each) or each.get("name") in kept
+    ]
     layout |= {
         name: axis | {"showticklabels": False} for name, axis in layout.items() if _names_findings(axis)
     }
@@ -44,8 +48,10 @@ def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
     return hidden
 
 
-def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
-    """Return the bold name of a panel, with the text below it if ``covered``; None for other annotations."""
+def _name(annotation: dict[str, Any], covered: bool, kept: Collection[str]) -> dict[str, Any] | None:
+    """Return the bold name of a panel, with the text below it if ``covered``, or kept words; None for other ones."""
+    if annotation.get("text") in kept:
+        return annotation
     name, bold, more = annotation.get("text", "").partition("</b>")
     name = name.partition(" = ")[0]  # the value is the answer
     return annotation | {"text": name + bold + more * covered} if bold else None

@@ -30,7 +30,7 @@ ORDER = (
     "three_classes",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
-PICTURE = ("metric", "levels", "pins", "before", "after", "across", "without", "bins_before")
+PICTURE = ("metric", "levels", "pins", "before", "after", "across", "without", "bins_before", "name", "lines")
 """Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
@@ -67,11 +67,13 @@ class Step:
     controls
         Names of fields or settings whose controls are in the step, such as bins or decide.cost_miss.
     picture
-        What its picture shows beyond the page's own: the ``metric`` of scores, ``levels`` by name to compare them with,
-        ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions that
-        moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the horizontal axis;
-        ``without``: names of traces that are explained later, and left out; ``bins_before``: the number of bins of a
-        diagram that the reader knows, which stands there until the answer.
+        What its picture shows beyond the page's own: the ``metric`` of scores or setups, ``levels`` by name to
+        compare with, ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of
+        predictions that moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the
+        horizontal axis; ``without``: names of traces that are explained later, and left out; ``bins_before``: the
+        number of bins of a diagram that the reader knows, which stands there until the answer; ``name``: what the
+        model is called instead of “Uncalibrated”, where nothing needs to be calibrated; ``lines``: keys of the
+        lines in colour.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.

@@ -126,7 +126,7 @@ def show(
             interaction["config"] |= {"displayModeBar": False}
         asked_lines = _asked_lines(key)
         lines = (
-            lines_of(_drawn(record, current.theme(), entry.draw, height, None))
+            lines_of(headings.narrowed(_drawn(record, current.theme(), entry.draw, height, None)))
             if record.caption.endswith(GREY)
             else {}
         )
@@ -262,16 +262,16 @@ def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> s
 def _in_words(entry: FigureEntry, panel: Any) -> str:
     """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
     if not headings.asked():
-        return panel.alt
+        return headings.renamed(panel.alt)
     told = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
     return f"{entry.label}. {told}".strip()
 
 
 def _asked_lines(key: str) -> set[str]:
-    """Return the lines that the reader wants in colour: from the Recipe on Explore pages, else from this chart."""
+    """Return the lines wanted in colour: from the Recipe on Explore pages, else from this chart or the step."""
     if current.explores():
         return set(state.recipe().setting("reliability.lines"))
-    return set(st.session_state.get(f"lines_{key}", ()))
+    return set(st.session_state.get(f"lines_{key}", headings.of_step("lines", ())))
 
 
 def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], asked: set[str]) -> None:

@@ -88,7 +88,10 @@ def with_ghost(
     }
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
-    return {**figure, "data": [*figure["data"], *data], "layout": layout}
+    # Lines of a sketch come first, under the curves, but not under bars, which would hide them
+    under = [one for one in data if ghost.chosen and one["mode"] == "lines" and not _on_bars(one, figure)]
+    above = [one for one in data if one not in under]
+    return {**figure, "data": [*under, *figure["data"], *above], "layout": layout}
 
 
 Parts = list[dict[str, Any]]
@@ -126,7 +129,7 @@ def _sketch(
     words: Parts = []
 
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
-        drawn.append(axes | _as_guess(x, y, line, figure, axes))
+        drawn.append(axes | _as_guess(x, y, line))
         if name:
             words.append(_at(x[-1], y[-1], figure, axes) | {"text": name})
 
@@ -165,16 +168,16 @@ def _axes_of(trace: Mapping[str, Any]) -> dict[str, str]:
     return {name: trace.get(name) or name[0] for name in ("xaxis", "yaxis")}
 
 
-def _as_guess(
-    x: list[Any], y: list[Any], line: dict[str, Any], figure: Mapping[str, Any], axes: dict[str, str]
-) -> dict[str, Any]:
+def _as_guess(x: list[Any], y: list[Any], line: dict[str, Any]) -> dict[str, Any]:
     """Return a wide pale line, or a ring for a single point."""
     trace = {"type": "scatter", "hoverinfo": "skip", "showlegend": False, "cliponaxis": False, "x": x, "y": y}
     if len(x) == 1:
         return trace | {"mode": "markers", "marker": _ring(line)}
-    bars = any(one.get("type") == "bar" and _axes_of(one) == axes for one in figure["data"])
-    # Under the curves, but not under bars, which would hide it
-    return trace | {"mode": "lines", "line": _pale(line)} | ({} if bars else {"zorder": -1})
+    return trace | {"mode": "lines", "line": _pale(line)}
+
+
+def _on_bars(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
+    return any(one.get("type") == "bar" and _axes_of(one) == _axes_of(trace) for one in figure["data"])
 
 
 def _ring(line: dict[str, Any]) -> dict[str, Any]:

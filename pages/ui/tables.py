@@ -189,7 +189,7 @@ def named(evaluation: Evaluation) -> None:
         if on_stage:
             lesson, number = place(state.lesson_open())
             keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
-            table = formatted_metrics(evaluation, keys)
+            table = formatted_metrics(evaluation, keys).rename(index=headings.renamed)
             wide = len(keys) > len(table)  # wider than the words beside the chart
             table = table.T if wide else table
             if state.presenter():  # with the type of the words around it

@@ -269,7 +269,13 @@ def test_reliability_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
         for bins in (5, 25)
     )
     assert 4 < many / few < 5
-    assert STEPS["reliability_diagram", 3].question.right == sorted_into(many, few, few)
+    question = STEPS["reliability_diagram", 3].question
+    assert question.right == sorted_into(many, few, few)
+    below, same, several = (
+        one["lines"][1][0][0] for one in question.ghosts
+    )  # the distance from the diagonal
+    assert below < few < several
+    assert (same, several) == (pytest.approx(few, abs=0.0005), pytest.approx(many, abs=0.0005))
 
 
 def test_reliability_diagram_4_chance_lifts_the_mark_of_13_rows_above_40():
@@ -481,7 +487,14 @@ def test_out_of_bag_4_intervals_are_narrower(seed):
 def test_out_of_bag_5_all_five_methods_are_better_out_of_bag():
     recipes = setup_recipes(STEPS["out_of_bag", 5].recipe)
     held, oob = (evaluated(recipes[key]).metrics.brier for key in ("split", "oob"))
-    assert nearest_count((oob < held).sum(), (0, 2.5, 5)) == STEPS["out_of_bag", 5].question.right
+    question = STEPS["out_of_bag", 5].question
+    assert nearest_count((oob < held).sum(), (0, 2.5, 5)) == question.right
+    rings = [[point for (point,) in one["lines"]] for one in question.ghosts]
+    assert [lanes for _, lanes in rings[0]] == [1, 3, 5, 7, 9], (
+        "out of bag, below the held-out mark of each method"
+    )
+    drawn = [sum(x < mark for (x, _), mark in zip(one, held, strict=True)) for one in rings]
+    assert [nearest_count(count, (0, 2.5, 5)) for count in drawn] == [1, 2, 3]
 
 
 @over_seeds

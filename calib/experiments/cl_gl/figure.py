@@ -124,8 +124,12 @@ def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
             legend={"y": -0.16},
         )
     )
-    for values, axes in ((plane.grid_posterior, {}), (point.grid_p, {"xaxis": "x2", "yaxis": "y2"})):
-        common = {"x": np.round(plane.x1, 4), "y": np.round(plane.x2, 4), "z": _square(plane, values), **axes}
+    for name, values, axes in (
+        ("True", plane.grid_posterior, {}),
+        ("Predicted", point.grid_p, {"xaxis": "x2", "yaxis": "y2"}),
+    ):
+        place = {"name": name, "x": np.round(plane.x1, 4), "y": np.round(plane.x2, 4), **axes}
+        common = place | {"z": _square(plane, values)}
         figure.add_heatmap(
             **common,
             colorscale=_scale(theme),

@@ -20,6 +20,11 @@ EXPERIMENT = Experiment(
         "It is right on average, but predicts the same for every row.",
         "An interval can be narrow and valid: many labels give a precise share of ones.",
     ),
+    ghosts=(
+        {"traces": ["true probability"]},
+        {"traces": ["constant Venn predictor"]},
+        {"lines": [[[-2.5, 0.8], [4, 0.8]]]},
+    ),
     parameters=(GAP, training_objects(100), WINDOW, draws(2000, 500, 1000, 2000, 5000, 10000)),
     simulation=set_side_by_side,
     notice=(

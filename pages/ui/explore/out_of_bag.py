@@ -132,7 +132,7 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
 def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
     """Draw all setups, and how clear the lowest Brier score is; with too few rows no winner is named."""
     few = any(map(too_few_to_compare, evaluations.values()))
-    record = chart.show("setups", table, sentence=sentence, few=few)
+    record = chart.show("setups", table, sentence=sentence, few=few, metric=headings.of_step("metric"))
     if record is not None and record.sure:
         st.caption(record.sure)
 

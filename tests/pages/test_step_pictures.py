@@ -1,0 +1,74 @@
+"""What a step changes in its picture: the model's name, the lines in colour, and what is there before the answer."""
+
+import pytest
+
+from calib.experiments import EXPERIMENTS
+from calib.figures import FIGURES, LIGHT
+from calib.figures.base import of_decision
+from calib.figures.many import lines_of, recolour
+from calib.figures.without_data import without_data
+from calib.lessons import LESSONS
+from pages.ui import headings
+from tests.lessons.test_claims import of
+
+WRONG = "Uncalibrated"
+
+
+@pytest.fixture
+def named(monkeypatch):
+    """Let a step's ``picture`` hold."""
+
+    def hold(**picture):
+        monkeypatch.setattr(headings, "of_step", lambda name, default=None: picture.get(name, default))
+
+    return hold
+
+
+def test_a_models_name_replaces_uncalibrated_in_all_texts_and_nothing_else(named):
+    named(name="Naive Bayes")
+    content = {
+        "data": [{"name": WRONG, "x": [1.0, 2.0], "text": [f"{WRONG}: 0.1", ""]}],
+        "layout": {"height": 3},
+    }
+    changed = headings.narrowed(content)
+    assert changed["data"] == [{"name": "Naive Bayes", "x": [1.0, 2.0], "text": ["Naive Bayes: 0.1", ""]}]
+    assert changed["layout"] == {"height": 3}
+    named()
+    assert headings.narrowed(content) == content
+
+
+def test_without_a_calibrator_no_step_about_a_right_model_calls_it_uncalibrated():
+    """It needs no calibrating: the correct model, the trees and the bank's model, which is right on average."""
+    right = [
+        ("reliability_diagram", 2),
+        ("reliability_diagram", 3),
+        ("reliability_diagram", 4),
+        ("fair_on_average", 1),
+    ]
+    for key, number in [*right, ("not_useful", 2), ("not_useful", 3), ("not_useful", 4)]:
+        step = LESSONS[key].steps[number - 1]
+        assert step.recipe.calibrators == ("none",)
+        assert step.picture["name"]
+
+
+def test_before_the_answer_the_costs_of_the_two_simple_rules_are_there_and_the_models_are_not():
+    step = LESSONS["not_useful"].steps[3]
+    entry, (decided, _) = FIGURES["costs"], of_decision(of("not_useful", 4))
+    whole = entry.draw(entry.prepare(decided), LIGHT).to_dict()
+    shown = without_data(whole, kept=step.question.shows)
+    assert {one["name"] for one in shown["layout"]["shapes"]} == set(step.question.shows)
+    assert {one["text"] for one in shown["layout"]["annotations"]} == set(step.question.shows)
+    assert all(one["opacity"] == 0 for one in shown["data"])
+    assert without_data(whole)["layout"]["shapes"] == []
+
+
+def test_the_lines_of_a_step_are_all_in_colour_and_named(named):
+    step = LESSONS["when_it_helps"].steps[2]
+    named(**step.picture)
+    experiment = EXPERIMENTS["calibration_size"]
+    found = experiment.simulate(random_state=0, **experiment.numbers(experiment.values({})))
+    entry = FIGURES["calibration_size"]
+    whole = recolour(entry.draw(entry.prepare(found), LIGHT), step.picture["lines"], LIGHT).to_dict()
+    left = {one["name"] for one in headings.narrowed(whole)["data"] if one.get("name")}
+    names = {key: name for key, (name, _) in lines_of(whole).items()}
+    assert left == {names[key] for key in step.picture["lines"]}
