@@ -175,7 +175,7 @@ def test_a_step_shows_the_bins_that_the_reader_knows_until_the_answer():
     step = LESSONS["reliability_diagram"].steps[2]
 
     def marks(at) -> int:
-        drawn = [each for each in picture(at)["data"] if each.get("name") == "Uncalibrated"]
+        drawn = [each for each in picture(at)["data"] if each.get("name") == step.picture["name"]]
         return max(len(unpacked(each["x"])) for each in drawn if each.get("opacity") != 0)
 
     at = opened(step)
