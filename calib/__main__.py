@@ -37,7 +37,7 @@ from calib.analysis.audit.of_evaluation import sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.grouping_losses import gain_sentence
 from calib.analysis.watch import Watcher
-from calib.analysis.watch.table import as_record, rows_of, sentences
+from calib.analysis.watch.table import as_record, rows_of, rows_of_classes, sentences
 from calib.dashboard import show_file
 from calib.data import (
     LEARN_ROWS,
@@ -392,11 +392,16 @@ def _watch(args: argparse.Namespace) -> int:
     target = recipe.target or "target"
     scores = dict(recipe.data_params).get("scores") or ()
     score = recipe.score or (scores[0] if scores else None)
-    if score is None:
+    rows = None
+    if recipe.positive is None and score not in map(str, frame.columns):
+        scores_as = dict(recipe.data_params).get("scores_as")
+        rows = rows_of_classes(frame, target, recipe.view_class, recipe.score, recipe.time, scores_as)
+    if rows is None and score is None:
         raise InputError(
-            "score: the Recipe does not name the column of probabilities. Set score in the Recipe."
+            "score: the Recipe does not name the column of probabilities. Set score in the Recipe. Three or more "
+            "classes need a column of probabilities for each class."
         )
-    rows = rows_of(frame, target, recipe.positive, score, recipe.time)
+    rows = rows or rows_of(frame, target, recipe.positive, str(score), recipe.time)
     if args.state and args.state.is_file():
         watcher = Watcher.of(_read(args.state))
         if (watcher.alpha, watcher.horizon) != (args.alpha, args.horizon):

@@ -62,6 +62,25 @@ def test_days_one_by_one_equal_one_pass(files, tmp_path, capsys):
     assert state.read_text() == old
 
 
+@pytest.mark.parametrize("shown", [None, "b"])
+def test_classes_are_watched_by_their_confidence_or_one_by_one(tmp_path, capsys, shown):
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet([1, 1, 1], 900).round(3)
+    P[:, 2] = 1 - P[:, 0] - P[:, 1]
+    y = (rng.random((900, 1)) >= P.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    frame = pd.DataFrame(P, columns=["p_a", "p_b", "p_c"]).assign(outcome=np.array(["a", "b", "c"])[y])
+    frame.loc[890:, "outcome"] = None
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "recipe.json").write_text(json.dumps({"target": "outcome", "view_class": shown}))
+    main(["watch", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv"), "--json"])
+    said = json.loads(capsys.readouterr().out)
+    k = P.argmax(axis=1) if shown is None else np.full(900, 1)
+    known = np.arange(890)
+    found = watch((y == k)[known], P[np.arange(900), k][known])
+    assert said["rows"] == 890
+    assert said["evidence"] == pytest.approx(found.now, rel=1e-6)
+
+
 def test_rows_without_labels_wait(files, capsys):
     frame = table(0.0)
     frame.loc[700, "outcome"] = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -26,13 +28,24 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
     >>> formatted_scores(joint)["Log loss, all classes"].tolist()
     ['0.810 ★', '1.10']
     """
-    table, shown = joint.metrics, {}
+    return _with_stars(joint.metrics).rename(index=label_of).rename_axis("Calibrator")
+
+
+def formatted_scores_side_by_side(joints: Mapping[str, JointEvaluation]) -> pd.DataFrame:
+    """Return the scores of several models by name, one row per model and calibrator; stars hold over all rows."""
+    table = pd.concat({name: joint.metrics for name, joint in joints.items()}, names=["", "Calibrator"])
+    return _with_stars(table).rename(index=label_of, level=1).reset_index()
+
+
+def _with_stars(table: pd.DataFrame) -> pd.DataFrame:
+    """Return scores as text, with a star at the best finite value of a column unless all values read alike."""
+    shown = {}
     for key, score in SCORES.items():
         texts = [number(value) for value in table[key]]
         best = number(table[key].max() if score.higher_is_better else table[key].min())
         one = len(set(texts)) == 1
         shown[score.label] = [text + BEST * (text == best and not one and best != "∞") for text in texts]
-    return pd.DataFrame(shown, index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+    return pd.DataFrame(shown, index=table.index)
 
 
 def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:

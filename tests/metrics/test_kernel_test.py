@@ -1,10 +1,16 @@
 """The kernel test against its definition pair by pair, its level for calibrated models, and its power."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from calib.kernel.checks import InputError
 from calib.metrics.kernel_test import kernel_test
+from scripts import kernel_test_rates as script
+
+GUIDE = (Path(__file__).parents[2] / "docs/measurements.md").read_text(encoding="utf-8")
 
 
 def drawn(power, seed, n=80, k=4):
@@ -33,6 +39,25 @@ def test_calibrated_models_are_rejected_as_often_as_the_level_says_and_overconfi
     assert (right <= 0.05).mean() < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
     assert (right <= 0.5).mean() == pytest.approx(0.5, abs=3 * np.sqrt(0.25 / 150))
     assert (sharp <= 0.05).mean() > 0.6
+
+
+def test_the_measured_rates_are_those_of_a_test_of_5_percent():
+    """Each of the twelve cases within four standard errors of a share of 1,000 sets, their mean within three."""
+    rates = [
+        float(rate) for rate in re.findall(r"^\| \d+ \| \w+ \| [\d,]+ \| ([\d.]+) % \|", GUIDE, re.MULTILINE)
+    ]
+    assert len(rates) == len(script.CLASSES) * len(script.SHAPES) * len(script.SIZES)
+    error = 100 * np.sqrt(0.05 * 0.95 / 1000)
+    assert max(abs(rate - 5) for rate in rates) < 4 * error
+    assert abs(np.mean(rates) - 5) < 3 * error / np.sqrt(len(rates))
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.1])
+def test_the_script_draws_labels_with_their_probabilities(alpha):
+    y, P = script.drawn(10, 20_000, alpha, 0)
+    assert np.abs(np.bincount(y, minlength=10) - P.sum(axis=0)).max() < 4 * np.sqrt(20_000 * 0.1)
+    right = y == P.argmax(axis=1)
+    assert abs(right.mean() - P.max(axis=1).mean()) < 4 * 0.5 / np.sqrt(20_000)
 
 
 def test_it_finds_what_no_class_and_no_confidence_shows():

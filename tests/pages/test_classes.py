@@ -74,6 +74,8 @@ def test_a_name_stands_for_one_number_only(opened):
     at = go(at, "explore_compare")
     assert "Accuracy" not in at.segmented_control(key="compared.metric").options
     assert faults(at) == []
+    scores = table(at, "Confidence ECE")
+    assert list(scores["Calibrator"]) == list(table(at, "Miscalibration (CORP)")["Calibrator"])
 
 
 def test_the_classes_are_beside_the_diagram_worst_first(opened):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.watch.watcher import Watched, shown_moment
+from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
 from calib.data.target import coded_labels
@@ -87,15 +88,63 @@ def rows_of(
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
     p = checks.probability_vector(pd.to_numeric(typed[score], errors="coerce"), f"column {score!r}")
+    return WatchedRows(y, p, _times(typed, time))
+
+
+def rows_of_classes(
+    frame: pd.DataFrame,
+    target: str,
+    view_class: str | None,
+    model: str | None,
+    time: str | None,
+    scores_as: str | None = None,
+) -> WatchedRows | None:
+    """Read predictions of three or more classes to monitor; return None if no columns are probabilities of the classes.
+
+    Parameters
+    ----------
+    view_class
+        Class that is monitored against the rest; None monitors the confidence: whether the most probable class came.
+    model
+        Name of the model if the table has several; the first by default.
+    scores_as
+        See ``to_probabilities``.
+
+    Raises
+    ------
+    InputError
+        For an unknown class, model or column, a missing probability, or rows that do not sum to 1.
+    """
+    typed, label = typed_frame(frame), coded_labels(frame, target)
+    tables = class_tables(typed, list(label.counts), [name for name in typed if name not in (target, time)])
+    if tables is None:
+        return None
+    model = checks.one_of(next(iter(tables.columns)) if model is None else model, tables.columns, "score")
+    P = cells(typed, tables.columns[model])
+    there = np.isfinite(P).all(axis=1)
+    if not there.all():
+        raise InputError(f"{counted(int((~there).sum()), 'row')} have no probability of every class.")
+    to_probabilities(P, there, model, scores_as)
+    if view_class is None:
+        chosen = P.argmax(axis=1)
+    else:
+        chosen = np.full(len(P), tables.names.index(checks.one_of(view_class, tables.names, "view_class")))
+    y = np.where(label.there, label.among(tables.names) == chosen, np.nan)
+    return WatchedRows(y, P[np.arange(len(P)), chosen], _times(typed, time))
+
+
+def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
     if time is None:
-        return WatchedRows(y, p, None)
+        return None
+    if time not in typed:
+        raise InputError(f"time: there is no column {time!r} among {', '.join(map(str, typed.columns))}.")
     column = typed[time]
     if column.isna().any():
         raise DataError(
             f"{counted(int(column.isna().sum()), 'row')} have no {time}.",
             "Fill in the missing values, or remove these rows.",
         )
-    return WatchedRows(y, p, column.to_numpy())
+    return column.to_numpy()
 
 
 def sentences(watched: Watched, kind: str | None) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from calib import sources
@@ -29,6 +30,7 @@ from calib.export import (
     write_recipes,
 )
 from calib.figures import LIGHT, Theme, formatted_side_by_side
+from calib.figures.classes import formatted_scores_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Problem
@@ -218,6 +220,7 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
         key="side_by_side_table",
         alt="Metrics of all settings",
     )
+    _together(evaluations)
     explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
     if explained:
         st.caption(explained.pop())
@@ -225,6 +228,27 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
     if len(evaluations) > 1:
         headings.heading("Diagrams")
     tables.diagrams(evaluations)
+
+
+def _together(evaluations: Mapping[str, Evaluation]) -> None:
+    """Draw the scores of all classes together, if there are three or more; the table above is of one view of them."""
+    joints = {name: one.joint for name, one in evaluations.items() if one.joint is not None}
+    if not joints:
+        return
+    if any(one.of_confidence for one in evaluations.values()):
+        st.caption("These are metrics of the confidence: whether each model's predicted class is right.")
+    headings.heading("All classes together")
+    grid(
+        formatted_scores_side_by_side(joints),
+        width="stretch",
+        hide_index=True,
+        key="joint_side_by_side",
+        alt="Scores of all classes of all settings",
+    )
+    scores = pd.concat(
+        {name: joint.metrics for name, joint in joints.items()}, names=["recipe", "calibrator"]
+    )
+    tables.download("Scores (CSV)", lambda: safe_csv(scores, index=True), "scores.csv")
 
 
 def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
