@@ -393,7 +393,7 @@ def _watch(args: argparse.Namespace) -> int:
     scores = dict(recipe.data_params).get("scores") or ()
     score = recipe.score or (scores[0] if scores else None)
     rows = None
-    if recipe.positive is None and score not in map(str, frame.columns):
+    if recipe.positive is None and str(score) not in map(str, frame.columns):
         scores_as = dict(recipe.data_params).get("scores_as")
         rows = rows_of_classes(frame, target, recipe.view_class, recipe.score, recipe.time, scores_as)
     if rows is None and score is None:
