@@ -220,11 +220,11 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
         key="side_by_side_table",
         alt="Metrics of all settings",
     )
-    _together(evaluations)
     explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
     if explained:
         st.caption(explained.pop())
     tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
+    _together(evaluations)
     if len(evaluations) > 1:
         headings.heading("Diagrams")
     tables.diagrams(evaluations)
