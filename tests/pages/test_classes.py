@@ -65,6 +65,7 @@ def test_a_name_stands_for_one_number_only(opened):
     """The page of a confidence has no accuracy and no log loss of the name that the table of all classes uses."""
     at = go(opened, "explore_reliability")
     at = settled(at.selectbox(key="view_class").set_value("").run())
+    at = settled(at.segmented_control(key="reliability.details").set_value("metrics").run())
     joint = set(table(at, "Confidence ECE").columns)
     confidence = set(table(at, "Miscalibration (CORP)").columns)
     assert {"Accuracy, all classes", "Log loss, all classes"} <= joint
