@@ -516,6 +516,7 @@ def test_errors_of_classes_are_sketched_around_their_values(number):
     [
         ("two_probabilities", 1, "validity"),
         ("two_probabilities", 4, "validity"),
+        ("not_useful", 1, "validity"),
         ("when_it_helps", 3, "calibration_size"),
     ],
 )
