@@ -72,3 +72,15 @@ def test_the_lines_of_a_step_are_all_in_colour_and_named(named):
     left = {one["name"] for one in headings.narrowed(whole)["data"] if one.get("name")}
     names = {key: name for key, (name, _) in lines_of(whole).items()}
     assert left == {names[key] for key in step.picture["lines"]}
+
+
+def test_no_line_of_the_step_on_overlap_is_without_its_name(named):
+    """All that is left is in colour, and the legend names it."""
+    named(**LESSONS["when_it_helps"].steps[1].picture)
+    experiment = EXPERIMENTS["overlap"]
+    found = experiment.simulate(random_state=0, **experiment.numbers(experiment.values({})))
+    entry = FIGURES["overlap"]
+    content = headings.narrowed(entry.draw(entry.prepare(found), LIGHT).to_dict())
+    left = {one["name"] for one in content["data"] if one.get("name")}
+    assert {"Same forest, uncalibrated", "Venn–Abers"} <= left
+    assert not any(one.get("zorder") == -1 for one in content["data"])

@@ -105,7 +105,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             yaxis2={
                 "title": {"text": "Rows of class 1 so far"},
                 "range": [-0.04 * max(1, ones[-1]) - 0.2, ones[-1] + 0.4],
-                "domain": [0, 0.44],
+                "domain": [0, 0.4],
             },
             annotations=[heading("Pools", "y"), heading("Cumulative-sum diagram", "y2")],
         )
