@@ -88,8 +88,12 @@ def with_ghost(
     }
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
-    # Lines of a sketch come first, under the curves, but not under bars, which would hide them
-    under = [one for one in data if ghost.chosen and one["mode"] == "lines" and not _on_bars(one, figure)]
+    # Lines of a sketch come first, under the curves; but bars would hide them, and the order of names would change
+    under = [
+        one
+        for one in data
+        if ghost.chosen and one["mode"] == "lines" and not (_on_bars(one, figure) or _on_names(one, figure))
+    ]
     above = [one for one in data if one not in under]
     return {**figure, "data": [*under, *figure["data"], *above], "layout": layout}
 
@@ -178,6 +182,18 @@ def _as_guess(x: list[Any], y: list[Any], line: dict[str, Any]) -> dict[str, Any
 
 def _on_bars(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
     return any(one.get("type") == "bar" and _axes_of(one) == _axes_of(trace) for one in figure["data"])
+
+
+def _on_names(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
+    """Tell whether the trace has names of the figure's values; an axis of names has them in their first order."""
+    known = {
+        value
+        for one in figure["data"]
+        for axis in "xy"
+        for value in unpacked(one.get(axis, ()))
+        if isinstance(value, str)
+    }
+    return not known.isdisjoint([*trace["x"], *trace["y"]])
 
 
 def _ring(line: dict[str, Any]) -> dict[str, Any]:

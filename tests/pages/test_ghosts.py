@@ -98,6 +98,15 @@ def test_a_line_lies_over_bars_which_would_hide_it():
     assert last["x"] == [1, 9]
 
 
+def test_a_line_on_names_leaves_them_in_their_order():
+    """An axis has its names in the order in which traces bring them: the guessed row became the first."""
+    content = figure()
+    content["data"] = [{"type": "scatter", "x": [1, 2, 3], "y": ["before", "divided", "after"]}]
+    ghosts = ({"lines": [[[1, "divided"], [9, "divided"]]]}, {}, {})
+    whole = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)
+    assert [one["y"][0] for one in whole["data"]] == ["before", "divided"]
+
+
 def test_panels_of_the_answer_and_of_the_guess_have_frames():
     ghosts = ({"panels": [1]}, {"panels": [2]}, {"panels": [1, 2]})
     for guess, told in ((1, {ANSWER, LABEL}), (2, {f"{LABEL}: right"}), (3, {LABEL, f"{LABEL}: right"})):
