@@ -120,23 +120,39 @@ def _as_typed(text: pa.ChunkedArray) -> pd.Series:
     return texts
 
 
-def kind_of(text: pa.ChunkedArray) -> pa.DataType:
-    """Return Arrow's type for a column of a long text, judged by its first rows: levels if few values differ (their
-    spelling is kept), numbers if they are plain, else text.
+def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
+    """Return Arrow's types for the columns of a long text, judged by its first rows.
 
-    >>> kind_of(pa.chunked_array([[f"{i}.5" for i in range(200)]])), kind_of(pa.chunked_array([["1", "0"]])) == LEVELS
-    (DataType(double), True)
+    Columns of few values become levels, so that their spelling is kept; others numbers if they are plain, else text.
+
+    >>> kinds_of(pd.DataFrame({"a": np.arange(200) / 2, "b": [0, 1] * 100})) == [pa.float64(), LEVELS]
+    True
     """
-    if len(pc.unique(known := _known(text))) <= SPELT_VALUES:
-        return LEVELS
-    values = _cast(known)
-    return text.type if values is None else values.type
+    numbers = head.select_dtypes("number")
+    values = np.sort(numbers.to_numpy(float), axis=0)  # gaps come last
+    many = (values[1:] > values[:-1]).sum(axis=0) >= SPELT_VALUES
+    plain = many & (np.fmax.reduce(np.abs(values)) < TOO_LARGE)
+    kinds = {
+        name: pa.int64() if kind == np.int64 else pa.float64() for name, kind in numbers.dtypes[plain].items()
+    }
+    return [
+        kinds.get(name) or (LEVELS if len(head[name].unique()) <= SPELT_VALUES else pa.string())
+        for name in head
+    ]
+
+
+def are_plain(numbers: pd.DataFrame) -> bool:
+    """Tell whether all numbers are so small that their text may not be an account number; see ``LONG_NUMBER``."""
+    if numbers.size < MANY_CELLS:  # the columns of a type are one array
+        parts = [numbers.select_dtypes(kind) for kind in (np.int64, np.float64)]
+    else:
+        parts = [numbers[[name]] for name in numbers]
+    ends = (end.reduce(part.to_numpy(), axis=None, initial=0) for part in parts for end in (np.fmax, np.fmin))
+    return all(abs(end) < TOO_LARGE for end in ends)
 
 
 def typed_cells(cells: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
-    """Type a column that was read as text, as plain numbers or as levels; see ``typed_text``."""
-    if pa.types.is_primitive(cells.type):
-        return Typed(own(cells), {})
+    """Type a column that was read as text or as levels; see ``typed_text``."""
     if cells.type != LEVELS:
         return typed_text(cells, name, comma)
     cells = cells.unify_dictionaries().combine_chunks()
@@ -155,6 +171,15 @@ def own(values: pa.ChunkedArray) -> pd.Series:
     """Copy numbers out of Arrow's memory, which is read-only and also keeps the bytes between the columns."""
     parts = [part.to_numpy(zero_copy_only=False) for part in values.chunks]
     return pd.Series(np.concatenate(parts) if parts else values.to_numpy(), copy=False)
+
+
+def own_numbers(given: list[pa.Table]) -> pd.DataFrame:
+    """Copy columns of numbers out of Arrow's memory, as ``own`` and ``as_frame`` do, each freed once it is copied.
+
+    The table in ``given`` is taken out of the list.
+    """
+    many = given[0].num_rows * given[0].num_columns >= MANY_CELLS
+    return given.pop().to_pandas(split_blocks=many, self_destruct=True)
 
 
 def as_frame(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:

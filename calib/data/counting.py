@@ -155,7 +155,7 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
     if "\ufffd" in text:
         raise DataError(f"{path.name} is not UTF-8 text.", "Save it as UTF-8, or as Parquet.")
     stated = SEPARATOR.match(text)
-    delimiter = stated.group(1) if stated else sniff(text.split("\n", max(line - 1, 0))[-1])
+    delimiter = stated.group(1) if stated else sniff(text.split("\n", max(line - 1, 0))[-1].encode())
     if delimiter == " ":
         raise DataError(f"{path.name} separates its columns by blanks.", "Separate them by commas.")
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(head.shape[1]))

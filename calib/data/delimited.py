@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import csv
-import ctypes
 import io
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
 from calib.data.about import describe
 from calib.data.column_types import (
     GAPS,
-    TOO_LARGE,
     Comma,
     Typed,
+    are_plain,
     as_frame,
     decimal_comma,
-    kind_of,
+    kinds_of,
+    own_numbers,
     typed_cells,
 )
 from calib.data.errors import DataError
@@ -32,23 +31,27 @@ from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, c
 from calib.kernel.memory import release_memory
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
-SAMPLE_LINES = 200
-SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of the sample for the delimiter
+SAMPLE_LINES, SAMPLE_BYTES = 200, 500_000  # of the sample: as many lines as fit, up to this number
+FEWEST_LINES, FEWEST_TO_SNIFF = 40, 10  # of the sample, however long they are
 SAMPLE_CELLS, FEWEST_ROWS = 200_000, 20  # of the rows that show whether the first is a header
-PIECE = 1_000_000  # characters
+PIECE = 1_000_000  # bytes
 MANY_COLUMNS = 100
 GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
-LONG_TEXT = 2_000_000  # characters, from which Arrow parses numbers directly
+LONG_TEXT = 2_000_000  # bytes, from which Arrow parses numbers directly
 HEAD_ROWS, HEAD_CELLS = 10_000, 1_000_000  # used to infer the types of columns
 FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also decide on decimal commas
 
+REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
 
-def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
+
+def read_delimited(text: bytes, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
     """Read delimited text as a typed table; the notes in ``about`` say how it was read.
 
     Parameters
     ----------
+    text
+        In UTF-8, with "\\n" between lines.
     at
         Line of the header, counted from 1; 0 if the file has none; None infers it.
     fewest
@@ -56,16 +59,18 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
 
     Examples
     --------
-    >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
+    >>> read_delimited(b"a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
-    >>> read_delimited("Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["about"].header
+    >>> read_delimited(b"Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["about"].header
     3
     """
-    whole = text.rstrip("\n\x1a")
-    top = tuple(line[:200] for line in _lines(whole, TOP_LINES))
-    stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # Excel states the delimiter this way
-    text = whole[stated.end() if stated else 0 :].lstrip("\n")
-    above = whole.count("\n", 0, len(whole) - len(text))
+    whole = text
+    lines_on_top = _lines(text, TOP_LINES)
+    top = tuple(line[:200] for line in lines_on_top)
+    # Excel states the delimiter this way
+    stated = re.match(r'\s*"?sep=(.)"?\n', "\n".join([*lines_on_top, ""]))
+    text = text[len(stated.group().encode()) if stated else 0 :].lstrip(b"\n")
+    above = whole.count(b"\n", 0, len(whole) - len(text))
     if at:
         text, above = _from_line(whole, at), at - 1
     delimiter = _checked_delimiter(stated.group(1)) if stated else sniff(text)
@@ -73,8 +78,8 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     rows, lines = numbered(text, delimiter)
     check_columns(max(map(len, rows), default=0))
     if at is None and rows and (skipped := lines[rows_above(rows)] - 1):
-        text, above = text.split("\n", skipped)[-1], above + skipped
-        rows = sample(text, delimiter)
+        text, above = text.split(b"\n", skipped)[-1], above + skipped
+        rows = numbered(text, delimiter)[0]
     if max(map(len, rows), default=0) < fewest:
         raise DataError(
             "Only one column was found.",
@@ -95,9 +100,9 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     if skipped:
         notes.append(header_note(above + 1, skipped, "line"))
     del rows, lines  # for thousands of columns, a hundred megabytes
-    given = [_parse(text, delimiter, names, headed, above)]
+    given = _parse(text, delimiter, names, headed, above)
     del text, whole
-    frame = _typed(given, delimiter, notes)
+    frame = _typed(given, names, delimiter, notes)
     return describe(
         frame,
         header=above + 1 if headed else 0,
@@ -123,8 +128,8 @@ def _checked_delimiter(stated: str) -> str:
     )
 
 
-def _from_line(text: str, line: int) -> str:
-    parts = text.split("\n", line - 1)
+def _from_line(text: bytes, line: int) -> bytes:
+    parts = text.split(b"\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
             f"The file has no line {line}, so the header cannot be there.", "Choose a line of the file."
@@ -132,40 +137,41 @@ def _from_line(text: str, line: int) -> str:
     return parts[-1]
 
 
-def _single_blanks(text: str, delimiter: str) -> str:
+def _single_blanks(text: bytes, delimiter: str) -> bytes:
     """Reduce several blanks to one, and remove those at the ends of lines, if blanks are the delimiter."""
     if delimiter != " ":
         return text
-    return "".join(re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", piece)) for piece in _pieces(text))
+    return b"".join(re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", piece)) for piece in _pieces(text))
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: bytes) -> Iterator[bytes]:
     """Yield a text in blocks of whole lines, because processing a block may take ten times its memory."""
     at = 0
     while at < len(text):
-        end = text.find("\n", at + PIECE) + 1 or len(text)
+        end = text.find(b"\n", at + PIECE) + 1 or len(text)
         yield text[at:end]
         at = end
 
 
-def _lines(text: str, most: int) -> list[str]:
+def _lines(text: bytes, most: int) -> list[str]:
     """Return the first lines of a text, without copying the others."""
-    return _top(text, most).split("\n")
+    return text[: _end(text, most)].decode().split("\n")
 
 
-def _top(text: str, lines: int) -> str:
+def _end(text: bytes, lines: int) -> int:
+    """Return where the first lines end, without the line ends after the last line of all."""
     end = -1
     for _ in range(lines):
-        end = text.find("\n", end + 1)
+        end = text.find(b"\n", end + 1)
         if end < 0:
-            return text
-    return text[:end]
+            return len(text.rstrip(b"\n"))
+    return end
 
 
-def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+def numbered(text: bytes, delimiter: str, fewest: int = FEWEST_LINES) -> tuple[list[list[str]], list[int]]:
     """Return the first rows as lists of trimmed cells, and the line on which each begins; skip blank lines."""
-    start = "\n".join(_lines(text, SAMPLE_LINES))
-    reader = csv.reader(io.StringIO(start), delimiter=delimiter)
+    some = min(SAMPLE_LINES, max(fewest, text.count(b"\n", 0, SAMPLE_BYTES)))
+    reader = csv.reader(io.StringIO("\n".join(_lines(text, some))), delimiter=delimiter)
     rows, lines, line = [], [], 1
     try:
         for row in reader:
@@ -182,22 +188,17 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     return rows, lines
 
 
-def sample(text: str, delimiter: str) -> list[list[str]]:
-    """Return the first rows as lists of trimmed cells; skip blank lines."""
-    return numbered(text, delimiter)[0]
-
-
-def sniff(text: str) -> str:
+def sniff(text: bytes) -> str:
     """Guess the delimiter that gives the most even rows; spaces only if no other gives columns.
 
-    >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
+    >>> sniff(b"x;y\\n1,5;2\\n"), sniff(b"x,y\\n1,5\\n"), sniff(b"1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
     """
-    text = re.sub(rf"\A(\s*({'|'.join(COMMENT)}).*\n)+", "", text) or text
+    if remarks := REMARKS.match(text):
+        text = text[remarks.end() :] or text
     best, found = 0.5, None
-    first = _first_lines(text)
     for delimiter in "\t;|,":
-        widths = Counter(len(row) for row in sample(first, delimiter))
+        widths = Counter(map(len, numbered(text, delimiter, FEWEST_TO_SNIFF)[0]))
         width, alike = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
         even = alike / max(1, widths.total())
         if width > 1 and even > best:
@@ -205,12 +206,7 @@ def sniff(text: str) -> str:
     if found is not None:
         return found
     words = {len(line.split()) for line in _lines(text, SAMPLE_LINES) if line.strip()}
-    return " " if len(words) == 1 and words != {1} and "\n" in text.strip() else ","
-
-
-def _first_lines(text: str) -> str:
-    """Return enough lines to infer the delimiter; fewer if they are long, because that takes time."""
-    return "\n".join(_lines(text, max(FEWEST_LINES, text.count("\n", 0, SAMPLE_CHARACTERS))))
+    return " " if len(words) == 1 and words != {1} and b"\n" in text.strip() else ","
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
@@ -250,68 +246,97 @@ def _are_row_names(cells: Sequence[str]) -> bool:
     return running or (len(set(cells)) == len(cells) and not any(NUMBER.match(cell) for cell in cells))
 
 
-def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above: int) -> pa.Table:
-    """Parse the cells: as numbers and levels if a long text begins with such columns, else as text."""
-    cells = min(text.count(delimiter), text.count("\n") * len(names)) + len(names)
-    check_memory(PER_BYTE * sys.getsizeof(text) + PER_CELL * cells)
-    table = _by_kind(text, delimiter, len(names), headed)
-    if table is None:
+def _parse(
+    text: bytes, delimiter: str, names: Sequence[str], headed: bool, above: int
+) -> list[pd.DataFrame | pa.Table]:
+    """Parse the cells: as numbers and levels if a long text begins with such columns, else as text.
+
+    Return the columns of numbers, and the others.
+    """
+    check_memory(PER_BYTE * len(text) + PER_CELL * min(len(text), _lines_of(text) * len(names)))
+    given = _by_kind(text, delimiter, names, headed)
+    if given is None:
         try:
-            table = _cells(text, delimiter, len(names), headed)
+            table = _cells(text, delimiter, names, headed)
         except pa.ArrowInvalid:
             raise _ragged(text, delimiter, len(names), above) from None
-    if '"' in text and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
+        given = [pd.DataFrame(index=pd.RangeIndex(len(table))), table]
+    rows = len(given[0])
+    if b'"' in text and text.count(b'"') % 2 and rows + headed < sum(map(bool, text.split(b"\n"))):
         raise DataError(
             "A quotation mark is never closed, so several rows were read as one cell.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
-    release_memory(len(table) * len(names))
-    return table.rename_columns(list(names))
+    release_memory(rows * len(names))
+    return given
+
+
+def _lines_of(text: bytes) -> int:
+    """Count the lines, in a third of the time that ``bytes.count`` takes."""
+    letters = np.frombuffer(text, np.uint8)
+    pieces = (letters[at : at + PIECE] for at in range(0, len(letters), PIECE))
+    return 1 + sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
 
 
 def _cells(
-    text: str, delimiter: str, width: int, headed: bool, kinds: Sequence[pa.DataType] | None = None
+    text: bytes, delimiter: str, names: Sequence[str], headed: bool, kinds: Sequence[pa.DataType] = ()
 ) -> pa.Table:
-    """Parse columns "0", "1", … as these types, else as text. Arrow reads a million rows in a fraction of a second."""
-    keys = [str(i) for i in range(width)]
+    """Parse columns as these types, else as text. Arrow reads a million rows in a fraction of a second."""
+    types = dict(zip(names, kinds or [pa.string()] * len(names), strict=True))
     return pyarrow.csv.read_csv(
-        _encoded(text),
-        pyarrow.csv.ReadOptions(column_names=keys, skip_rows_after_names=int(headed), block_size=1 << 24),
-        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values='"' in text),
-        pyarrow.csv.ConvertOptions(
-            column_types=dict(zip(keys, kinds or [pa.string()] * width, strict=True)), null_values=GAPS
+        pa.BufferReader(text),
+        pyarrow.csv.ReadOptions(
+            column_names=list(names), skip_rows_after_names=int(headed), block_size=1 << 24
         ),
-        memory_pool=_pool(width),
+        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
+        pyarrow.csv.ConvertOptions(column_types=types, null_values=GAPS, check_utf8=False),
+        memory_pool=_pool(len(names)),
     )
 
 
-def _by_kind(text: str, delimiter: str, width: int, headed: bool) -> pa.Table | None:
+def _by_kind(
+    text: bytes, delimiter: str, names: Sequence[str], headed: bool
+) -> list[pd.DataFrame | pa.Table] | None:
     """Parse a long text with the types of its first rows, in a third of the time that text alone takes.
 
-    Return None if later rows of a column do not have this type; all cells are then parsed as text.
+    Return the columns of numbers, and the others. Return None if later rows of a column do not have its type; all
+    cells are then parsed as text.
     """
     fewest = FEWEST_HEAD if delimiter == "," else SURE_ROWS
-    top = _top(text, min(HEAD_ROWS, max(fewest, HEAD_CELLS // width)))
+    top = text[: _end(text, min(HEAD_ROWS, max(fewest, HEAD_CELLS // len(names))))]
     if len(text) < max(LONG_TEXT, 4 * len(top)):
         return None
     try:
-        head = _cells(top, delimiter, width, headed)
-        if delimiter != "," and any(map(decimal_comma, head.columns)):
+        head = _head(top, delimiter, names, headed)
+        texts = [] if delimiter == "," else [column for _, column in head.select_dtypes("str").items()]
+        if any(decimal_comma(pa.chunked_array([pa.array(column, pa.string())])) for column in texts):
             return None
-        kinds = [kind_of(column) for column in head.columns]
-        if pa.int64() in kinds and _may_be_hexadecimal(text):
-            return None
-        table = _cells(text, delimiter, width, headed, kinds)
-    except pa.ArrowInvalid:
+        kinds = kinds_of(head)
+        if pa.int64() in kinds and any(x in text and b"0" + x in text for x in (b"x", b"X")):
+            return None  # Arrow reads 0x1F as 31; a search for one letter first is fast
+        table = _cells(text, delimiter, names, headed, kinds)
+    except ValueError:  # of pandas or Arrow
         return None
-    numbers = (column for column in table.columns if pa.types.is_primitive(column.type))
-    ends = (pc.min_max(column).as_py() for column in numbers)
-    return table if all(max(abs(each["min"]), abs(each["max"])) < TOO_LARGE for each in ends) else None
+    of_numbers = np.array([pa.types.is_primitive(kind) for kind in kinds])
+    given, table = (
+        [table.select(np.flatnonzero(of_numbers).tolist())],
+        table.select(np.flatnonzero(~of_numbers).tolist()),
+    )
+    numbers = own_numbers(given)
+    return [numbers, table] if are_plain(numbers) else None
 
 
-def _may_be_hexadecimal(text: str) -> bool:
-    """Tell whether the text may contain 0x1F, which Arrow reads as 31; a search for one letter first is fast."""
-    return any(letter in text and f"0{letter}" in text for letter in "xX")
+def _head(top: bytes, delimiter: str, names: Sequence[str], headed: bool) -> pd.DataFrame:
+    """Parse the first rows with pandas, which finds the types of thousands of columns faster than Arrow."""
+    return pd.read_csv(
+        io.BytesIO(top),
+        sep=delimiter,
+        header=0 if headed else None,
+        names=list(names),
+        na_values=list(GAPS),
+        keep_default_na=False,
+        low_memory=False,
+    )
 
 
 def _pool(columns: int) -> pa.MemoryPool:
@@ -319,43 +344,10 @@ def _pool(columns: int) -> pa.MemoryPool:
     return pa.system_memory_pool() if columns < MANY_COLUMNS else pa.default_memory_pool()
 
 
-def _encoded(text: str) -> pa.NativeFile:
-    """Return a text as UTF-8: the bytes of ASCII text itself, other text in blocks, because a copy is large."""
-    if text.isascii():
-        size = ctypes.c_ssize_t()
-        begin = _utf8(text, ctypes.byref(size))
-        return pa.BufferReader(pa.foreign_buffer(begin, size.value, base=text))
-    return pa.PythonFile(_Encoded(text), "r")
-
-
-# ASCII needs no copy. This is our own prototype, because all code shares that of ctypes.pythonapi
-_utf8 = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
-    ("PyUnicode_AsUTF8AndSize", ctypes.pythonapi)
-)
-
-
-class _Encoded(io.RawIOBase):
-    """Text as a file of UTF-8, encoded block by block."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Read at most ``size`` bytes; a character has up to four."""
-        end = len(self._text) if size < 0 else self._at + max(1, size // 4)
-        piece = self._text[self._at : end]
-        self._at += len(piece)
-        return piece.encode("utf-8", "replace")
-
-
-def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
+def _ragged(text: bytes, delimiter: str, width: int, above: int) -> DataError:
     """Return the error for a text that Arrow refused, with its first line of another number of cells."""
     message = f"Some rows of the text do not have {width} columns."
-    lines = (line for piece in _pieces(text) for line in io.StringIO(piece))
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="\n"), delimiter=delimiter)
     try:
         for row in reader:
             if row and len(row) != width:
@@ -369,9 +361,11 @@ def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     )
 
 
-def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
-    """Type the columns of the table in ``given``, which is taken out of the list; add notes and spelling."""
-    table = given.pop()
+def _typed(
+    given: list[pd.DataFrame | pa.Table], names: Sequence[str], delimiter: str, notes: Sequence[str]
+) -> pd.DataFrame:
+    """Type the columns in ``given``, which are taken out of the list; add notes and spelling."""
+    table, numbers = given.pop(), given.pop()
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(map(decimal_comma, table.columns)):
         comma = "certain"
@@ -380,12 +374,13 @@ def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.Da
     done = 0
     for name in list(texts):
         typed[name] = typed_cells(texts.pop(name), name, comma)
-        if (done := done + len(typed[name].values)) >= GIVEN_BACK:
+        if (done := done + len(numbers)) >= GIVEN_BACK:
             release_memory()
             done = 0
-    frame = as_frame({name: column.values for name, column in typed.items()})
+    columns = {name: column.values for name, column in typed.items()}
+    others = as_frame(columns) if len(columns) >= MANY_COLUMNS else pd.DataFrame(columns, copy=False)
     return describe(
-        frame,
+        pd.concat([numbers, others], axis=1)[list(names)],
         notes=(*notes, *(column.note for column in typed.values() if column.note)),
         spelling={name: column.spelling for name, column in typed.items() if column.spelling},
     )

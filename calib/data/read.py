@@ -13,7 +13,6 @@ import os
 import re
 import zlib
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,8 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
-CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
+CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f]")
+PIECE = 1_000_000  # bytes that are decoded at once
 CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
 
 
@@ -221,13 +221,11 @@ def _read(
 ) -> pd.DataFrame:
     """Read the content in ``given``, which is taken out of the list so that it can be freed."""
     expected, encoding = EXTENSIONS.get(extension), None
-    content, texts = given.pop(), list[str]()
+    content = given.pop()
     if found is None:
         check_memory(len(content))
-        text, encoding = _decode(content, name)
-        found = _text_format(text, expected, name)
-        texts, content = [text], b""
-        del text
+        content, encoding = _as_utf8(content, name)
+        found = _text_format(content, expected, name)
     if expected is not None and expected != found:
         raise DataError(
             f"{name} ends in .{extension}, but contains {found} instead of {expected}.",
@@ -239,36 +237,52 @@ def _read(
         return read_npz(content, name)
     if found == EXCEL:
         return read_excel(content, name, sheet, header)
-    read_text = {ARFF: read_arff, JSON: read_json}.get(
-        found, partial(read_delimited, at=header, fewest=fewest)
-    )
-    frame = read_text(texts.pop())
+    if found == TEXT:
+        frame = read_delimited(content, header, fewest)
+    else:
+        text, content = str(content, "utf-8"), b""
+        frame = read_arff(text) if found == ARFF else read_json(text)
     if encoding is not None:
         note = f"The text is not in Unicode, so it was read as {encoding}."
         describe(frame, notes=(note, *about(frame).notes))
     return frame
 
 
-def _decode(content: bytes, name: str) -> tuple[str, str | None]:
-    """Return (text, the encoding if it is not Unicode)."""
+def _as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
+    """Return (text in UTF-8 with "\\n" between lines, the encoding if it is not Unicode)."""
     encoding = next(
         (encoding for mark, encoding in BOMS if content.startswith(mark)), None
     ) or _unmarked_utf16(content)
     fallback = None
     try:
-        text = _whole_lines(content, encoding or "utf-8")
+        if encoding in (None, "utf-8-sig"):
+            _check_utf8(content)
+        else:
+            content = content.decode(encoding).encode()
     except UnicodeDecodeError:
         if encoding is not None:
             raise DataError(
                 f"{name} contains damaged {encoding.upper()} text.", "Save the file again as UTF-8."
             ) from None
-        text, fallback = _western(content)
-    start = text[: 1 << 20]
-    if "\x00" in text or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
+        content, fallback = _western(content)
+    start = content[: 1 << 20]
+    if b"\x00" in content or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
         raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
-    if "\r" in text:  # a search takes a tenth of the time of replacing
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.lstrip("\ufeff").rstrip("\n\x1a"), fallback
+    if b"\r" in content:  # a search takes a tenth of the time of replacing
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    while content.startswith(codecs.BOM_UTF8):
+        content = content.removeprefix(codecs.BOM_UTF8)
+    ends = content[-64:].rstrip(b"\n").endswith(b"\x1a")  # most texts need no copy
+    return content.rstrip(b"\n\x1a") if ends else content, fallback
+
+
+def _check_utf8(content: bytes) -> None:
+    """Raise UnicodeDecodeError if bytes are not UTF-8, without a copy of them all as text."""
+    if not content.isascii():
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for at in range(0, len(content), PIECE):
+            decoder.decode(content[at : at + PIECE])
+        decoder.decode(b"", final=True)
 
 
 def _unmarked_utf16(content: bytes) -> str | None:
@@ -282,22 +296,15 @@ def _unmarked_utf16(content: bytes) -> str | None:
     return "utf-16-be" if even > odd else "utf-16-le"
 
 
-def _western(content: bytes) -> tuple[str, str]:
+def _western(content: bytes) -> tuple[bytes, str]:
     try:
-        return _whole_lines(content, "cp1252"), "Windows-1252"
+        return content.decode("cp1252").encode(), "Windows-1252"
     except UnicodeDecodeError:
-        return _whole_lines(content, "latin-1"), "Latin-1"
+        return content.decode("latin-1").encode(), "Latin-1"
 
 
-def _whole_lines(content: bytes, encoding: str) -> str:
-    """Decode without the trailing line ends, because stripping them later would copy a large text."""
-    last = content[-64:]
-    spare = 0 if encoding.startswith(("utf-16", "utf-32")) else len(last) - len(last.rstrip(b"\r\n\x1a"))
-    return str(memoryview(content)[: len(content) - spare], encoding)
-
-
-def _text_format(text: str, expected: str | None, name: str) -> str:
-    start = text[:100_000].lstrip()
+def _text_format(text: bytes, expected: str | None, name: str) -> str:
+    start = text[:100_000].decode(errors="ignore").lstrip()
     if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
         raise DataError(
             f"{name} is a web page or XML, not a table. Perhaps you saved the page instead of the file.",
