@@ -38,6 +38,7 @@ MISSING_NUMBER = (
 GAPS = MISSING + MISSING_NUMBER
 # Columns with at most so many values keep the file's spelling: one may be the label
 SPELT_VALUES = 100
+FEW_LEVELS = 10  # many columns may have the same levels if they are so few
 # inf and nan included: a column that begins otherwise contains words
 STARTS_NUMBER = frozenset("0123456789+-.,iInN")
 TOO_LARGE = 10**15
@@ -94,11 +95,22 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     >>> typed_text(pa.chunked_array([["1,5", "1.234,5"]])).values.tolist()
     [1.5, 1234.5]
     """
+    text = _trimmed(text)
+    return _recognised(text, name, comma) or Typed(_as_typed(text), {})
+
+
+def _trimmed(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Strip blanks, and make gaps missing."""
     chunks = text.chunks if len(text) >= LARGE else [text.combine_chunks()]
     pieces = [without_tokens(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces
     release_memory(len(text))
+    return text
+
+
+def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
+    """Convert trimmed text to numbers or dates; return None if it does not fit a whole column."""
     if text.null_count == len(text):
         return Typed(pd.Series(np.full(len(text), np.nan)), {})
     known = without_tokens(text, MISSING_NUMBER)
@@ -111,7 +123,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
         elif first[0] in STARTS_NUMBER and (found := _numbers(known, name, comma)) is not None:
             values, spelt, note = found
             return Typed(own(values), _spelling(spelt, values), note)
-    return Typed(_as_typed(text), {})
+    return None
 
 
 def _as_typed(text: pa.ChunkedArray) -> pd.Series:
@@ -151,15 +163,26 @@ def are_plain(numbers: pd.DataFrame) -> bool:
     return all(abs(end) < TOO_LARGE for end in ends)
 
 
-def typed_cells(cells: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
-    """Type a column that was read as text or as levels; see ``typed_text``."""
+def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any, Any]) -> Typed:
+    """Type a column that was read as text or as levels; see ``typed_text``.
+
+    Thousands of columns often have the same levels, so ``seen`` keeps what was found for each list of levels.
+    """
     if cells.type != LEVELS:
         return typed_text(cells, name, comma)
     cells = cells.unify_dictionaries().combine_chunks()
-    found = typed_text(pa.chunked_array([cells.dictionary]), name, comma)
-    if isinstance(found.values.array, pd.arrays.ArrowStringArray):
-        return replace(found, values=_as_typed(arrow(found.values).take(cells.indices)))
-    return replace(found, values=pd.Series(found.values.to_numpy()[cells.indices.to_numpy()], copy=False))
+    levels, rows = cells.dictionary, cells.indices
+    key = (*levels.to_pylist(),) if len(levels) <= FEW_LEVELS else name
+    if key in seen:
+        text, found = seen[key]
+    else:
+        text = _trimmed(pa.chunked_array([levels]))
+        found = _recognised(text, name, comma)
+        if len(levels) <= FEW_LEVELS and not (found and found.note):  # a note names its column
+            seen[key] = text, found
+    if found is None:
+        return Typed(_as_typed(text.take(rows)), {})
+    return replace(found, values=pd.Series(found.values.to_numpy()[rows.to_numpy()], copy=False))
 
 
 def _known(text: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -273,6 +296,8 @@ def decimal_comma(text: pa.ChunkedArray) -> bool:
 def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
     """Return value → the file's spelling, for columns of few values that Python would write otherwise (1.0, +1, 01)."""
     if len(pc.unique(text.slice(0, 10_000))) > SPELT_VALUES:
+        return {}
+    if values.type == pa.int64() and pc.all(pc.equal(pc.cast(values, text.type), text)).as_py():
         return {}
     pairs = (
         pa.table([text, values], ["text", "value"])

@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ TOP_LINES = 20  # of a text, kept for the choice of the header
 LONG_TEXT = 2_000_000  # bytes, from which Arrow parses numbers directly
 HEAD_ROWS, HEAD_CELLS = 10_000, 1_000_000  # used to infer the types of columns
 FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also decide on decimal commas
-
+# Lines above the table that begin with a comment sign
 REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
 
 
@@ -317,13 +318,11 @@ def _by_kind(
         table = _cells(text, delimiter, names, headed, kinds)
     except ValueError:  # of pandas or Arrow
         return None
-    of_numbers = np.array([pa.types.is_primitive(kind) for kind in kinds])
-    given, table = (
-        [table.select(np.flatnonzero(of_numbers).tolist())],
-        table.select(np.flatnonzero(~of_numbers).tolist()),
-    )
+    given = [table.select([i for i, kind in enumerate(kinds) if pa.types.is_primitive(kind)])]
+    others = table.select([i for i, kind in enumerate(kinds) if not pa.types.is_primitive(kind)])
+    del table
     numbers = own_numbers(given)
-    return [numbers, table] if are_plain(numbers) else None
+    return [numbers, others] if are_plain(numbers) else None
 
 
 def _head(top: bytes, delimiter: str, names: Sequence[str], headed: bool) -> pd.DataFrame:
@@ -371,16 +370,17 @@ def _typed(
         comma = "certain"
     texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
     del table  # texts of millions of rows are large: each is freed once it is typed
-    done = 0
+    done, seen = 0, dict[Any, Any]()
     for name in list(texts):
-        typed[name] = typed_cells(texts.pop(name), name, comma)
+        typed[name] = typed_cells(texts.pop(name), name, comma, seen)
         if (done := done + len(numbers)) >= GIVEN_BACK:
             release_memory()
             done = 0
     columns = {name: column.values for name, column in typed.items()}
     others = as_frame(columns) if len(columns) >= MANY_COLUMNS else pd.DataFrame(columns, copy=False)
+    frame = pd.concat([numbers, others], axis=1)[list(names)] if numbers.shape[1] else others
     return describe(
-        pd.concat([numbers, others], axis=1)[list(names)],
+        frame,
         notes=(*notes, *(column.note for column in typed.values() if column.note)),
         spelling={name: column.spelling for name, column in typed.items() if column.spelling},
     )

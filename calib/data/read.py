@@ -237,11 +237,11 @@ def _read(
         return read_npz(content, name)
     if found == EXCEL:
         return read_excel(content, name, sheet, header)
+    given, content = [content], b""
     if found == TEXT:
-        frame = read_delimited(content, header, fewest)
+        frame = read_delimited(given.pop(), header, fewest)
     else:
-        text, content = str(content, "utf-8"), b""
-        frame = read_arff(text) if found == ARFF else read_json(text)
+        frame = (read_arff if found == ARFF else read_json)(str(given.pop(), "utf-8"))
     if encoding is not None:
         note = f"The text is not in Unicode, so it was read as {encoding}."
         describe(frame, notes=(note, *about(frame).notes))

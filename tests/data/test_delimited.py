@@ -201,6 +201,25 @@ def test_columns_of_a_long_text_are_read_by_kind(monkeypatch):
         assert delimited._by_kind(rows + last, ",", "abc", False) is None
 
 
+def test_columns_of_the_same_levels_share_what_was_found_but_not_their_notes(monkeypatch):
+    """Thousands of columns of 0 and 1 are recognised once; a note names its own column."""
+    cells = ["1,5;50 %;01;x;1,5", "2,5;5 %;1;y;2,5"]
+    content = ("a;b;c;d;e\n" + "".join(f"{cells[i % 2]}\n" for i in range(2_000))).encode()
+    cell_by_cell = read_table(content, "t.csv")
+    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    frame = read_table(content, "t.csv")
+    pd.testing.assert_frame_equal(frame, cell_by_cell, check_exact=True)
+    assert about(frame) == about(cell_by_cell)
+    assert [note for note in about(frame).notes if "Column 'e'" in note]
+
+    monkeypatch.setattr(delimited, "FEWEST_HEAD", 20)
+    same = ("a,b,y\n" + "".join(f"0{i % 2},{i % 2},{i % 2}\n" for i in range(2_000))).encode()
+    frame = read_table(same, "t.csv")
+    assert frame["b"].tolist() == frame["y"].tolist() == [0, 1] * 1_000
+    assert about(frame).spelling == {"a": {0: "00", 1: "01"}}
+
+
 def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
     spaced = b"a b  y\n" + b" 1   2 x \n3\t4 y\n" * 50
     quoted = b"a,y\n" + b'"one\ntwo",0\n' * 50 + b"1\n"

@@ -366,3 +366,12 @@ def test_a_column_of_scores_alone_is_a_table_where_no_label_is_asked_for():
     assert about(bare).notes == ("The file has no header line: its column is called column 1.",)
     with pytest.raises(DataError, match="Only one column"):
         read_table(b"score\n0.1\n0.25\n", "s.csv")
+
+
+def test_letters_that_fall_into_two_pieces_are_utf_8_and_half_a_letter_is_not(monkeypatch):
+    monkeypatch.setattr("calib.data.read.PIECE", 3)
+    text = "name,y\né…🙂ß,0\nb,1\n"
+    assert read_table(text.encode(), "t.csv")["name"].tolist() == ["é…🙂ß", "b"]
+    frame = read_table("y,name\n0,b\n1,é".encode()[:-1], "t.csv")
+    assert frame["name"].tolist() == ["b", "Ã"]
+    assert "Windows-1252" in about(frame).notes[0]
