@@ -346,7 +346,8 @@ def _pool(columns: int) -> pa.MemoryPool:
 def _ragged(text: bytes, delimiter: str, width: int, above: int) -> DataError:
     """Return the error for a text that Arrow refused, with its first line of another number of cells."""
     message = f"Some rows of the text do not have {width} columns."
-    reader = csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="\n"), delimiter=delimiter)
+    lines = io.TextIOWrapper(io.BytesIO(text.rstrip(b"\n")), "utf-8", newline="\n")
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         for row in reader:
             if row and len(row) != width:
