@@ -158,7 +158,7 @@ def are_plain(numbers: pd.DataFrame) -> bool:
     if numbers.size < MANY_CELLS:  # the columns of a type are one array
         parts = [numbers.select_dtypes(kind) for kind in (np.int64, np.float64)]
     else:
-        parts = [numbers[[name]] for name in numbers]
+        parts = [column for _, column in numbers.items()]
     ends = (end.reduce(part.to_numpy(), axis=None, initial=0) for part in parts for end in (np.fmax, np.fmin))
     return all(abs(end) < TOO_LARGE for end in ends)
 

@@ -189,11 +189,13 @@ def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monke
     assert about(by_kind) == about(by_cells)
 
 
-def test_columns_of_a_long_text_are_read_by_kind(monkeypatch):
+@pytest.mark.parametrize("many", [0, 10_000_000])  # cells, from which every column is an array of its own
+def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     """Whether the test above compares two things: numbers and levels come as such, and a late word undoes it."""
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
     monkeypatch.setattr(delimited, "LONG_TEXT", 0)
     monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    monkeypatch.setattr("calib.data.column_types.MANY_CELLS", many)
     numbers, others = delimited._by_kind(rows, ",", "abc", False)
     assert numbers.dtypes.to_dict() == {"a": np.int64, "b": np.float64}
     assert others.schema.types == [LEVELS]
