@@ -134,6 +134,7 @@ class Connection:
         pieces, rows = [], 0
         for names, some in self.pieces(name, watch, by):
             rows += len(some)
+            watch.step(0.0, f"{rows:,} rows read")
             check_memory(len(names) * (PER_OBJECT * len(some) + PER_CELL * rows))
             pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
         return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()

@@ -1,6 +1,9 @@
 """The tables of a folder: all that are in it and nothing else, whatever a name or a link says."""
 
+import json
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +111,50 @@ def test_a_folder_without_rights_is_said(root, monkeypatch):
     denied.add(str(root))
     with pytest.raises(DataError, match="no permission"):
         Folder(root)
+
+
+def as_nobody(call):
+    """Return what ``call`` returns or how it is refused, computed in a process that is not root's."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            said = call()
+        except DataError as error:
+            said = str(error)
+        except BaseException as error:
+            said = repr(error)
+        os.write(writes, json.dumps(said).encode())
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as told:
+        said = json.loads(told.read())
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_to_a_user_without_rights_a_folder_and_its_tables_are_refused_in_words():
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        root.chmod(0o755)
+        (root / "open.csv").write_bytes(CONTENT)
+        (root / "locked.csv").write_bytes(CONTENT)
+        (root / "closed").mkdir()
+        (root / "closed" / "inside.csv").write_bytes(CONTENT)
+        (root / "locked.csv").chmod(0)
+        (root / "closed").chmod(0)
+        assert as_nobody(lambda: [table.name for table in Folder(root).tables()]) == ["open.csv"]
+        locked = "locked.csv cannot be read: no permission. Ask whoever runs the server."
+        assert as_nobody(lambda: str(Folder(root).path("locked.csv"))) == locked
+        inside = "There is no table closed/inside.csv in the server's folder. Choose another on Data."
+        assert as_nobody(lambda: str(Folder(root).path("closed/inside.csv"))) == inside
+        root.chmod(0)
+        refused = f"{root} cannot be read: no permission. Allow this user to read it."
+        assert as_nobody(lambda: str(Folder(root).root)) == refused
+        root.chmod(0o755)
+        (root / "closed").chmod(0o755)

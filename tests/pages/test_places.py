@@ -11,7 +11,7 @@ from calib import sources
 from calib.data import TooLargeError, counting, database, read
 from calib.sources import digest
 from pages.ui import places
-from tests.pages.app import faults, go, jobs_of, messages, page, settled
+from tests.pages.app import bring, faults, go, jobs_of, messages, page, settled
 from tests.waiting import LIMIT, until
 
 RNG = np.random.default_rng(0)
@@ -419,3 +419,58 @@ def large_once():
             raise TooLargeError("too large", "fewer")
 
     return check
+
+
+def wide() -> bytes:
+    names = [*(f"c{i}" for i in range(10_000)), "y"]
+    rows = ("0.5," * 10_000 + label for label in ("yes", "no") * 5)
+    return "\n".join([",".join(names), *rows]).encode()
+
+
+TEXTS = pd.DataFrame(
+    {name: [f"{name} said {RNG.random()}" for _ in range(200)] for name in ("a", "b", "c")}
+).to_csv(index=False)
+
+
+@pytest.mark.parametrize("by", ["folder", "upload"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (wide(), "The table has 10,001 columns, which is too many. Keep at most 5,000 columns."),
+        (b"\x89PNG and more", "table.csv is an image, not a table"),
+    ],
+)
+def test_a_table_that_cannot_be_used_gets_one_message_and_nothing_is_lost(root, by, content, words):
+    at = chosen(page("explore_data"), "people.csv")
+    at = at.selectbox(key="target").select("y").run()
+    before = at.session_state["recipe"]
+    (root / "table.csv").write_bytes(content)
+    at = chosen(at.run(), "table.csv") if by == "folder" else bring(at, "table.csv", content)
+    (said,) = [text for text in messages(at) if words in text]
+    assert "Still using: people.csv." in said
+    assert at.session_state["recipe"] == before
+    assert not faults(at)
+    at = go(at, "explore_reliability")
+    assert not faults(at)
+    assert at.session_state["shown"]
+
+
+@pytest.mark.parametrize("by", ["folder", "upload", "query"])
+def test_a_table_without_a_label_is_opened_and_asks_for_one(root, warehouse, by):
+    """Texts only, or numbers only; nothing is guessed, and other data can be chosen."""
+    (root / "texts.csv").write_text(TEXTS, encoding="utf-8")
+    with sqlite3.connect(warehouse) as made:
+        pd.DataFrame({"p": RNG.random(50), "q": RNG.random(50)}).to_sql("unlabelled", made, index=False)
+    at = page("explore_data")
+    if by == "query":
+        at = of_database(at, "unlabelled")
+    else:
+        at = chosen(at, "texts.csv") if by == "folder" else bring(at, "texts.csv", TEXTS.encode())
+    assert not at.exception
+    assert at.session_state["recipe"].target is None
+    assert any("label" in text for text in messages(at))
+    at = go(at, "explore_reliability")
+    assert not at.exception
+    assert any("You have not chosen the label column" in text for text in messages(at))
+    at = chosen(go(at, "explore_data"), "people.csv")
+    assert not faults(at)
