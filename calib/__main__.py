@@ -50,6 +50,7 @@ from calib.data import (
     connection,
     digest_of,
     guess_target,
+    open_if_many,
     open_large,
     open_query,
     read_table,
@@ -82,6 +83,7 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
 from calib.sources import (
     Upload,
+    can_count,
     count_large,
     digest,
     file_digest,
@@ -478,7 +480,10 @@ def _on_file(
     else:
         name = path.name
         try:
-            frame = read_table(_checked(path), name, **reading(recipe))
+            if not whole and not reading(recipe) and (many := open_if_many(path)) and _counts(recipe, many):
+                large, frame = many, many.head
+            else:
+                frame = read_table(_checked(path), name, **reading(recipe))
         except TooLargeError:
             if whole:
                 raise
@@ -535,6 +540,12 @@ def _on_file(
             how = f"{problem.remedy}{_in_the_recipe(problem)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset, found
+
+
+def _counts(recipe: Recipe, file: LargeFile) -> bool:
+    """Tell whether a file of very many predictions is counted although its rows would fit into memory."""
+    target = recipe.target or ("target" if "target" in file.head else guess_target(file.head))
+    return target is not None and can_count(recipe.replace(target=target), file)
 
 
 def _of_query(

@@ -603,6 +603,27 @@ def count_large(
     DataError
         If a field of the Recipe needs single rows, or ``count_predictions`` refuses the file.
     """
+    target, score = str(recipe.target), _counted_score(recipe, file)
+    if isinstance(file, LargeQuery):
+        frame = file.count(target, score, recipe.weight, watch)
+    else:
+        frame = count_predictions(file, target, score, recipe.weight, spill=spill, watch=watch)
+    params = {name: value for name, value in recipe.data_params if name not in READING}
+    return recipe.replace(
+        score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}
+    ), frame
+
+
+def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:
+    """Tell whether ``count_large`` accepts a Recipe with predictions."""
+    try:
+        return recipe.content == "predictions" and bool(_counted_score(recipe, file))
+    except DataError:
+        return False
+
+
+def _counted_score(recipe: Recipe, file: LargeFile | LargeQuery) -> str:
+    """Return the score by which rows are counted; refuse fields that need single rows."""
     for name in BY_ROW:
         if value := getattr(recipe, name):
             raise DataError(
@@ -617,15 +638,7 @@ def count_large(
             f"weight: {recipe.weight!r} is not a count of rows, so {file.name} cannot be counted.",
             "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
         )
-    target, score = str(recipe.target), _one_score(recipe, file.head)
-    if isinstance(file, LargeQuery):
-        frame = file.count(target, score, recipe.weight, watch)
-    else:
-        frame = count_predictions(file, target, score, recipe.weight, spill=spill, watch=watch)
-    params = {name: value for name, value in recipe.data_params if name not in READING}
-    return recipe.replace(
-        score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}
-    ), frame
+    return _one_score(recipe, file.head)
 
 
 def _one_score(recipe: Recipe, head: pd.DataFrame) -> str:

@@ -151,3 +151,24 @@ def test_without_an_option_half_of_so_few_rows_are_learned_from(tmp_path, featur
     assert "placement is 'cv', but the model learns from a sample" in capsys.readouterr().err
     assert run(tmp_path, features, **(given | {"placement": "split"})) == 0
     assert "learns from 2,000 of 4,000 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+def test_very_many_predictions_are_counted_even_if_they_fit_into_memory(
+    tmp_path, rows, capsys, monkeypatch, name
+):
+    table = pd.concat([rows] * 3, ignore_index=True)[["label", "p"]]
+    table.to_parquet(tmp_path / name) if name.endswith("parquet") else table.to_csv(
+        tmp_path / name, index=False
+    )
+    given = Recipe(content="predictions", target="label")
+    lines = table.value_counts(["label", "p"])
+    for most, kept in ((20_000, len(table)), (10_000, len(lines))):
+        monkeypatch.setattr(counting, "MANY_ROWS", most)
+        recipe, data, _ = _on_file(given, tmp_path / name)
+        assert data.n == kept
+    counted = evaluate(recipe, data).on_every_row()
+    single = check(table["label"], table["p"])
+    np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
+    by_row = given.replace(segment=("p=0.5..",))
+    assert _on_file(by_row, tmp_path / name)[1].n == len(table)  # it needs single rows

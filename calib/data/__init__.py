@@ -3,7 +3,7 @@
 from calib.data.about import Table, about
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
-from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_large
+from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_if_many, open_large
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.data.errors import DataError, TooLargeError, TooManyRowsError
 from calib.data.folder import Folder, FolderTable
@@ -63,6 +63,7 @@ __all__ = [
     "load_sample",
     "looks_like_predictions",
     "may_count",
+    "open_if_many",
     "open_large",
     "open_query",
     "prepare",

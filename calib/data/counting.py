@@ -38,6 +38,8 @@ from calib.kernel.wording import counted
 MOST_SCORES = 5_000_000
 # Decimals to which scores are rounded if more are distinct; one fewer if still too many, and so on
 DECIMALS = 7
+# Rows above which predictions are counted even if they fit into memory: row by row, 10 million take minutes
+MANY_ROWS = 2_000_000
 PROBED = 8_000_000  # first rows, counted to learn early that there are more
 MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
 FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, read to learn its columns and types
@@ -61,6 +63,8 @@ class LargeFile:
         Delimiter of a text; None for a Parquet file.
     texts
         Columns that a Parquet file stores as text.
+    rows
+        Number of rows, estimated for a text.
     """
 
     path: Path
@@ -69,6 +73,7 @@ class LargeFile:
     parameters: tuple[Any, ...]
     delimiter: str | None = None
     texts: frozenset[str] = frozenset()
+    rows: int = 0
 
     @property
     def name(self) -> str:
@@ -130,10 +135,11 @@ def _parquet(path: Path) -> LargeFile:
             batches = [batch for batch, _ in zip(file.iter_batches(FIRST_ROWS), range(1), strict=False)]
             parquet.write_table(pa.Table.from_batches(batches, file.schema_arrow), first)
             texts = frozenset(field.name for field in file.schema_arrow if _is_text(field.type))
+            rows = file.metadata.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path.name} is a damaged Parquet file ({error}).", "Save it again.") from None
     head = describe(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
-    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),), texts=texts)
+    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),), texts=texts, rows=rows)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -164,7 +170,19 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
         """quote='"', escape='"', comment='', nullstr='', auto_detect=false, strict_mode=true)"""
     )
     how = (glob.escape(str(path)), delimiter, "gzip" if packed else "none")
-    return LargeFile(path, head, source, how, delimiter)
+    rows = 0 if packed else len(head) * path.stat().st_size // max(len(start), 1)
+    return LargeFile(path, head, source, how, delimiter, rows=rows)
+
+
+def open_if_many(path: Path) -> LargeFile | None:
+    """Open a Parquet or text file of more than ``MANY_ROWS`` rows; return None for any other file."""
+    try:
+        if path.stat().st_size < MANY_ROWS:  # a row of a text has more bytes, and one of Parquet hardly fewer
+            return None
+        file = open_large(path)
+    except (DataError, OSError):
+        return None
+    return file if file.rows > MANY_ROWS else None
 
 
 def count_predictions(

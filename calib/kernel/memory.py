@@ -39,7 +39,7 @@ def release_memory(rows: int = LARGE) -> None:
 
 
 def free() -> float:
-    """Return the bytes that this process may still take: those of the machine, or of its container if they are fewer.
+    """Return the bytes that this process may still take: of the machine, its container or its own limit (ulimit -v).
 
     Returns
     -------
@@ -51,13 +51,24 @@ def free() -> float:
     >>> 0 <= free()
     True
     """
-    return max(0, min(_free_of_machine(), *_free_of_groups()))
+    return max(0, min(_free_of_machine(), _free_of_process(), *_free_of_groups()))
 
 
 def _free_of_machine() -> float:
     with suppress(OSError, ValueError, IndexError):
         said = (ROOT / "proc/meminfo").read_text().partition("MemAvailable:")[2].split()
         return int(said[0]) * 1024
+    return float("inf")
+
+
+def _free_of_process() -> float:
+    with suppress(ImportError, OSError, ValueError, IndexError):
+        import resource  # not on every system
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most != resource.RLIM_INFINITY:
+            pages = int((ROOT / "proc/self/statm").read_text().split()[0])
+            return most - pages * resource.getpagesize()
     return float("inf")
 
 

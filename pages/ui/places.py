@@ -31,6 +31,7 @@ from calib.data import (
     digest_of,
     guess_target,
     looks_like_predictions,
+    open_if_many,
     open_large,
     open_query,
 )
@@ -209,16 +210,26 @@ def _cancel_query() -> None:
 
 
 def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
-    file = TableFile(table.name, place.path(table.name))
+    path = place.path(table.name)
+    if (many := open_if_many(path)) is not None and _counted(many):
+        return _large(table.name, many, watch, None, data)
+    file = TableFile(table.name, path)
     try:
         frame = file.read()
     except TooLargeError as error:
-        return _large(table.name, open_large(place.path(table.name)), watch, error, data)
+        return _large(table.name, open_large(path), watch, error, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
+def _counted(many: LargeFile) -> bool:
+    """Tell whether the rows of a file are predictions that can be counted by one score."""
+    target = guess_target(many.head)
+    recipe = Recipe(content="predictions", target=target)
+    return target is not None and looks_like_predictions(many.head) and sources.can_count(recipe, many)
+
+
 def _large(
-    name: str, large: LargeFile | LargeQuery, watch: Watch, why: TooLargeError, data: str | None = None
+    name: str, large: LargeFile | LargeQuery, watch: Watch, why: TooLargeError | None, data: str | None = None
 ) -> state.Upload:
     """Open a table that does not fit into memory: predictions are counted, of features only the first rows are kept.
 

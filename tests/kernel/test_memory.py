@@ -1,5 +1,7 @@
 """What things hold, in bytes: held against what their arrays say themselves."""
 
+import subprocess
+import sys
 import threading
 from types import MappingProxyType
 
@@ -112,3 +114,27 @@ def test_what_is_free_is_what_the_machine_or_the_container_leaves(files, free, t
     system(tmp_path, files)
     monkeypatch.setattr(memory, "ROOT", tmp_path)
     assert memory.free() == free
+
+
+LIMITED = """
+import resource, sys
+from calib.data import DataError, read_table
+from calib.kernel.memory import free
+import pyarrow.csv
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 700_000_000,) * 2)
+assert 500_000_000 < free() <= 700_000_000
+try:
+    read_table(b"a,b\\n" + b"0.25,0.5\\n" * 9_000_000, "big.csv")
+except DataError as error:
+    print(error)
+print(len(read_table(b"a,b\\n" + b"0.25,0.5\\n" * 1_000, "small.csv")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say what a process has taken")
+def test_under_a_real_limit_a_large_table_is_refused_in_words_and_a_small_one_is_read():
+    run = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True)
+    refused, rows = run.stdout.splitlines()
+    assert "of memory, but only" in refused
+    assert rows == "1000"

@@ -34,6 +34,11 @@ def root(tmp_path, monkeypatch):
 
 
 def chosen(at, name):
+    return settled(selected(at, name))
+
+
+def selected(at, name):
+    """Choose a table, and do not wait for its sample."""
     return at.selectbox(key="placed_table").select(name).run()
 
 
@@ -125,10 +130,10 @@ def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, mon
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 50_000)
     monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
-    at = at.selectbox(key="target").select("y").run() if at.session_state["recipe"].target != "y" else at
+    at = settled(at.selectbox(key="target").select("y").run())
     assert not faults(at)
     assert any("learns from 2,500 of 5,000 rows" in note.value for note in at.text)
-    at = at.number_input(key="data_params.learn_rows").set_value(1_200).run()
+    at = settled(at.number_input(key="data_params.learn_rows").set_value(1_200).run())
     assert not faults(at)
     assert any("learns from 1,200 of 5,000 rows" in note.value for note in at.text)
     (rows,) = [metric for metric in at.metric if metric.label == "Rows"]
@@ -299,7 +304,7 @@ class Halted:
 @pytest.mark.usefixtures("large_features")
 def test_a_draw_shows_its_progress_and_after_cancel_nothing_is_lost_and_it_starts_again(monkeypatch):
     halted = Halted(monkeypatch)
-    at = chosen(page("explore_data"), "large.csv")
+    at = selected(page("explore_data"), "large.csv")
     assert halted.begun.acquire(timeout=LIMIT)
     before = at.session_state["recipe"]
     assert before.target == "y"
@@ -322,7 +327,7 @@ def test_a_draw_shows_its_progress_and_after_cancel_nothing_is_lost_and_it_start
 @pytest.mark.usefixtures("large_features")
 def test_a_draw_that_is_no_longer_wanted_ends(monkeypatch):
     halted = Halted(monkeypatch)
-    at = chosen(page("explore_data"), "large.csv")
+    at = selected(page("explore_data"), "large.csv")
     assert halted.begun.acquire(timeout=LIMIT)
     (job,) = jobs_of(at, "sample")
     at = chosen(at, "people.csv")
@@ -335,7 +340,7 @@ def test_a_file_that_changes_while_its_sample_is_drawn_is_said_and_can_be_read_a
     large_features, monkeypatch
 ):
     halted = Halted(monkeypatch)
-    at = chosen(page("explore_data"), "large.csv")
+    at = selected(page("explore_data"), "large.csv")
     assert halted.begun.acquire(timeout=LIMIT)
     before = at.session_state["recipe"]
     rows = large_features.read_text(encoding="utf-8")
@@ -474,3 +479,16 @@ def test_a_table_without_a_label_is_opened_and_asks_for_one(root, warehouse, by)
     assert any("You have not chosen the label column" in text for text in messages(at))
     at = chosen(go(at, "explore_data"), "people.csv")
     assert not faults(at)
+
+
+def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_memory(root, monkeypatch):
+    scores(3_000).to_parquet(root / "many.parquet")
+    monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
+    at = chosen(page("explore_data"), "many.parquet")
+    assert not faults(at)
+    assert any("its 3,000 rows counted by score and label" in note.value for note in at.text)
+    scores(3_000).assign(q=RNG.random(3_000)).to_parquet(
+        root / "two.parquet"
+    )  # of several scores, all are kept
+    at = chosen(at.run(), "two.parquet")
+    assert not any("counted by score and label" in note.value for note in at.text)
