@@ -28,13 +28,21 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
-from calib.data import TooLargeError, about, guess_target, looks_like_predictions, open_large, read_table
+from calib.data import (
+    TooLargeError,
+    about,
+    guess_target,
+    looks_like_predictions,
+    open_if_many,
+    open_large,
+    read_table,
+)
 from calib.evaluate import JointEvaluation, check
 from calib.kernel.checks import InputError
 from calib.models import class_one_score, class_scores
 from calib.placements.base import coded_classes
 from calib.recipe import Recipe, with_classes
-from calib.sources import count_large, digest
+from calib.sources import count_large, digest, holds_predictions
 
 LABEL, SCORE = "label", "prediction"
 PATIENCE = 120.0  # seconds for the server to start, on a busy machine
@@ -265,7 +273,10 @@ def show_file(path: Path) -> int:
     InputError
         If the file cannot be read, or the server does not start.
     """
+    many = open_if_many(path)
     try:
+        if many is not None and holds_predictions(many):
+            raise TooLargeError("It has very many rows.")
         read_table(path)  # raises the errors of the file
         name, content, said = path.name, path.read_bytes(), None
     except TooLargeError:

@@ -33,8 +33,10 @@ from calib.data import (
     count_predictions,
     draw,
     fetch_openml,
+    guess_target,
     inspect,
     join_tables,
+    looks_like_predictions,
     prepare,
     prepare_predictions,
     sample_table,
@@ -620,6 +622,13 @@ def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:
         return recipe.content == "predictions" and bool(_counted_score(recipe, file))
     except DataError:
         return False
+
+
+def holds_predictions(file: LargeFile) -> bool:
+    """Tell whether a file holds a label and one score, and nothing else, by its first rows."""
+    target = guess_target(file.head)
+    recipe = Recipe(content="predictions", target=target)
+    return target is not None and looks_like_predictions(file.head) and can_count(recipe, file)
 
 
 def _counted_score(recipe: Recipe, file: LargeFile | LargeQuery) -> str:

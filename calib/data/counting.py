@@ -498,13 +498,14 @@ def opened(
     file: LargeFile, memory: str = MEMORY, spill: bool = True, watch: Watch | None = None
 ) -> Iterator[Any]:
     """Open a new connection that can read the file, and convert its errors to messages for a person."""
-    watch, doing = watch or Watch(), f"reading {file.name}"
+    watch = watch or Watch()
     with _connection(memory, spill) as sql:
         sql.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
 
         def called_off() -> bool:
             if watch.report is not None:
-                watch.report(max(0.0, sql.query_progress() / 100), doing)
+                share = max(0.0, sql.query_progress() / 100)
+                watch.report(share, f"{share:.0%} read")
             return watch.cancel.is_set()
 
         with _read_errors(file.path.name, watch), interrupted(sql.interrupt, called_off):
