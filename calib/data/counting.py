@@ -319,8 +319,10 @@ def _group(sql: Any, rows: str, parameters: tuple[Any, ...], most: int) -> list[
     """Create the table ``lines`` of label, score and n with at most ``most`` scores; return a note on rounding."""
     probe = f"SELECT count(DISTINCT score) FROM (SELECT score FROM ({rows}) LIMIT {PROBED})"
     rounding = _Rounding(sql, rows, parameters) if _one(sql, probe, parameters)[0] > most else None
-    by = "score" if rounding is None else rounding.next()
-    _regroup(sql, f"({rows})", by, parameters)
+    if rounding is None:
+        _regroup(sql, f"({rows})", "score", parameters)
+    else:
+        _regroup_rounded(sql, f"({rows})", rounding, parameters)
     rounding = _at_most(sql, most, rounding)
     return [] if rounding is None else [rounding.note(most)]
 
@@ -331,6 +333,18 @@ def _regroup(sql: Any, rows: str, by: str, parameters: tuple[Any, ...]) -> None:
         "GROUP BY ALL HAVING sum(n) > 0",
         parameters,
     )
+
+
+def _regroup_rounded(sql: Any, rows: str, rounding: _Rounding, parameters: tuple[Any, ...]) -> None:
+    """Group by rounded scores; if that takes too much memory, by scores of one decimal less."""
+    import duckdb
+
+    for _ in range(3):
+        try:
+            return _regroup(sql, rows, rounding.next(), parameters)
+        except duckdb.OutOfMemoryException:
+            pass
+    _regroup(sql, rows, rounding.next(), parameters)
 
 
 class _Rounding:

@@ -4,6 +4,7 @@ import gzip
 import re
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -230,3 +231,24 @@ def test_little_memory_is_enough_for_many_scores(tmp_path):
     )
     assert len(counts) == n
     np.testing.assert_array_equal(counts["p"], np.sort(frame["p"]))
+
+
+def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_bound(tmp_path, monkeypatch):
+    p = RNG.random(20_000)
+    frame = pd.DataFrame({"label": (RNG.random(20_000) < p).astype(int), "p": p})
+    frame.to_parquet(tmp_path / "p.parquet")
+    group, asked = counting._regroup, []
+
+    def little_memory(sql, rows, by, parameters):
+        asked.append(by)
+        if len(asked) < 3:
+            raise duckdb.OutOfMemoryException("Out of Memory")
+        return group(sql, rows, by, parameters)
+
+    monkeypatch.setattr(counting, "_regroup", little_memory)
+    found = count_predictions(open_large(tmp_path / "p.parquet"), "label", "p", most=19_000, spill=False)
+    note = about(found).notes[-1]
+    moved = float(note.partition("each moved by at most ")[2].split(",")[0])
+    ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())
+    assert "Scores were rounded to 0.00001" in note
+    assert np.abs(np.sort(ordered) - np.sort(p)).max() <= moved
