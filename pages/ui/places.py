@@ -211,7 +211,7 @@ def _cancel_query() -> None:
 
 def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
     path = place.path(table.name)
-    if (many := open_if_many(path)) is not None and _counted(many):
+    if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
         return _large(table.name, many, watch, None, data)
     file = TableFile(table.name, path)
     try:
@@ -219,13 +219,6 @@ def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.U
     except TooLargeError as error:
         return _large(table.name, open_large(path), watch, error, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
-
-
-def _counted(many: LargeFile) -> bool:
-    """Tell whether the rows of a file are predictions that can be counted by one score."""
-    target = guess_target(many.head)
-    recipe = Recipe(content="predictions", target=target)
-    return target is not None and looks_like_predictions(many.head) and sources.can_count(recipe, many)
 
 
 def _large(
