@@ -553,6 +553,7 @@ def test_three_classes_2_dividing_makes_the_classes_worse(seed):
     assert question.right == 1
     if seed == 0:
         assert f"{100 * classes['rest']:.1f} to {100 * classes['divided']:.1f} points" in question.told
+        assert f"{100 * classes['none']:.1f} points" in question.told
 
 
 @over_seeds

@@ -17,6 +17,7 @@ from calib.experiments import EXPERIMENTS, shown
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.metrics import auc
+from calib.metrics.confidence import confidence_interval
 from calib.study.papers.ten_setups import setup_recipes
 from tests.experiments.simulated import found
 from tests.lessons.test_claims import day, evaluated, hidden, marks, of, simulated, step, watched
@@ -311,6 +312,14 @@ def all_five():
     recipes = setup_recipes(step("out_of_bag", 5).recipe)
     lower = evaluated(recipes["oob"]).metrics.brier < evaluated(recipes["split"]).metrics.brier
     assert (len(lower), lower.all()) == (5, True)
+    oob, held = (
+        {
+            key: confidence_interval("brier", one.y, one.p)
+            for key, one in evaluated(recipes[at]).predictions.items()
+        }
+        for at in ("oob", "split")
+    )
+    assert all(oob[key][1] > held[key][0] for key in oob), "the intervals overlap"
 
 
 @says("when_it_helps:1", "Unequal covariances: the support-vector machine with Platt scaling is closest")
