@@ -31,7 +31,8 @@ with understood:
         data.inputs_of_model(recipe, as_brought)
         below = data.problems(recipe, data.raw(recipe))
     found = evaluations.dataset(recipe)
+    data.compare_for_classes(recipe, found)
     with next_step:
-        data.go_on(below, recipe, found)
+        data.go_on(below)
     data.overview(found)
 data.tables_of(recipe, found)

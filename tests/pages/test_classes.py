@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
+from calib.recipe import TOGETHER
 from pages.ui import current
 from tests.pages.app import bring, faults, go, messages, page, settled, table, titles
 
@@ -29,6 +30,7 @@ def test_every_page_shows_all_classes_and_then_one(opened):
     at = go(opened, "explore_reliability")
     assert at.selectbox(key="classes_together").value == ""
     assert "All 3 classes together" in titles(at)
+    assert at.multiselect(key="calibrators").value == list(TOGETHER), "by the menu as by the button"
     for stem in EXPLORE:
         at = go(at, stem)
         assert faults(at) == [], stem

@@ -708,11 +708,16 @@ def _balance(data: Dataset) -> None:
     )
 
 
-def go_on(below: Sequence[Problem], recipe: Recipe, data: Dataset) -> None:
+def compare_for_classes(recipe: Recipe, data: Dataset) -> None:
+    """Compare the calibrators for this number of classes, however the reader goes on, unless others were chosen."""
+    if changes := with_classes(recipe, data.n_classes):
+        state.update(**changes)
+
+
+def go_on(below: Sequence[Problem]) -> None:
     """Draw the button to the next step, and the number of warnings below it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("See the diagram", key="see_diagram", type="primary"):
-            state.update(**with_classes(recipe, data.n_classes))
             st.switch_page("pages/explore_reliability.py", query_params=state.here())
         found = [
             counted(alike, "warning" if severity == "warning" else "remark")
