@@ -21,7 +21,7 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
-DISTANCE, RELIABILITY = "Distance to the true probabilities", "Reliability"
+DISTANCE, RELIABILITY = "Distance to the truth", "Reliability"
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,15 +214,17 @@ def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
 def _choose(page: str, current: Experiment) -> None:
     parameter = SETTINGS[f"{page}.experiment"]
     if len(parameter.choices) > 1:
+        # Eight pills in a room's large type would push the question off the wall
+        widget, options = (st.selectbox, {}) if state.presenter() else (st.pills, {"required": True})
         state.control(
-            st.pills,
+            widget,
             f"{page}.experiment",
             current.key,
             "Experiment",
             parameter.choices,
             format_func=lambda key: EXPERIMENTS[key].name,
             label_visibility="collapsed",
-            required=True,
+            **options,
         )
 
 
