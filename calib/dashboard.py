@@ -19,6 +19,7 @@ import time
 import webbrowser
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -29,6 +30,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
 from calib.data import (
+    LargeFile,
     TooLargeError,
     about,
     guess_target,
@@ -273,14 +275,7 @@ def show_file(path: Path) -> int:
     InputError
         If the file cannot be read, or the server does not start.
     """
-    many = open_if_many(path)
-    try:
-        if many is not None and holds_predictions(many):
-            raise TooLargeError("It has very many rows.")
-        read_table(path)  # raises the errors of the file
-        name, content, said = path.name, path.read_bytes(), None
-    except TooLargeError:
-        name, content, said = _counts_of(path)
+    name, content, said = _content_of(path)
     session = serve(name, content, said)
     print(f"The dashboard is at {session.url}. Press Ctrl+C to stop it.", flush=True)
     try:
@@ -290,7 +285,17 @@ def show_file(path: Path) -> int:
         return 0
 
 
-def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
+def _content_of(path: Path) -> tuple[str, bytes, dict[str, Any] | None]:
+    """Return (name, content, fields of a Recipe or None) of a file, or of its counts if it has too many rows."""
+    many = open_if_many(path)
+    if many is None or not holds_predictions(many):
+        with suppress(TooLargeError):
+            read_table(path)  # raises the errors of the file
+            return path.name, path.read_bytes(), None
+    return _counts_of(many or open_large(path))
+
+
+def _counts_of(file: LargeFile) -> tuple[str, bytes, dict[str, Any]]:
     """Count predictions that do not fit into memory: return (name, counts as Parquet, fields of a Recipe).
 
     Raises
@@ -298,11 +303,10 @@ def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
     TooLargeError
         If the file does not contain predictions.
     """
-    file = open_large(path)
     target = guess_target(file.head)
     if target is None or not looks_like_predictions(file.head):
         raise TooLargeError(
-            f"{path.name} is too large for memory, and its columns are not only a label and scores.",
+            f"{file.name} is too large for memory, and its columns are not only a label and scores.",
             "Save these columns alone, or a sample of the rows.",
         )
     recipe, frame = count_large(Recipe(content="predictions", target=target), file)
@@ -311,7 +315,7 @@ def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
     frame.to_parquet(content, index=False)
     names = ("content", "target", "weight", "weight_as", "data_params")
     said = {name: getattr(recipe, name) for name in names}
-    return f"{path.name.split('.')[0]}.parquet", content.getvalue(), said
+    return f"{file.name.split('.')[0]}.parquet", content.getvalue(), said
 
 
 def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -149,6 +150,7 @@ def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[floa
     def end(of: Callable[[Noise], float]) -> float:
         """Return the width that equals the end of its D; as in the metric, the end at the narrowest if that is less."""
 
+        @cache  # the search asks for its two ends again
         def above(width: float) -> float:
             return of(noise[0].mixed(smoother(PLACES, width))) - width
 
