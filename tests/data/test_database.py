@@ -1,11 +1,9 @@
 """Tables and named queries of three real databases: the same rows, never changed, within limits, refused in words."""
 
 import re
-import sqlite3
 import threading
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import psycopg
@@ -16,6 +14,7 @@ from calib.data import DataError
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.kernel.progress import Cancelled, Watch
 from tests import postgres
+from tests.databases import in_files
 from tests.waiting import until
 
 RNG = np.random.default_rng(0)
@@ -62,13 +61,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data bases")
-    with duckdb.connect(folder / "w.duckdb") as made:
-        made.register("given", ROWS)
-        made.execute("CREATE TABLE scores AS SELECT * FROM given")
-    with sqlite3.connect(folder / "w.sqlite") as made:
-        ROWS.to_sql("scores", made, index=False)
-    return {"duckdb": f"duckdb:///{folder}/w.duckdb", "sqlite": f"sqlite:///{folder}/w.sqlite"}
+    return in_files(tmp_path_factory.mktemp("data bases"), "scores", ROWS)
 
 
 @pytest.fixture(params=KINDS)

@@ -177,13 +177,18 @@ def random_text(rng: np.random.Generator) -> str:
     return "\n".join([delimiter.join(names), *lines]) + "\n"
 
 
+def by_kind_from_now_on(monkeypatch):
+    """Let texts of any length be read by the kinds of their first rows."""
+    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monkeypatch):
     text = random_text(np.random.default_rng(seed)).encode()
     monkeypatch.setattr(delimited, "LONG_TEXT", len(text) + 1)
     by_cells = read_table(text, "t.csv")
-    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
-    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    by_kind_from_now_on(monkeypatch)
     by_kind = read_table(text, "t.csv")
     pd.testing.assert_frame_equal(by_kind, by_cells, check_exact=True)
     assert about(by_kind) == about(by_cells)
@@ -193,8 +198,7 @@ def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monke
 def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     """Whether the test above compares two things: numbers and levels come as such, and a late word undoes it."""
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
-    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
-    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    by_kind_from_now_on(monkeypatch)
     monkeypatch.setattr("calib.data.column_types.MANY_CELLS", many)
     numbers, others = delimited._by_kind(rows, ",", "abc", False)
     assert numbers.dtypes.to_dict() == {"a": np.int64, "b": np.float64}
@@ -208,8 +212,7 @@ def test_columns_of_the_same_levels_share_what_was_found_but_not_their_notes(mon
     cells = ["1,5;50 %;01;x;1,5", "2,5;5 %;1;y;2,5"]
     content = ("a;b;c;d;e\n" + "".join(f"{cells[i % 2]}\n" for i in range(2_000))).encode()
     cell_by_cell = read_table(content, "t.csv")
-    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
-    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    by_kind_from_now_on(monkeypatch)
     frame = read_table(content, "t.csv")
     pd.testing.assert_frame_equal(frame, cell_by_cell, check_exact=True)
     assert about(frame) == about(cell_by_cell)

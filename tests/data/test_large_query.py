@@ -1,10 +1,8 @@
 """Queries too large for memory on three real databases: the sample and the blocks are the rows, each once."""
 
-import sqlite3
 import threading
 import time
 
-import duckdb
 import numpy as np
 import pandas as pd
 import psycopg
@@ -18,6 +16,7 @@ from calib.data.database import Connection, digest_of
 from calib.kernel.progress import Cancelled, Watch
 from calib.sources import count_large, load
 from tests import postgres
+from tests.databases import in_files
 
 RNG = np.random.default_rng(0)
 N = 6_000
@@ -67,12 +66,8 @@ def plain(value):
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory):
     folder = tmp_path_factory.mktemp("databases")
-    with duckdb.connect(folder / "w.duckdb") as made:
-        made.register("given", ROWS)
-        made.execute("CREATE TABLE people AS SELECT * FROM given")
-    with sqlite3.connect(folder / "w.sqlite") as made:
-        ROWS.assign(day=ROWS["day"].dt.strftime("%Y-%m-%d")).to_sql("people", made, index=False)
-    return {"duckdb": f"duckdb:///{folder}/w.duckdb", "sqlite": f"sqlite:///{folder}/w.sqlite"}
+    of_sqlite = ROWS.assign(day=ROWS["day"].dt.strftime("%Y-%m-%d"))
+    return in_files(folder, "people", ROWS, of_sqlite)
 
 
 @pytest.fixture(params=KINDS)
