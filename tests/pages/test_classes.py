@@ -26,11 +26,19 @@ def opened():
     return settled(bring(page("explore_data"), "wine.csv", wine()))
 
 
+def test_by_the_menu_as_by_the_button_the_calibrators_are_those_for_all_classes():
+    at = settled(
+        bring(page("explore_data"), "wine.csv", wine())
+    )  # other tests choose calibrators in their session
+    at = go(at, "explore_reliability")
+    assert faults(at) == []
+    assert at.multiselect(key="calibrators").value == list(TOGETHER)
+
+
 def test_every_page_shows_all_classes_and_then_one(opened):
     at = go(opened, "explore_reliability")
     assert at.selectbox(key="classes_together").value == ""
     assert "All 3 classes together" in titles(at)
-    assert at.multiselect(key="calibrators").value == list(TOGETHER), "by the menu as by the button"
     for stem in EXPLORE:
         at = go(at, stem)
         assert faults(at) == [], stem
