@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import algorithms, experiments
 
 recipe = frame.open_page("pages/learn_algorithms.py")
-experiments.show(recipe, "algorithms", algorithms.own())
+experiments.show(recipe, "algorithms", algorithms.variations())

@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import cl_gl, experiments
 
 recipe = frame.open_page("pages/learn_cl_gl.py")
-experiments.show(recipe, "cl_gl", cl_gl.own())
+experiments.show(recipe, "cl_gl", cl_gl.variations())

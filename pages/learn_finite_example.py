@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, finite_example
 
 recipe = frame.open_page("pages/learn_finite_example.py")
-experiments.show(recipe, "finite_example", finite_example.own())
+experiments.show(recipe, "finite_example", finite_example.variations())

@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, overlap
 
 recipe = frame.open_page("pages/learn_overlap.py")
-experiments.show(recipe, "overlap", overlap.own())
+experiments.show(recipe, "overlap", overlap.variations())

@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, tree_depth
 
 recipe = frame.open_page("pages/learn_tree_depth.py")
-experiments.show(recipe, "tree_depth", tree_depth.own())
+experiments.show(recipe, "tree_depth", tree_depth.variations())

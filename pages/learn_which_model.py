@@ -5,4 +5,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, which_model
 
 recipe = frame.open_page("pages/learn_which_model.py")
-experiments.show(recipe, "which_model", which_model.own())
+experiments.show(recipe, "which_model", which_model.variations())

@@ -126,11 +126,6 @@ def kept() -> Collection[str]:
     return st.session_state.get("kept_traces", ())
 
 
-def to_be_answered() -> bool:
-    """Tell whether answers to choose from will still be drawn, under the next picture."""
-    return st.session_state.get("answers") is not None
-
-
 def answers() -> None:
     """Draw the answers to choose from, once per run: under the first picture, or where it would be."""
     draw, st.session_state["answers"] = st.session_state.get("answers"), None

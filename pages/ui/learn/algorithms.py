@@ -11,15 +11,17 @@ from calib.experiments.pooling.simulation import Moves
 from calib.kernel.checks import labelled_points
 from calib.recipe import Recipe
 from pages.ui import chart, points, state
-from pages.ui.learn.experiments import Own, at_once
+from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 
 FIELD = "pooling"
 
 
-def own() -> dict[str, Own]:
+def variations() -> dict[str, PageVariation]:
     return {
-        "pooling": Own(pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves)
+        "pooling": PageVariation(
+            pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves
+        )
     }
 
 

@@ -8,11 +8,11 @@ from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import chart
 from pages.ui.learn import long_runs
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
-def own() -> dict[str, Own]:
-    return {"calibration_size": long_runs.own(below=_mixture)}
+def variations() -> dict[str, PageVariation]:
+    return {"calibration_size": long_runs.variation(below=_mixture)}
 
 
 def _mixture(recipe: Recipe, values: dict[str, Any]) -> None:

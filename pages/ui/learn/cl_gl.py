@@ -13,7 +13,7 @@ from calib.experiments.cl_gl.simulation import one_point
 from calib.recipe import Recipe
 from pages.ui import chart, session_cache
 from pages.ui.learn import experiments
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
 @st.cache_resource
@@ -25,8 +25,8 @@ def points() -> Callable[..., Any]:
     return session_cache.for_all(one_point)
 
 
-def own() -> dict[str, Own]:
-    return {"cl_gl": Own(below=_stacked, using={"point": points()})}
+def variations() -> dict[str, PageVariation]:
+    return {"cl_gl": PageVariation(below=_stacked, using={"point": points()})}
 
 
 def _stacked(recipe: Recipe, values: dict[str, Any]) -> None:

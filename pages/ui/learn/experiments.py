@@ -43,7 +43,7 @@ IN_A_ROW = 4  # of the folded settings
 
 
 @dataclass(frozen=True)
-class Own:
+class PageVariation:
     """Variations of a page for one experiment; the defaults are those of all experiments.
 
     Attributes
@@ -73,16 +73,17 @@ class Own:
     idle: Callable[[Recipe, Experiment, dict[str, Any]], tuple[str, ...]] = lambda *given: ()
 
 
-def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
+def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = MappingProxyType({})) -> None:
     """Show the experiment of this page that the Recipe chooses, from its question to its source.
 
     Parameters
     ----------
-    own
+    variations
         By experiment, what the page does differently.
     """
     experiment = shown(dict(recipe.settings), page)
-    way, guess = own.get(experiment.key, Own()), guess_of(recipe, experiment)
+    variation = variations.get(experiment.key, PageVariation())
+    guess = guess_of(recipe, experiment)
     words = stage.words()
     with words:
         _choose(page, experiment)
@@ -96,24 +97,24 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
             if beside or state.presenter():
                 headings.answers()
     picture = st.container(key="picture")
-    player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values), words)
+    player = _settings(recipe, experiment, values, variation.idle(recipe, experiment, values), words)
     with picture:
-        result = _result(recipe, experiment, values, way)
+        result = _result(recipe, experiment, values, variation)
     ready = result is not None
     if experiment.plays:
-        last = way.last(result) if way.last is not None and ready else None
+        last = variation.last(result) if variation.last is not None and ready else None
         with player:
             play.show(experiment, play.frames(experiment, last), values[experiment.plays], ready=ready)
     shown_last = session_cache.cache("experiment_shown", 1)
     if ready:
         shown_last[experiment.key] = recipe, values, result
     else:
-        result = way.so_far(recipe, experiment, values)
+        result = variation.so_far(recipe, experiment, values)
         if result is None and experiment.key in shown_last:
             recipe, values, result = shown_last[experiment.key]
             style.add("dimmed")
     with picture:
-        draw_all = way.pictures or partial(draw, experiment)
+        draw_all = variation.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
         headings.answers()  # if no picture has drawn them above itself
         _explained(experiment, records)
@@ -126,7 +127,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
             )  # with other draws the answer may not change
             _judge(experiment, int(guess), records, turns)
     _draw_large(experiment, values, result)
-    (way.below or partial(_draw_further, experiment))(recipe, values)
+    (variation.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
     asking.own_calibration()
 
@@ -145,11 +146,13 @@ def guess_of(recipe: Recipe, experiment: Experiment) -> str:
     return guess
 
 
-def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
+def _result(
+    recipe: Recipe, experiment: Experiment, values: dict[str, Any], variation: PageVariation
+) -> Any | None:
     """Return the numbers; None, below a progress bar, while they are computed."""
-    if way.compute is not None:
-        return way.compute(recipe, experiment, values)
-    return simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
+    if variation.compute is not None:
+        return variation.compute(recipe, experiment, values)
+    return simulated(experiment, experiment.numbers(values), recipe.seed, using=variation.using)
 
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:

@@ -18,15 +18,15 @@ from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, headings, points, state
 from pages.ui.grid import grid
-from pages.ui.learn.experiments import Own, at_once
+from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 
 FIELD = "finite.line"
 SLIDERS = 4  # most cuts with a slider; more cuts have buttons only
 
 
-def own() -> dict[str, Own]:
-    return {"finite": Own(pictures=_pictures, below=_editor, compute=at_once)}
+def variations() -> dict[str, PageVariation]:
+    return {"finite": PageVariation(pictures=_pictures, below=_editor, compute=at_once)}
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:

@@ -14,7 +14,7 @@ from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.recipe import Recipe
 from pages.ui import jobs
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
 def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
@@ -65,9 +65,9 @@ def idle(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tupl
     return () if kept else ("results",)
 
 
-def own(below: Callable[[Recipe, dict[str, Any]], None]) -> Own:
+def variation(below: Callable[[Recipe, dict[str, Any]], None]) -> PageVariation:
     """Return how a page treats a long experiment."""
-    return Own(compute=compute, so_far=so_far, idle=idle, below=below)
+    return PageVariation(compute=compute, so_far=so_far, idle=idle, below=below)
 
 
 def _watched(chunk: Chunk, watch: Watch) -> Any:

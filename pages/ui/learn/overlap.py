@@ -8,11 +8,11 @@ from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import chart
 from pages.ui.learn import experiments, long_runs
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
-def own() -> dict[str, Own]:
-    return {"overlap": long_runs.own(below=_steps)}
+def variations() -> dict[str, PageVariation]:
+    return {"overlap": long_runs.variation(below=_steps)}
 
 
 def _steps(recipe: Recipe, values: dict[str, Any]) -> None:

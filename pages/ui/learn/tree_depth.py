@@ -16,7 +16,7 @@ from calib.experiments.shared.grown_trees import grow
 from calib.recipe import Recipe
 from pages.ui import chart, session_cache
 from pages.ui.learn import experiments
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
 @st.cache_resource
@@ -29,8 +29,8 @@ SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "cur
 """Setting on the horizontal axis of each experiment's curve."""
 
 
-def own() -> dict[str, Own]:
-    return {key: Own(below=_curve, using={"grow": forests()}) for key in SETTINGS}
+def variations() -> dict[str, PageVariation]:
+    return {key: PageVariation(below=_curve, using={"grow": forests()}) for key in SETTINGS}
 
 
 def _curve(recipe: Recipe, values: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from calib.recipe import Recipe
 from pages.ui import headings, session_cache
 from pages.ui.grid import grid
 from pages.ui.learn import experiments
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import PageVariation
 
 
 @st.cache_resource
@@ -39,8 +39,8 @@ COLUMNS = {
 }
 
 
-def own() -> dict[str, Own]:
-    return {"which_model": Own(below=_losses, using={"fit": models()})}
+def variations() -> dict[str, PageVariation]:
+    return {"which_model": PageVariation(below=_losses, using={"fit": models()})}
 
 
 def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
