@@ -23,6 +23,7 @@ from tests.data.test_hostile import HEADER, ROW, sheet
 LONGEST_WAIT = 10  # seconds
 RNG = np.random.default_rng(0)
 WIDE = limits.MOST_COLUMNS
+JSON_CELLS, ARFF_CELLS, EXCEL_CELLS = 4_000_000, 3_000_000, 1_500_000
 CELLS, BYTES = 40_000_000, 200 << 20
 
 
@@ -82,7 +83,7 @@ def named(part: float) -> bytes:
 
 
 def records(part: float) -> bytes:
-    rows = RNG.random((int(part * limits.MOST_OBJECTS) // 11, 9)).round(4).tolist()
+    rows = RNG.random((int(part * JSON_CELLS) // 11, 9)).round(4).tolist()
     return json.dumps(
         [dict(zip("abcdefghi", row, strict=True)) | {"y": i % 2} for i, row in enumerate(rows)]
     ).encode()
@@ -95,7 +96,7 @@ def relation(part: float) -> bytes:
         "@attribute y {0,1}",
         "@data",
     ]
-    rows = RNG.random((int(part * limits.MOST_ARFF_CELLS) // 10, 9)).round(4).astype(str).tolist()
+    rows = RNG.random((int(part * ARFF_CELLS) // 10, 9)).round(4).astype(str).tolist()
     return "\n".join([*head, *(",".join([*row, str(i % 2)]) for i, row in enumerate(rows))]).encode()
 
 
@@ -103,7 +104,7 @@ def workbook(part: float) -> bytes:
     rows = [ROW.replace("<v>1<", f"<v>{value:.4f}<") for value in RNG.random(1_000)]
     label = [row[: -len("</row>")] + f"<c><v>{i % 2}</v></c></row>" for i, row in enumerate(rows)]
     head = HEADER.replace("</row>", '<c t="str"><v>y</v></c></row>')
-    return sheet([head, *(label[i % 1_000] for i in range(int(part * limits.MOST_EXCEL_CELLS) // 12))])
+    return sheet([head, *(label[i % 1_000] for i in range(int(part * EXCEL_CELLS) // 12))])
 
 
 FILES: dict[str, Callable[[float], bytes]] = {

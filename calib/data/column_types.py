@@ -425,11 +425,11 @@ def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
         dates = pd.to_datetime(pd.Series(cells, dtype=object), errors="coerce", utc=True).dt.tz_localize(None)
         if not (dates.isna() & pd.Series([cell is not None for cell in cells])).any():
             return Typed(dates, {})
-    if present and all(_plain_number(value) for value in present):
+    if present and all(plain_number(value) for value in present):
         whole = len(present) == len(cells) and all(isinstance(value, numbers.Integral) for value in present)
         return Typed(pd.Series(cells, dtype="int64" if whole else "float64"), {})
     return typed_text(
-        pa.chunked_array([[None if cell is None else _as_text(cell) for cell in cells]], pa.string()), name
+        pa.chunked_array([[None if cell is None else as_text(cell) for cell in cells]], pa.string()), name
     )
 
 
@@ -437,13 +437,13 @@ def is_gap(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def _plain_number(value: Any) -> bool:
+def plain_number(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, decimal.Decimal)):
         return False
     return not isinstance(value, numbers.Integral) or abs(int(value)) < TOO_LARGE
 
 
-def _as_text(cell: Any) -> str:
+def as_text(cell: Any) -> str:
     if isinstance(cell, str):
         return whole_text(cell)
     if isinstance(cell, (dict, list)):

@@ -3,53 +3,47 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
-import arff
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data import limits
+from calib.data import arff_table, json_table, limits
 from calib.data.about import describe
 from calib.data.arrays import native, numbered
-from calib.data.column_types import as_frame, typed_objects, typed_text, whole_text
+from calib.data.column_types import as_frame, typed_objects, typed_text
 from calib.data.errors import DataError
+from calib.data.growing import Growing, pieces, typed_truth
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
-    MOST_ARFF_CELLS,
-    MOST_OBJECTS,
     PER_CELL,
-    check_cells,
     check_columns,
     check_memory,
     check_names,
     most_unpacked,
     too_large,
 )
-from calib.kernel.fields import loads
 from calib.kernel.memory import release_memory
-from calib.kernel.wording import counted
+from calib.kernel.progress import Cancelled, Watch
 
-ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
+FIRST = 4 * SEARCHED  # rows of a sheet among which the header is
 TOP_ROWS = 20  # first rows of a sheet, shown for the choice of the header
 LAST_ROW = 1 << 20  # last row that Excel allows
 LIST_ROWS = 256  # rows per batch of a Parquet file with lists, which may be long
 BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
 COLUMNS_AT_ONCE = 64  # of a Parquet file: with thousands of columns, batches have few rows and take minutes
-ROWS_AT_ONCE = 50_000  # rows of an ARFF file
 SheetRow = tuple[Any, ...]  # cells of a row, up to the last that is filled
-PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Parquet
-def read_parquet(content: bytes, name: str) -> pd.DataFrame:
+def read_parquet(content: bytes, name: str, watch: Watch | None = None) -> pd.DataFrame:
     """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text.
 
     Lists of numbers that have the same length in all rows become one column per position.
@@ -62,7 +56,7 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
             check_names(names)
             cells = file.metadata.num_rows * max(file.metadata.num_columns, _longest(file.metadata))
             check_memory(PER_CELL * cells)
-            columns = _unpacked(file, len(content), name)
+            columns = _unpacked(file, len(content), name, watch or Watch())
         del content
         typed, wide = {}, []
         for key, column in zip(names, columns, strict=True):
@@ -79,7 +73,7 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         raise _damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
-def _unpacked(file: Any, packed: int, name: str) -> list[_NumberColumn | _OtherColumn]:
+def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[_NumberColumn | _OtherColumn]:
     """Read all columns, a few at a time and batch by batch, because a few thousand bytes may expand to gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
     columns = [_holder(field.type)(rows, field.type) for field in schema]
@@ -89,6 +83,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_NumberColumn | _OtherC
         names, at = schema.names[first : first + COLUMNS_AT_ONCE], 0
         for batch in file.iter_batches(LIST_ROWS if lists else BATCH // len(names), columns=names):
             size += batch.nbytes
+            watch.step(first / len(columns), "")
             if size > most:
                 raise too_large(name, most)
             batch.validate(full=True)
@@ -167,8 +162,7 @@ class _OtherColumn:
         if column.null_count == len(column):
             return typed_objects([None] * len(column), name).values
         if pa.types.is_boolean(kind):
-            truth = column.to_pandas(types_mapper={kind: pd.BooleanDtype()}.get)
-            return truth if column.null_count else truth.astype(bool)
+            return typed_truth(column)
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             return _moments(column)
         return typed_objects(column.to_pylist(), name).values
@@ -214,7 +208,9 @@ def _moments(column: pa.ChunkedArray) -> pd.Series:
 
 # -----------------------------------------------------------------------------------------------------------
 # Excel
-def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
+def read_excel(
+    content: bytes, name: str, sheet: str | None = None, at: int | None = None, watch: Watch | None = None
+) -> pd.DataFrame:
     """Read a sheet as a typed table; formulas count as their saved values.
 
     Parameters
@@ -223,21 +219,23 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
         Name of the sheet; None takes the first with content.
     at
         Row of the header, numbered as in Excel; 0 if there is none; None infers it.
+    watch
+        Can cancel the reading.
     """
-    title, numbers, rows, sheets = _sheet(content, name, sheet)
+    title, read, sheets = _sheet(content, name, sheet, at, watch or Watch())
     notes = [f"Only sheet {title!r} is read; {len(sheets)} sheets have content."] if len(sheets) > 1 else []
-    width = max(map(len, rows))
-    texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[: 4 * SEARCHED]]
-    texts = [row + [""] * (width - len(row)) for row in texts]
-    above = rows_above(texts, width) if at is None else sum(number < at for number in numbers)
-    if above >= len(rows):
+    numbers = [number for number, _ in read.first]
+    texts = [["" if cell is None else str(cell).strip() for cell in row] for _, row in read.first[:FIRST]]
+    texts = [row + [""] * (read.width - len(row)) for row in texts]
+    above = rows_above(texts, read.width) if at is None else sum(number < at for number in numbers)
+    if above >= len(numbers):
         raise DataError(
             f"Sheet {title!r} has no row {at}, so the header cannot be there.", "Choose a row of the sheet."
         )
     if above:
         notes.append(header_note(numbers[above], above, "row"))
     headed = at != 0
-    frame = _table(_from_cells(rows[above:], headed), notes, truth=("FALSE", "TRUE"))
+    frame = _table(_typed_sheet(read, above, headed), notes, truth=("FALSE", "TRUE"))
     return describe(
         frame,
         header=numbers[above] if headed else 0,
@@ -249,8 +247,30 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     )
 
 
-def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[SheetRow], list[str]]:
-    """Return (name of the sheet, its row numbers, its rows, all sheets with content)."""
+@dataclass
+class _Sheet:
+    """A sheet as it is read.
+
+    Attributes
+    ----------
+    first
+        (number, cells) of the first rows, among which the header is.
+    columns
+        All other rows; those above a given header are left out.
+    rows, width
+        Number of rows in ``columns``; most cells of any row.
+    """
+
+    first: list[tuple[int, SheetRow]] = field(default_factory=list)
+    columns: list[Growing] = field(default_factory=list)
+    rows: int = 0
+    width: int = 0
+
+
+def _sheet(
+    content: bytes, name: str, sheet: str | None, at: int | None, watch: Watch
+) -> tuple[str, _Sheet, list[str]]:
+    """Return (name of the sheet, the sheet, all sheets with content)."""
     from calib.data.workbook import Workbook  # only here: it takes longer to load than all of calib
 
     try:
@@ -263,7 +283,7 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
             )
         if sum(members.values()) > most_unpacked(len(content)):
             raise too_large(name, most_unpacked(len(content)))
-        book = Workbook(content)
+        book = Workbook(content, watch)
         sheets = [title for title in book if next(book.rows(title), None)]
         if not sheets:
             raise DataError(
@@ -276,201 +296,77 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
                 f"Choose one of {', '.join(map(repr, sheets))}.",
             )
         title = sheets[0] if sheet is None else sheet
-        return title, *_rows(book.rows(title), title), sheets
-    except DataError:
+        return title, _read_sheet(book.rows(title), title, at), sheets
+    except (DataError, Cancelled):
         raise
     # openpyxl does not wrap the errors of its XML parser: KeyError, TypeError, ParseError
     except Exception as error:
         raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
-def _rows(filled: Iterable[tuple[int, SheetRow]], title: str) -> tuple[list[int], list[SheetRow]]:
-    """Return the filled rows with their numbers; refuse a sheet in which a distant cell makes too many empty ones."""
-    numbers, rows, cells = [], [], 0
-    for number, row in filled:
-        cells += len(row)
-        if number > LAST_ROW or cells > limits.MOST_EXCEL_CELLS:
-            most = limits.MOST_EXCEL_CELLS
-            message = f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {most:,} cells."
+def _read_sheet(filled: Iterable[tuple[int, SheetRow]], title: str, at: int | None) -> _Sheet:
+    """Read the filled rows; refuse a sheet in which a distant cell makes too many empty ones."""
+    read = _Sheet()
+    for some in pieces(filled, lambda row: len(row[1])):
+        read.width = max(read.width, *(len(row) for _, row in some))
+        if some[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
             raise DataError(
-                message, "Delete stray cells outside the table, or save the table as CSV or Parquet."
+                f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_COLUMNS:,} columns.",
+                "Delete stray cells outside the table, or keep fewer columns.",
             )
-        numbers.append(number)
-        rows.append(row)
-    return numbers, rows
+        rows = []
+        for number, row in some:
+            if len(read.first) < FIRST or (at is not None and read.first[-1][0] < at <= number):
+                read.first.append((number, row))
+            elif at is None or number >= at:
+                rows.append(row)
+        _add_rows(read, rows)
+    return read
 
 
-def _from_cells(rows: Sequence[SheetRow], headed: bool = True) -> dict[str, pd.Series]:
-    """Return rows, the first of them the header, as typed columns; a column without a name is named by position."""
-    width = max(map(len, rows))
-    check_cells(len(rows), width, limits.MOST_EXCEL_CELLS)
-    first = rows[0] if headed else ()
+def _add_rows(read: _Sheet, rows: Sequence[SheetRow]) -> None:
+    cells = list(zip_longest(*rows))
+    check_memory(PER_CELL * (read.rows + len(rows)) * max(len(read.columns), len(cells)))
+    read.columns += [Growing() for _ in range(len(cells) - len(read.columns))]
+    for column, values in zip(read.columns, cells, strict=False):
+        column.skip_to(read.rows)
+        column.add(values)
+    read.rows += len(rows)
+
+
+def _typed_sheet(read: _Sheet, above: int, headed: bool) -> dict[str, pd.Series]:
+    """Return the rows below the header as typed columns; a column without a name is named by position."""
+    rows = [row for _, row in read.first[above:]]
+    width = max(len(read.columns), *map(len, rows))
+    first = rows.pop(0) if headed else ()
     head = [str(cell).strip() if cell is not None else "" for cell in first] + [""] * (width - len(first))
     names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]
     check_names(names)
-    cells = zip(*((*row, *[None] * (width - len(row))) for row in rows[int(headed) :]), strict=True)
-    columns = list(cells) or [()] * width
-    return {key: typed_objects(column, key).values for key, column in zip(names, columns, strict=True)}
+    columns = {}
+    for i, name in enumerate(names):
+        column = read.columns[i] if i < len(read.columns) else Growing()
+        column.skip_to(read.rows)
+        column.add_first([row[i] if i < len(row) else None for row in rows])
+        columns[name] = column.typed(name)
+    return columns
 
 
 # ------------------------------------------------------------------------------------------------------------
 # JSON
-def read_json(text: str) -> pd.DataFrame:
-    """Read a list of records, ``{"data": [records]}``, one record per line, or ``{column: [values]}``.
+def read_json(text: str, watch: Watch | None = None) -> pd.DataFrame:
+    """Read JSON as a typed table.
 
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
     """
-    check_cells(text.count(",") + text.count("}\n{") + 1, 1, MOST_OBJECTS)
-    value = _parse_json(text)
-    if isinstance(value, dict):
-        value = next((value[key] for key in ("data", "records", "rows") if _records(value.get(key))), value)
-    if _records(value):
-        names = list(dict.fromkeys(key for record in value for key in record))
-        check_names(names)
-        check_cells(len(value), len(names), MOST_OBJECTS)
-        columns = {key: typed_objects([record.get(key) for record in value], key).values for key in names}
-        return _table(columns, truth=("false", "true"))
-    if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
-        check_names(list(value))
-        lengths = {key: len(column) for key, column in value.items()}
-        if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{key!r} has {counted(n, 'value')}" for key, n in list(lengths.items())[:5])
-            raise DataError(
-                f"The JSON columns differ in length: {listed}.", "Give each column one value per row."
-            )
-        columns = {key: typed_objects(column, key).values for key, column in value.items()}
-        return _table(columns, truth=("false", "true"))
-    raise DataError(
-        "This JSON is not a table.",
-        'Use a list of objects, [{"column": value, …}, …], alone or under the key "data". You can also use one object '
-        'per line, or {"column": [values], …}.',
-    )
-
-
-def _records(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(record, dict) and record for record in value)
-    )
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return loads(text, object_pairs_hook=_record)
-    except DataError:
-        raise
-    except ValueError as error:
-        whole = error
-    try:
-        return [loads(line, object_pairs_hook=_record) for line in text.split("\n") if line.strip()]
-    except DataError:
-        raise
-    except ValueError:
-        raise DataError(
-            f"This is not valid JSON ({_first_line(whole)}).", "Export the table again."
-        ) from None
-
-
-def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = {whole_text(key): value for key, value in pairs}
-    if len(record) < len(pairs):  # the json module silently keeps the last of two equal keys
-        check_names([key for key, _ in pairs])
-    return record
+    return _table(json_table.columns_of(text, watch or Watch()), truth=("false", "true"))
 
 
 # ------------------------------------------------------------------------------------------------------------
 # ARFF
-def read_arff(text: str) -> pd.DataFrame:
-    """Read an ARFF file: nominal attributes become categories in the declared order, ``?`` is missing.
-
-    liac-arff parses names, quotes and sparse rows. It receives numbers and dates as text, because it would truncate
-    1.5 declared INTEGER to 1 and does not support dates.
-    """
-    lines, kinds = _arff_header(text)
-    line = 0
-
-    def handed() -> Iterator[str]:
-        nonlocal line
-        for line, each in enumerate(lines, start=1):  # noqa: B007
-            yield each
-
-    try:
-        document = arff.ArffDecoder().decode(handed(), return_type=arff.DENSE_GEN)
-        attributes = [(whole_text(key), values) for key, values in document["attributes"]]
-        check_names([key for key, _ in attributes])
-        cells = _in_columns(document["data"], len(attributes))
-    except arff.ArffException as error:
-        message = f"Line {line} of the ARFF file cannot be read: {_first_line(error)}."
-        raise DataError(message, "Correct that line, or export the file again.") from None
-    except DataError:
-        raise
-    except (ValueError, TypeError, IndexError, RecursionError) as error:
-        raise DataError(
-            f"The ARFF file cannot be read ({_first_line(error)}).", "Export the file again."
-        ) from None
-    return _table(
-        {
-            key: _arff_column(key, values, kind, column)
-            for (key, values), kind, column in zip(attributes, kinds, cells, strict=True)
-        }
-    )
-
-
-def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[pa.ChunkedArray]:
-    """Convert rows of texts to columns; Arrow needs a tenth of the memory of Python lists."""
-    pieces: list[list[pa.Array]] = [[] for _ in range(width)]
-    rows = iter(rows)
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        for piece, cells in zip(pieces, zip(*some, strict=True), strict=True):
-            texts = [None if cell is None else whole_text(cell) for cell in cells]
-            piece.append(pa.array(texts, pa.string()))
-    return [pa.chunked_array(piece, pa.string()) for piece in pieces]
-
-
-def _arff_header(text: str) -> tuple[list[str], list[str]]:
-    """Return (lines in which every plain attribute is declared STRING, the declared types)."""
-    lines = text.split("\n")
-    kinds: list[str] = []
-    for i, line in enumerate(lines):
-        stripped = line.strip()
-        if stripped.lower().startswith("@data"):
-            check_columns(len(kinds))
-            check_cells(len(lines) - i - 1, len(kinds), MOST_ARFF_CELLS)
-            break
-        if not stripped.lower().startswith("@attribute"):
-            continue
-        match = ATTRIBUTE.match(stripped)
-        if not match:
-            message = f"Line {i + 1} of the ARFF file does not declare an attribute: {stripped[:80]!r}."
-            raise DataError(message, "Write @attribute, then a name and a type.")
-        name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
-        kind = declared.split()[0].lower() if declared else ""
-        if kind == "relational":
-            raise DataError(
-                f"Attribute {name} is relational: each cell contains a table.",
-                "Export one flat table instead.",
-            )
-        kinds.append(kind if kind in PLAIN else "nominal")
-        lines[i] = f"@attribute {name} {'STRING' if kind in PLAIN else declared}"
-    return lines, kinds
-
-
-def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Series:
-    if kind == "nominal":
-        # "?" is not a level
-        levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
-        return pd.Series(pd.Categorical(texts.to_pandas(), categories=list(levels)))
-    typed = typed_text(texts, name).values
-    if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
-        wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
-        row = int(wrong.to_numpy().argmax())
-        message = (
-            f"Attribute {name!r} is declared {kind}, but row {row + 1} contains {str(typed[row])[:40]!r}."
-        )
-        raise DataError(message, "Correct the cell, or declare the attribute as a string.")
-    return typed
+def read_arff(text: str, watch: Watch | None = None) -> pd.DataFrame:
+    """Read ARFF as a typed table."""
+    return _table(arff_table.columns_of(text, watch or Watch()))
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from calib.data.errors import DataError, TooLargeError
 from calib.kernel.memory import free
+from calib.kernel.progress import Watch
 
 FEWER = "Upload a sample of the rows, or fewer columns."
 LATER = "You can also try again when others have finished."
@@ -19,11 +20,9 @@ ALWAYS, TIMES = 64_000_000, 50
 # Memory for reading, besides the file itself: for the libraries, per byte of a text and per cell
 SPARE = 500_000_000
 PER_BYTE, PER_CELL, PER_OBJECT = 3, 10, 100  # a cell of a query is a Python object
+WAIT = 0.3  # seconds between looks at Cancel
 LARGE = 50_000_000  # bytes; files above this size are read one after the other
-# Cells of formats that are read cell by cell; these limits take five to nine seconds each
-MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python objects; ARFF
-MOST_EXCEL_CELLS = 1_500_000
-MOST_XML = 128_000_000  # bytes of XML in an Excel file
+ELEMENT = 250  # bytes of an XML element as a Python object
 MOST_COLUMNS = 5_000
 MODEL_LIMIT = 1 << 28  # bytes of an ONNX file
 
@@ -62,17 +61,22 @@ _TURN = _Turn()
 
 
 @contextmanager
-def in_turn(size: int) -> Iterator[None]:
-    """Read large files one after the other, so that each knows how much memory is free."""
+def in_turn(size: int, watch: Watch | None = None) -> Iterator[None]:
+    """Read large files one after the other, so that each knows how much memory is free; waiting can be cancelled."""
     if size <= LARGE:
         yield
         return
-    with _TURN.alone:
+    watch = watch or Watch()
+    while not _TURN.alone.acquire(timeout=WAIT):
+        watch.step(0.0, "waiting until another large file has been read")
+    try:
         _TURN.taken = True
         try:
             yield
         finally:
             _TURN.taken, _TURN.needed = False, 0.0
+    finally:
+        _TURN.alone.release()
 
 
 def promised() -> float:
@@ -95,24 +99,6 @@ def check_memory(needed: float) -> None:
         )
     if _TURN.taken:
         _TURN.needed = max(_TURN.needed, needed)
-
-
-def large_excel() -> DataError:
-    """Return the error for an Excel file that would take too long to read."""
-    return DataError(
-        f"The Excel file is too large: at most {MOST_EXCEL_CELLS:,} cells (or other elements) and {in_words(MOST_XML)} "
-        "of XML can be read.",
-        "Save the sheet as CSV or Parquet; their limits are higher.",
-    )
-
-
-def check_cells(rows: int, columns: int, most: int) -> None:
-    """Refuse a table that would take too long to read cell by cell."""
-    if rows * columns > most:
-        raise TooLargeError(
-            f"The table has {rows:,} rows and {columns:,} columns; of this format at most {most:,} cells can be read.",
-            "Save it as CSV or Parquet, which have no such limit.",
-        )
 
 
 def check_columns(count: int) -> None:

@@ -26,6 +26,7 @@ from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 from calib.data.limits import UPLOAD_LIMIT, check_memory, in_turn, most_unpacked, too_large
 from calib.kernel.memory import release_memory
+from calib.kernel.progress import Watch
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF, JSON or NumPy (.npz)"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
@@ -85,6 +86,7 @@ def read_table(
     sheet: str | None = None,
     header: int | None = None,
     fewest: int = 2,
+    watch: Watch | None = None,
 ) -> pd.DataFrame:
     """Read a table from a file's bytes or path; the file's extension is checked against the content.
 
@@ -103,11 +105,15 @@ def read_table(
         Line of the header, counted from 1; 0 if there is none; None infers it.
     fewest
         Smallest number of columns of a text: 1 if no label is needed.
+    watch
+        Progress, which can cancel the reading between its steps.
 
     Raises
     ------
     DataError
         If the file cannot be read as a table; with the reason and a remedy.
+    Cancelled
+        If it was cancelled.
 
     Examples
     --------
@@ -128,8 +134,9 @@ def read_table(
         raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]
     del content  # as large as the table, so it is freed once it is decoded
-    with in_turn(len(given[0])):
-        frame = _read(given, extension, found, name, sheet, header, fewest)
+    watch = watch or Watch()
+    with in_turn(len(given[0]), watch):
+        frame = _read(given, extension, found, name, sheet, header, fewest, watch)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     release_memory(len(frame))
@@ -201,10 +208,12 @@ class TableFile:
     content: bytes | Path
     _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
 
-    def read(self, sheet: str | None = None, header: int | None = None) -> pd.DataFrame:
+    def read(
+        self, sheet: str | None = None, header: int | None = None, watch: Watch | None = None
+    ) -> pd.DataFrame:
         """Read a table; parameters and errors are those of ``read_table``."""
         if (sheet, header) not in self._last:
-            frame = read_table(self.content, self.name, sheet, header)
+            frame = read_table(self.content, self.name, sheet, header, watch=watch)
             self._last.clear()
             self._last[sheet, header] = frame
         return self._last[sheet, header]
@@ -218,6 +227,7 @@ def _read(
     sheet: str | None,
     header: int | None,
     fewest: int,
+    watch: Watch,
 ) -> pd.DataFrame:
     """Read the content in ``given``, which is taken out of the list so that it can be freed."""
     expected, encoding = EXTENSIONS.get(extension), None
@@ -232,20 +242,28 @@ def _read(
             f"Give the file the matching extension, or save the table again as {FORMATS}.",
         )
     if found == PARQUET:
-        return read_parquet(content, name)
+        return read_parquet(content, name, watch)
     if found == NPZ:
         return read_npz(content, name)
     if found == EXCEL:
-        return read_excel(content, name, sheet, header)
+        return read_excel(content, name, sheet, header, watch)
     given, content = [content], b""
     if found == TEXT:
         frame = read_delimited(given.pop(), header, fewest)
     else:
-        frame = (read_arff if found == ARFF else read_json)(str(given.pop(), "utf-8"))
+        check_memory(_as_text_takes(given[0]))
+        frame = (read_arff if found == ARFF else read_json)(str(given.pop(), "utf-8"), watch)
     if encoding is not None:
         note = f"The text is not in Unicode, so it was read as {encoding}."
         describe(frame, notes=(note, *about(frame).notes))
     return frame
+
+
+def _as_text_takes(content: bytes) -> int:
+    """Return the most bytes of memory that a Python text of UTF-8 takes: a wide character makes all others wide."""
+    if content.isascii():
+        return len(content)
+    return len(content) * (4 if np.frombuffer(content, np.uint8).max() >= 0xF0 else 2)
 
 
 def _as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:

@@ -1,7 +1,7 @@
 """Read an Excel file as rows of values: openpyxl parses the XML, with a limit on how much is read.
 
 openpyxl itself scans a sheet twice if it has no <dimension>, reads every sheet, and builds a row before it can be
-counted. Here each part is counted as it is unpacked, before objects are made of it.
+counted. Here the elements of each part are counted as it is unpacked, before objects are made of them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from openpyxl.worksheet._reader import DATA_TAG, INLINE_STRING, ROW_TAG, VALUE_T
 from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
 
 from calib.data import limits
+from calib.kernel.progress import Watch
 
-TAGS_A_CELL = 4  # XML tags per cell: <c><v>1</v></c>
-# Weight, in cells, of one element of a part that openpyxl turns into objects: a style, a name
-WHOLE = 16
+WHOLE = 16  # weight of an element that openpyxl turns into objects: a style, a name
+TEXTS = 10  # bytes of memory per byte of the shared texts
 LAST_COLUMN = 1 << 14  # last column that Excel allows
 ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
 
@@ -30,9 +30,9 @@ ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
 class Workbook:
     """Sheets of an Excel file; formulas count as their saved values."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, watch: Watch) -> None:
         reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True)
-        reader.archive = self._archive = _Archive(io.BytesIO(content))
+        reader.archive = self._archive = _Archive(io.BytesIO(content), watch)
         reader.read_manifest()
         reader.read_workbook()
         apply_stylesheet(self._archive, reader.wb)
@@ -58,6 +58,7 @@ class Workbook:
                     continue
                 number, cells = parser.parse_row(element)
                 element.clear()
+                self._archive.forget()
                 filled = {cell["column"]: cell["value"] for cell in cells if cell["value"] is not None}
                 if filled and number > last:
                     last = number
@@ -80,25 +81,35 @@ class _Parser(WorkSheetParser):
 
 
 class _Archive(zipfile.ZipFile):
-    """ZIP archive that counts the bytes and tags of all parts as they are unpacked."""
+    """ZIP archive that counts the memory of elements, and sees a Cancel, as its parts are unpacked."""
 
-    _bytes = _tags = 0
+    def __init__(self, file: io.BytesIO, watch: Watch) -> None:
+        super().__init__(file)
+        self._watch, self._size = watch, sum(member.file_size for member in self.infolist())
+        self._read = self._whole = self._held = self._cleared = 0
+
+    def forget(self) -> None:
+        """Count an element whose parts were cleared."""
+        self._cleared += limits.ELEMENT // 4
+        self._held = 0
 
     def open(self, *given: Any, **named: Any) -> Any:
         part = super().open(*given, **named)
         part.read = partial(self._counted, part.read, [b""])  # type: ignore[method-assign]
+        self._held = 0
         return part
 
-    def _counted(self, read: Any, end: list[bytes], size: int | None = -1, weight: int = 1) -> bytes:
+    def _counted(self, read: Any, end: list[bytes], size: int | None = -1, whole: bool = False) -> bytes:
         """Return what ``read`` returns, after counting it; ``end`` keeps the end of the previous piece."""
         if size is None or size < 0:
-            return b"".join(iter(partial(self._counted, read, end, 1 << 20, WHOLE), b""))
+            return b"".join(iter(partial(self._counted, read, end, 1 << 20, True), b""))
         piece = read(size)
-        self._bytes += len(piece)
-        empty = piece.count(b"/>")  # <c/> is also a cell
-        self._tags += weight * (piece.count(b"<") + (TAGS_A_CELL - 1) * empty)
-        if self._bytes > limits.MOST_XML or self._tags > TAGS_A_CELL * limits.MOST_EXCEL_CELLS:
-            raise limits.large_excel()
+        self._read += len(piece)
+        self._watch.step(min(self._read / self._size, 1.0), "")
+        elements = limits.ELEMENT * (piece.count(b"<") - piece.count(b"</"))
+        self._held += elements + len(piece)
+        self._whole += whole * WHOLE * elements
+        limits.check_memory(self._held + self._whole + self._cleared)
         # a DOCTYPE may define entities that expand recursively
         if b"<!DOCTYPE" in (end[0] + piece).replace(b"\x00", b""):
             raise ValueError("its XML has a DOCTYPE, which Excel does not write")
@@ -112,11 +123,13 @@ def _texts(reader: ExcelReader) -> list[str]:
     if part is None:
         return []
     texts = []
+    limits.check_memory(TEXTS * reader.archive.getinfo(part.PartName[1:]).file_size)
     with reader.archive.open(part.PartName[1:]) as file:
         for _, item in iterparse(file):
             if item.tag == ITEM:
                 texts.append(_text(item).replace("x005F_", ""))
                 item.clear()
+                reader.archive.forget()
     return texts
 
 

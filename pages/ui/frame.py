@@ -34,6 +34,7 @@ from pages.ui import (
     start,
     state,
     style,
+    uploads,
 )
 from pages.ui.learn import lessons
 from pages.ui.text import plain
@@ -120,7 +121,8 @@ def open_page(script: str) -> Recipe:
     _note_a_lost_session()
     _through_app(script)
     state.follow_address(script)
-    if places.refresh_tables():
+    changed = uploads.read_arrived()
+    if places.refresh_tables() or changed:
         state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
     explores = page in current.PAGES["Explore"]

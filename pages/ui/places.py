@@ -7,13 +7,7 @@ file is checked on every run, a database only on request; a message says if a ta
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
 from functools import cache
-from typing import Any
 
 import streamlit as st
 
@@ -38,14 +32,13 @@ from calib.data import (
 from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
-from calib.recipe import DEFAULT_DATA, Recipe
+from calib.recipe import Recipe
 from pages.ui import controls, state
-from pages.ui.text import plain
 from pages.ui.uploads import keep_file
+from pages.ui.waiting import in_background
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
 WANTED, TYPED = "wanted_table", "typed_sql"
-AGAIN = 0.3  # seconds between looks at a query
 NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
 
 
@@ -119,7 +112,7 @@ def _of_folder(name: str) -> str:
     key = place.digest(table)
     data = f"folder:{name}@{key}"
     if key not in state.held():
-        upload = _in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
+        upload = in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
         place.check(table)
         keep_file(key, upload)
     return data
@@ -132,7 +125,7 @@ def _of_database(name: str, seen: str) -> str:
     which, _, query = name.partition("/")
     database = _with_typed(connection(which), query)
     what = f"Reading {query} of {database.name}"
-    upload = _in_background(what, lambda watch: _queried(database, query, watch))
+    upload = in_background(what, lambda watch: _queried(database, query, watch))
     keep_file(sources.place(upload.data)[2], upload)
     return upload.data
 
@@ -169,53 +162,13 @@ def _with_typed(database: Connection, query: str) -> Connection:
     return database.with_typed(sql)[0]
 
 
-def _in_background(what: str, call: Callable[[Watch], Any]) -> Any:
-    """Return ``call(watch)``, computed in the background; a click on Cancel, or on anything else, cancels it."""
-    now: dict[str, Any] = {"share": 0.0, "doing": ""}
-    watch = Watch(lambda share, doing: now.update(share=share, doing=doing))
-    place, began = st.empty(), time.monotonic()
-    found: Future[Any] = Future()
-    threading.Thread(target=_into, args=(found, call, watch), name="query", daemon=True).start()
-    try:
-        with suppress(TimeoutError):  # so that short work does not flicker
-            return found.result(timeout=AGAIN)
-        with place.container():
-            said = st.empty()
-            st.button("Cancel", key="cancel_query", on_click=_cancel_query)
-        while True:
-            doing = f": {plain(now['doing'])}" if now["doing"] else ""
-            seconds = f"{time.monotonic() - began:.0f} s so far"
-            said.progress(
-                min(now["share"], 1.0), text=f"{plain(what)}{doing} · {seconds}"
-            )  # ends if called off
-            with suppress(TimeoutError):
-                return found.result(timeout=AGAIN)
-    finally:
-        watch.cancel.set()
-        place.empty()
-
-
-def _into(found: Future[Any], call: Callable[[Watch], Any], watch: Watch) -> None:
-    try:
-        found.set_result(call(watch))
-    except BaseException as error:  # passed on to the page that waits
-        found.set_exception(error)
-
-
-def _cancel_query() -> None:
-    """After Cancel, show the previous data again, or the first data set."""
-    if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
-        controls.choose_data(DEFAULT_DATA)
-    state.say("Reading was cancelled.")
-
-
 def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
     path = place.path(table.name)
     if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
         return _large(table.name, many, watch, None, data)
     file = TableFile(table.name, path)
     try:
-        frame = file.read()
+        frame = file.read(watch=watch)
     except TooLargeError as error:
         return _large(table.name, open_large(path), watch, error, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)

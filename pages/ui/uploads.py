@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -12,8 +13,10 @@ from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_
 from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, in_words
 from calib.data.way_out import HEAD, way_out
 from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, server, session_cache, state
 from pages.ui.text import about_file, plain
+from pages.ui.waiting import ARRIVED, in_background
 
 Found = TypeVar("Found")
 KEPT_FILES = 4
@@ -23,10 +26,15 @@ LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
 
 def keep_table(content: bytes, name: str) -> str:
     """Read a table, keep it with its file, and return its digest."""
-    file, key = TableFile(name, content), sources.digest(content)
-    table = file.read()
-    keep_file(key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file))
+    key, file = _read_table(content, name, Watch())
+    keep_file(key, file)
     return key
+
+
+def _read_table(content: bytes, name: str, watch: Watch) -> tuple[str, state.Upload]:
+    file, key = TableFile(name, content), sources.digest(content)
+    table = file.read(watch=watch)
+    return key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file)
 
 
 def keep_file(key: str, file: state.Upload | state.Model) -> None:
@@ -53,8 +61,45 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
     if file is None:
         return None
     state.say(None)
-    if file.size > LARGE:
-        st.toast(f"Reading {plain(file.name)} …", duration="long")
+    return _or_said(file, read, instead)
+
+
+def receive_table(widget: str, then: Callable[[str], None], instead: str = "") -> None:
+    """Read and keep the table in a picker, and call ``then`` with its digest.
+
+    A large one is read at the head of the page (``read_arrived``), with progress and Cancel.
+    """
+    file = st.session_state[widget]
+    if file is not None:
+        state.say(None)
+        st.session_state[ARRIVED] = (file, then, instead)
+        if file.size <= LARGE:
+            read_arrived()
+
+
+def read_arrived() -> bool:
+    """Read the table that ``receive_table`` has put here; return whether it has changed the settings.
+
+    It stays until it has been read or refused, so a click on something else only begins the reading again.
+    """
+    before = state.recipe()
+    if (arrived := st.session_state.get(ARRIVED)) is not None:
+        file, then, instead = arrived
+        key = _or_said(file, _keep_cancellably if file.size > LARGE else keep_table, instead)
+        st.session_state.pop(ARRIVED, None)
+        if key is not None:
+            then(key)
+    return state.recipe() != before
+
+
+def _keep_cancellably(content: bytes, name: str) -> str:
+    key, file = in_background(f"Reading {name}", partial(_read_table, content, name))
+    keep_file(key, file)
+    return key
+
+
+def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Found | None:
+    """Return ``read(content, name)`` of a file, or None after a message that says why it is refused."""
     still = instead and f" Still using: {instead}."
     try:
         return read(_whole(file), file.name)
@@ -64,6 +109,8 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
         state.say_with_query(f"{reason}{still}", way.query)
     except InputError as error:
         state.say(f"{about_file(file.name, error)}{still}")
+    except Cancelled:
+        state.say(f"Reading {file.name} was cancelled.{still}")
     return None
 
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calib.data import DataError, TooLargeError, about, limits, read_table
+from calib.kernel.progress import Cancelled, Watch
 
 TABLE = pd.DataFrame(
     {
@@ -251,6 +252,7 @@ LISTS = pd.DataFrame({"y": [0, 1], "p": [[0.1, 0.9], [0.4, 0.6]]})
         (parquet(TABLE), "a.parquet"),
         (parquet(LISTS), "b.parquet"),
         (npz(TABLE), "a.npz"),
+        *((FILES[name], name) for name in ("records.json", "table.arff", "table.xlsx")),
     ],
 )
 def test_a_table_for_which_there_is_no_memory_is_refused_and_read_when_there_is(content, name, monkeypatch):
@@ -261,7 +263,7 @@ def test_a_table_for_which_there_is_no_memory_is_refused_and_read_when_there_is(
     ):
         read_table(content, name)
     assert limits.promised() == 0
-    monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 100_000)
+    monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 10**7)
     assert len(read_table(content, name)) > 0
 
 
@@ -286,20 +288,38 @@ def test_large_files_are_read_one_after_the_other(monkeypatch):
     assert done == ["small", "first", "second"]
 
 
-def test_tables_beyond_the_bounds_are_refused(monkeypatch):
-    monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 3)
-    with pytest.raises(
-        DataError, match="4 rows and 1 columns; of this format at most 3 cells"
-    ):  # before it is parsed
-        read_table(b'{"a": 1, "y": 0}\n{"a": 1, "y": 0}\n', "lines.jsonl")
-    monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 10)
-    monkeypatch.setattr("calib.data.formats.MOST_ARFF_CELLS", 10)
-    for name in ("records.json", "table.arff"):
-        with pytest.raises(DataError, match="at most 10 cells"):
-            read_table(FILES[name], name)
+def test_a_table_of_too_many_columns_is_refused(monkeypatch):
     monkeypatch.setattr(limits, "MOST_COLUMNS", 3)
     with pytest.raises(DataError, match="4 columns"):
         read_table(CSV.encode(), "a.csv")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in FILES if name.endswith((".json", ".jsonl", ".arff", ".xlsx", ".parquet"))]
+)
+def test_reading_can_be_cancelled(name):
+    watch = Watch()
+    watch.cancel.set()
+    with pytest.raises(Cancelled):
+        read_table(FILES[name], name, watch=watch)
+
+
+def test_waiting_for_another_large_file_can_be_cancelled(monkeypatch):
+    monkeypatch.setattr(limits, "LARGE", 1)
+    said, done = list[str](), list[str]()
+    watch = Watch(lambda share, what: (said.append(what), watch.cancel.set()))
+
+    def second() -> None:
+        with pytest.raises(Cancelled):
+            read_table(CSV.encode(), "a.csv", watch=watch)
+        done.append("cancelled")
+
+    with limits.in_turn(2_000):
+        other = threading.Thread(target=second)
+        other.start()
+        other.join()
+    assert (set(said), done) == ({"waiting until another large file has been read"}, ["cancelled"])
+    assert read_table(CSV.encode(), "a.csv").shape == TABLE.shape
 
 
 def outcome(content, name):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calib import sources
-from calib.data import TooLargeError, counting, database, read
+from calib.data import TableFile, TooLargeError, counting, database, read
 from calib.sources import digest
 from pages.ui import places
 from tests.pages.app import bring, faults, go, jobs_of, messages, page, settled
@@ -492,3 +492,23 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
     )  # of several scores, all are kept
     at = chosen(at.run(), "two.parquet")
     assert not any("counted by score and label" in note.value for note in at.text)
+
+
+def test_a_large_upload_is_read_with_progress_and_a_cancelled_one_changes_nothing(monkeypatch):
+    """It is read at the head of the page, not in the callback, where nothing could be clicked."""
+    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+    content = b"x,y\n1,a\n2,b\n" * 9
+    at = page("explore_data").file_uploader(key="file").set_value(("big.csv", content, "text/csv")).run()
+    assert not faults(at)
+    assert at.session_state["recipe"].data == f"upload:{digest(content)}"
+
+    def cancelled(file, sheet=None, header=None, watch=None):
+        watch.cancel.set()
+        watch.step(0.0, "")
+
+    monkeypatch.setattr(TableFile, "read", cancelled)
+    before = at.session_state["recipe"]
+    at = at.file_uploader(key="file").set_value(("more.csv", content + b"3,a\n", "text/csv")).run()
+    assert any("Reading more.csv was cancelled. Still using: big.csv." in text for text in messages(at))
+    assert at.session_state["recipe"] == before
+    assert "arrived_table" not in at.session_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -37,7 +38,7 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import controls, evaluations, frame, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
-from pages.ui.uploads import LIMIT, keep_file, keep_table, received, table_picker
+from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
 from pages.ui.widget import shown
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
@@ -75,8 +76,12 @@ def _wanted() -> str:
 
 def _received() -> None:
     wanted = state.missing_uploads()
-    key = received("file", keep_table, "" if wanted else state.data_name(state.recipe()))
-    if key is None or key in wanted:
+    receive_table("file", partial(_use, wanted), "" if wanted else state.data_name(state.recipe()))
+
+
+def _use(wanted: Mapping[str, str | None], key: str) -> None:
+    """Switch to an uploaded table, unless the settings wait for it or for another."""
+    if key in wanted:
         return
     if wanted:
         st.session_state["another_file"] = key
@@ -124,10 +129,12 @@ def other_file(recipe: Recipe) -> None:
 
 
 def _judge_on() -> None:
-    key = received("other_file", keep_table, state.recipe().judge_file or "")
-    if key is not None:
-        other = f"upload:{key}"
-        state.update(sources.with_test_file(other, state.uploads()[key].name, state.recipe()), judge_on=other)
+    receive_table("other_file", _use_as_test_set, state.recipe().judge_file or "")
+
+
+def _use_as_test_set(key: str) -> None:
+    other = f"upload:{key}"
+    state.update(sources.with_test_file(other, state.uploads()[key].name, state.recipe()), judge_on=other)
 
 
 def own_model(recipe: Recipe) -> None:
