@@ -12,7 +12,7 @@ held out one by one, even within clusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -45,6 +45,9 @@ MOST_ROUNDS, PATIENCE = 200, 20  # most rounds; most rounds without a lower loss
 CLEARLY = 1.645  # standard errors by which the loss must decrease: 5 %, one-sided
 NEAR = 1.0  # within this many standard errors, the loss with fewer rounds is preferred
 PAIRED = 20  # columns used in conjunctions
+ALL = 0  # column of the search that is one group of all rows
+AT_ONCE = 1 << 20  # places of rows held at once
+DIGITS = 52  # bits of a sum
 EVERY = -1  # level that means all levels of the prediction
 ROUNDING = 1e-9
 SEED = 0
@@ -168,16 +171,17 @@ class Multicalibration(ScoreCalibrator):
         """Learn corrections on some rows, and keep as many as the held-out rows confirm."""
         if not len(fitting.y) or not len(held.y):
             return ()
-        segments = _segments(_Search(fitting, self.features_, self.breaks_), self.depth)
+        search = _Search(fitting, self.features_, self.breaks_, self.depth)
         losses = [held.losses()]
         made: list[Correction] = []
         lowest = 0
         while len(made) < min(MOST_ROUNDS, lowest + PATIENCE):
-            correction = _Search(fitting, self.features_, self.breaks_).best(segments)
+            correction = search.best()
             if correction is None:
                 break
             made.append(correction)
-            fitting, held = (rows.corrected(correction, self.breaks_) for rows in (fitting, held))
+            search.move(search.rows.corrected(correction, self.breaks_))
+            held = held.corrected(correction, self.breaks_)
             losses.append(held.losses())
             if held.weights @ losses[-1] < held.weights @ losses[lowest]:
                 lowest = len(made)
@@ -280,59 +284,142 @@ class _Rows:
         return np.logaddexp(0, np.where(self.y == 1, -self.x, self.x))
 
 
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Cells of s pairs of columns, numbered pair by pair, with the sums of their rows.
+
+    ``columns`` (s, 2), the first cell of each pair ``starts`` (s,), the groups of each cell ``groups`` (cells, 2),
+    whether one of them holds the rows without a group ``none`` (cells,), and ``sums`` of the terms of
+    ``_Search._terms`` (3, cells, levels).
+    """
+
+    columns: Array
+    starts: Array
+    groups: Array
+    none: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, columns: Array, sizes: Array, without: Array, levels: int) -> _Cells:
+        """Number the cells of pairs of columns (s, 2) with so many groups, of which one is ``without`` a group."""
+        first, other = sizes[columns].T
+        ends = np.cumsum(first * other)
+        starts, pair = ends - first * other, np.repeat(np.arange(len(ends)), first * other)
+        groups = np.column_stack(np.divmod(np.arange(len(pair)) - starts[pair], other[pair]))
+        none = (groups == without[columns][pair]).any(axis=1)
+        return cls(columns, starts, groups, none, np.zeros((3, len(pair), levels)))
+
+    def tops(self, promise: Array) -> Array:
+        """Return the largest promise (cells, levels + 1) of each pair, (s,)."""
+        return np.maximum.reduceat(promise.ravel(), self.starts * promise.shape[1])
+
+    def segment(self, cell: int) -> tuple[tuple[int, int], ...]:
+        """Return the (column, group) pairs of a cell."""
+        columns = self.columns[np.searchsorted(self.starts, cell, side="right") - 1].tolist()
+        pairs = zip(columns, self.groups[cell].tolist(), strict=True)
+        return tuple((column - 1, group) for column, group in pairs if column != ALL)
+
+
 class _Search:
-    """Sums of residuals and of information over the cells of segments and levels."""
+    """Search for the segment and level with the clearest error, for rows whose log-odds change from round to round.
 
-    def __init__(self, rows: _Rows, features: Sequence[FeatureGroups], breaks: Array) -> None:
-        p = expit(rows.x)
-        self.groups, self.sizes = rows.groups, [each.size for each in features]
-        self.level, self.levels = np.searchsorted(breaks, rows.x, side="right"), len(breaks) + 1
-        self.gap, self.information = rows.weights * (rows.y - p), rows.weights * p * (1 - p)
-        self.variance = squares(rows.weights) * p * (1 - p)
+    A segment is a cell of two columns, of which the column ``ALL`` has all rows in one group. Sums are exact, so rows
+    that change are subtracted as they were and added as they are.
+    """
 
-    def steps(self, columns: tuple[int, ...]) -> tuple[Array, Array]:
-        """Return (squared standard errors, step) by cell and level (cells, levels + 1); the last level means all."""
-        index, cells = np.zeros(len(self.level), dtype=np.intp), 1
-        for column in columns:
-            own, size = self.groups[:, column], self.sizes[column]
-            index = np.where((index == NONE) | (own == NONE), NONE, index * size + own)
-            cells *= size
-        held = index != NONE
-        place = index[held] * self.levels + self.level[held]
-        g, h, variance = (
-            np.bincount(place, each[held], cells * self.levels).reshape(cells, self.levels)
-            for each in (self.gap, self.information, self.variance)
-        )
-        g, h, variance = (np.column_stack([each, each.sum(axis=1)]) for each in (g, h, variance))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            promise = np.where(h**2 >= LEAST * variance, g**2 / variance, 0.0)
-            promise[h == 0] = 0.0
-            # The worst of many segments looks worse than it is, so shrink (James & Stein 1961)
-            shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
-            return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
+    def __init__(self, rows: _Rows, features: Sequence[FeatureGroups], breaks: Array, depth: int) -> None:
+        self.breaks, self.levels = breaks, len(breaks) + 1
+        without = np.array([each.size for each in features], dtype=np.intp)
+        groups = np.where(rows.groups == NONE, without, rows.groups)
+        self.groups = np.vstack([np.zeros(len(groups), dtype=np.intp), groups.T])
+        self.without = np.append(1, without)
+        self.sizes = self.without + (self.groups == self.without[:, None]).any(axis=1)
+        self.rows, self.squared = rows, squares(rows.weights)
+        totals = np.array([rows.weights.sum(), rows.weights.sum(), self.squared.sum()])
+        self.units = 2.0 ** (np.ceil(np.log2(totals)) - DIGITS)
+        varies = (rows.groups != rows.groups[:1]).any(axis=0)
+        columns = [int(column) + 1 for column in np.flatnonzero(varies & (without > 0))]
+        self.parts = self._parts([(ALL, ALL), *((ALL, column) for column in columns)])
+        if depth > 1:
+            tops = np.concatenate([cells.tops(promise) for cells, promise, _ in self._steps()])[1:]
+            paired = sorted(columns[i] for i in np.argsort(-tops, kind="stable")[:PAIRED])
+            self.parts += self._parts(list(combinations(paired, 2)))
 
-    def best(self, segments: Sequence[tuple[int, ...]]) -> Correction | None:
+    def _parts(self, columns: list[tuple[int, int]]) -> list[_Cells]:
+        """Return the cells of pairs of columns, with so many pairs at once that memory suffices."""
+        n = self.groups.shape[1]
+        step, all_rows = max(1, AT_ONCE // n), np.arange(n)
+        parts = []
+        for begin in range(0, len(columns), step):
+            pairs = np.array(columns[begin : begin + step])
+            parts.append(_Cells.of(pairs, self.sizes, self.without, self.levels))
+            self._add(parts[-1], self.rows, all_rows, 1)
+        return parts
+
+    def _add(self, cells: _Cells, rows: _Rows, some: Array, sign: int) -> None:
+        """Add the terms of some of the rows to the sums, or subtract them."""
+        first, other = cells.columns.T
+        place = self.groups[first[:, None], some]
+        place *= self.sizes[other, None]
+        place += self.groups[other[:, None], some]
+        place += cells.starts[:, None]
+        place *= self.levels
+        place += np.searchsorted(self.breaks, rows.x[some], side="right")
+        for sums, term in zip(cells.sums, self._terms(rows, some), strict=True):
+            values = np.tile(sign * term, len(place))
+            sums += np.bincount(place.ravel(), values, sums.size).reshape(sums.shape)
+
+    def _terms(self, rows: _Rows, some: Array) -> Iterator[Array]:
+        """Yield the residual, the information and the variance of some of the rows, rounded so that sums are exact."""
+        p, weights, squared = expit(rows.x[some]), rows.weights[some], self.squared[some]
+        terms = weights * (rows.y[some] - p), weights * p * (1 - p), squared * p * (1 - p)
+        for term, unit in zip(terms, self.units, strict=True):
+            yield np.rint(term / unit) * unit
+
+    def move(self, rows: _Rows) -> None:
+        """Take the new log-odds of rows."""
+        changed = np.flatnonzero(rows.x != self.rows.x)
+        for cells in self.parts:
+            self._add(cells, self.rows, changed, -1)
+            self._add(cells, rows, changed, 1)
+        self.rows = rows
+
+    def _steps(self) -> Iterator[tuple[_Cells, Array, Array]]:
+        """Yield cells with their squared standard errors and steps by level, both (cells, levels + 1).
+
+        The last level means all levels.
+        """
+        for cells in self.parts:
+            promise, step = _promise(*cells.sums)
+            promise[cells.none] = 0.0
+            yield cells, promise, step
+
+    def best(self) -> Correction | None:
         """Return the most promising correction; the first of those that are equal up to rounding."""
         top, found = 0.0, None
-        for columns in segments:
-            promise, step = self.steps(columns)
-            if promise.max() > top * (1 + ROUNDING):
-                top = promise.max()
-                cell, level = divmod(int(np.flatnonzero(promise >= top * (1 - ROUNDING))[0]), self.levels + 1)
-                found = Correction(
-                    self._segment(cell, columns),
-                    level if level < self.levels else EVERY,
-                    float(step[cell, level]),
-                )
+        for cells, promise, step in self._steps():
+            for pair, each in enumerate(cells.tops(promise).tolist()):
+                if each > top * (1 + ROUNDING):
+                    top, begin = each, int(cells.starts[pair])
+                    at = int(np.argmax(promise[begin:].ravel() >= top * (1 - ROUNDING)))
+                    cell, level = divmod(at + begin * (self.levels + 1), self.levels + 1)
+                    every = level == self.levels
+                    found = Correction(
+                        cells.segment(cell), EVERY if every else level, float(step[cell, level])
+                    )
         return found
 
-    def _segment(self, cell: int, columns: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-        """Return the (column, group) pairs of a cell."""
-        found: list[tuple[int, int]] = []
-        for column in reversed(columns):
-            cell, group = divmod(cell, self.sizes[column])
-            found.insert(0, (column, group))
-        return tuple(found)
+
+def _promise(g: Array, h: Array, variance: Array) -> tuple[Array, Array]:
+    """Return (squared standard errors, step) of sums by cell and level (…, levels), with all levels as a last one."""
+    g, h, variance = (
+        np.concatenate([each, each.sum(axis=-1, keepdims=True)], axis=-1) for each in (g, h, variance)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        promise = np.where((h**2 >= LEAST * variance) & (variance > 0), g**2 / variance, 0.0)
+        # The worst of many segments looks worse than it is, so shrink (James & Stein 1961)
+        shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
+        return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
 
 
 def _loss_decreases(before: Array, after: Array, weights: Array, errors: float) -> bool:
@@ -340,15 +427,6 @@ def _loss_decreases(before: Array, after: Array, weights: Array, errors: float) 
     gain = before - after
     mean = float(np.average(gain, weights=weights))
     return bool(mean > errors * np.sqrt(squares(weights) @ (gain - mean) ** 2) / weights.sum())
-
-
-def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:
-    """Return sets of columns that define segments: none (all rows), each alone, and pairs of the most promising."""
-    varies = (search.groups != search.groups[:1]).any(axis=0)
-    columns = [i for i, size in enumerate(search.sizes) if size and varies[i]]
-    paired = sorted(columns, key=lambda i: -search.steps((i,))[0].max())[:PAIRED]
-    pairs = combinations(sorted(paired), 2) if depth > 1 else ()
-    return [(), *((i,) for i in columns), *pairs]
 
 
 def _split_weights(weights: Array) -> tuple[Array, Array]:
