@@ -154,8 +154,13 @@ class ProbabilityForest(RandomForestClassifier):
         return self
 
     def _fit_watched(self, X, y, sample_weight, watch: Watch) -> None:
-        """Grow by warm starts, which draw the same seeds as one fit; a group of trees takes about 0.1 s."""
+        """Grow by warm starts, which draw the same seeds as one fit; a group of trees takes about 0.1 s.
+
+        With one job these are seconds of this thread: on a busy machine groups by the clock become single trees, and
+        each group costs as much as a tree.
+        """
         self._validate_params()
+        clock = time.thread_time if self.n_jobs in (None, 1) else time.perf_counter
         trees = int(self.n_estimators)
         seeds = self.random_state
         state = seeds.get_state() if isinstance(seeds, np.random.RandomState) else None
@@ -163,7 +168,7 @@ class ProbabilityForest(RandomForestClassifier):
         try:
             while done < trees:
                 watch.step(done / trees, "trees")
-                begin = time.perf_counter()
+                begin = clock()
                 self.n_estimators = min(done + group, trees)
                 self.warm_start = done > 0
                 if state is not None:
@@ -171,7 +176,7 @@ class ProbabilityForest(RandomForestClassifier):
                 with _without_warning(self.class_weight):
                     super().fit(X, y, sample_weight=sample_weight)
                 done = self.n_estimators
-                group = max(1, int(group * 0.1 / (time.perf_counter() - begin)))
+                group = max(1, int(group * 0.1 / max(clock() - begin, 1e-3)))
         finally:
             self.set_params(n_estimators=trees, warm_start=False)
         watch.step(1.0, "trees")
