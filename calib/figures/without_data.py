@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from calib.figures.packed import unpacked
+
 CLEAR = "rgba(0, 0, 0, 0)"
 THIN = 3  # pixels; a wider line is a bar of data
+CLOUD = 200  # points; more are slow to draw, also if nobody sees them
 
 
 def without_data(
@@ -28,15 +31,23 @@ def without_data(
     }
     return content | {
         "data": [
-            trace if trace.get("name") in kept or _is_reference(trace) else _invisible(trace)
+            trace if trace.get("name") in kept or _is_reference(trace) else _invisible(trace, layout)
             for trace in content["data"]
         ],
         "layout": layout,
     }
 
 
-def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
+def _invisible(trace: dict[str, Any], layout: dict[str, Any]) -> dict[str, Any]:
     """Hide a trace that keeps its place on the axes; Plotly needs more than opacity for lines and bars."""
+    if _is_cloud(trace, layout):
+        return {key: trace[key] for key in ("type", "xaxis", "yaxis", "name") if key in trace} | {
+            "x": [],
+            "y": [],
+            "opacity": 0,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
     hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
     if trace.get("type", "scatter") in ("scatter", "bar"):
         hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
@@ -48,9 +59,17 @@ def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
     return hidden
 
 
+def _is_cloud(trace: dict[str, Any], layout: dict[str, Any]) -> bool:
+    """Tell whether a trace has many points that no axis needs, because both axes have ranges of their own."""
+    if trace.get("type", "scatter") != "scatter" or trace.get("mode") != "markers":
+        return False
+    axes = (layout.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {}) for name in "xy")
+    return all(axis.get("range") for axis in axes) and len(unpacked(trace["x"])) > CLOUD
+
+
 def _name(annotation: dict[str, Any], covered: bool, kept: Collection[str]) -> dict[str, Any] | None:
     """Return the bold name of a panel, with the text below it if ``covered``, or kept words; None for other ones."""
-    if annotation.get("text") in kept:
+    if annotation.get("text") in kept or annotation.get("name") in kept:
         return annotation
     name, bold, more = annotation.get("text", "").partition("</b>")
     name = name.partition(" = ")[0]  # the value is the answer

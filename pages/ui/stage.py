@@ -77,6 +77,11 @@ def on(part: str) -> Iterator[bool]:
         yield place is not None
 
 
+def picture_waits() -> bool:
+    """Tell whether the named chart is still to be drawn in this run."""
+    return any(part not in RESERVED for part in st.session_state.get("stage", {}))
+
+
 @contextmanager
 def on_picture() -> Iterator[None]:
     """Draw above the named chart, in its place, for example progress or a reason why the chart is missing."""

@@ -18,7 +18,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
-MOST_POINTS = 1500  # most test rows drawn as points; a density shows all rows
+MOST_POINTS = 600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
 CELLS = 50  # cells of a density along each axis
 TALL, LOW = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
 FEW = 30  # the line of means skips bins of the true probability with fewer rows

@@ -126,8 +126,10 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
                 values
             )  # with other draws the answer may not change
             _judge(experiment, int(guess), records, turns)
-    _draw_large(experiment, values, result)
-    (variation.below or partial(_draw_further, experiment))(recipe, values)
+    # The step hides the pictures below (asked.css): they need not be computed and drawn before the answer
+    if not (beside and headings.asked()) or stage.picture_waits():
+        _draw_large(experiment, values, result)
+        (variation.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
     asking.own_calibration()
 
