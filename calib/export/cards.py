@@ -17,12 +17,12 @@ from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
+from calib.export.named_numbers import named_numbers
 from calib.export.pages import page
-from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
+from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.projector import for_projector
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
-from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes, setup_table
@@ -70,11 +70,13 @@ def staged(step: Step, watch: Watch | None = None) -> Staged:
     """Return all contents of a step, from one fit."""
     made = _StepCache(step.recipe)
     chart = _chart(step, made, watch or Watch())
-    keys = [key for key in step.beside if key in METRICS]
+    numbers = [key for key in step.beside if key != "advice"]
     found = recommend(made.evaluation) if "advice" in step.beside else None
     return Staged(
         chart,
-        formatted_metrics(made.evaluation, keys) if keys else None,
+        named_numbers(step, made.evaluation, lambda recipe: _StepCache(recipe).evaluation)
+        if numbers
+        else None,
         (found.answer, *found.reasons) if found else (),
     )
 
@@ -111,7 +113,7 @@ def _source(key: str, made: _StepCache, watch: Watch) -> Any:
             made.evaluation,
             *(evaluate(recipe.replace(placement=one), data) for one in sorted(others)),
         ]
-    if key == "costs":
+    if key in ("costs", "net_benefit"):
         return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
     if key.startswith("watch_"):
         return over_time(made.evaluation, next(iter(made.evaluation.predictions)))

@@ -25,6 +25,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number, probability
 
 MARKED = 11  # thresholds with a marker on each curve
+THRESHOLD = "threshold"  # name of the vertical line, by which a lesson shows it before the answer
 LOWEST = -0.15  # lower end of the axis, relative to the share of class 1: rules below do clear harm
 
 
@@ -47,6 +48,8 @@ class NetBenefit:
         Lowest and highest threshold of the range.
     named
         The calibrators in the title.
+    constant
+        Calibrator → its prediction if it predicts the same for every row.
     """
 
     thresholds: np.ndarray
@@ -56,6 +59,7 @@ class NetBenefit:
     at: float
     ends: tuple[float, float]
     named: tuple[str, ...]
+    constant: Mapping[str, float]
     title: str
     caption: str
     alt: str
@@ -99,6 +103,7 @@ def prepare(
         t,
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
+        {key: float(each.p[0]) for key, each in shown.items() if len(each.p) and np.ptp(each.p) == 0},
         _finding(best, gain(evaluation, best, t), simple, t),
         "Lines show the net benefit of acting on predictions above each threshold; higher is better. Net benefit is "
         "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
@@ -177,8 +182,17 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             hovertemplate="threshold %{x:.3g}: %{y:.3g}",
         )
     if low <= record.at <= high:
-        figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})
+        figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"}, name=THRESHOLD)
+        _word(figure, record.at, 1, f"threshold {100 * record.at:.2g} %", theme, name=THRESHOLD, yref="paper")
+    for key, p in record.constant.items():
+        _word(figure, p, 0, f"{100 * p:.2g} % for every row", theme, name=label_of(key), yanchor="bottom")
     return mute(figure, in_colour(record.named, record.curves), theme)
+
+
+def _word(figure: go.Figure, x: float, y: float, text: str, theme: Theme, **place: Any) -> None:
+    """Write a word at the right of a point."""
+    right = {"xanchor": "left", "yanchor": "top", "xshift": 6, "showarrow": False, "bgcolor": theme.paper}
+    figure.add_annotation(x=x, y=y, text=text, font={"color": theme.muted}, **(right | place))
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:

@@ -117,13 +117,22 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
         figure.add_scatter(
             x=[value],
             y=[lane],
-            mode="markers+text",
+            mode="markers",
             name=label_of(key),
-            text=[number(value)],
-            textposition="middle right",
             cliponaxis=False,  # on a phone the largest value reaches into the margin
             marker=outlined(MARKS[key].color, 15, theme, symbol=MARKS[key].symbol),
             hovertemplate=f"{label_of(key)}: {number(value)}<extra></extra>",
+        )
+        figure.add_annotation(  # on the paper's colour: a line behind it ends at its edge
+            x=value,
+            y=lane,
+            text=number(value),
+            name=label_of(key),
+            showarrow=False,
+            xanchor="left",
+            xshift=11,
+            borderpad=1,
+            bgcolor=theme.paper,
         )
     return figure
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from math import ceil
 from typing import Any
 
+from calib.evaluate.joint import SCORES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.lessons.question import Question, question
@@ -30,7 +31,10 @@ ORDER = (
     "three_classes",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
-PICTURE = ("metric", "levels", "pins", "before", "after", "across", "without", "bins_before", "name", "lines")
+PICTURE = (
+    *("metric", "levels", "pins", "before", "after", "across", "without", "bins_before", "name", "lines"),
+    "against",
+)
 """Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
@@ -59,7 +63,7 @@ class Step:
     chart
         Key of the chart, if it is not the first chart of the page.
     beside
-        Further parts beside the text: keys of metrics, or "advice".
+        Further parts beside the text: keys of metrics or of scores of all classes, or "advice".
     place
         Name in an address, such as deep_trees:3.
     question
@@ -73,7 +77,8 @@ class Step:
         horizontal axis; ``without``: names of traces that are explained later, and left out; ``bins_before``: the
         number of bins of a diagram that the reader knows, which stands there until the answer; ``name``: what the
         model is called instead of “Uncalibrated”, where nothing needs to be calibrated; ``lines``: keys of the
-        lines in colour.
+        lines in colour; ``against``: the place of an earlier step whose model has a row in the table of numbers, under
+        that step's ``name``.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.
@@ -185,7 +190,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         heading = values.pop("heading", "")
-        beside = tuple(checks.one_of(one, (*METRICS, "advice"), "beside") for one in values.pop("beside", ()))
+        beside = tuple(
+            checks.one_of(one, (*METRICS, *SCORES, "advice"), "beside") for one in values.pop("beside", ())
+        )
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
         moving = checks.switch(values.pop("moving", False), "moving")
         picture = values.pop("picture", {})

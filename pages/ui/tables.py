@@ -20,6 +20,7 @@ from calib.analysis.differences import PER_ROW, Differences, differences, refere
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
+from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
@@ -31,7 +32,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, headings, stage, state
+from pages.ui import chart, evaluations, headings, stage, state
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -188,9 +189,10 @@ def named(evaluation: Evaluation) -> None:
     with stage.on("numbers") as on_stage:
         if on_stage:
             lesson, number = place(state.lesson_open())
-            keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
-            table = formatted_metrics(evaluation, keys).rename(index=headings.renamed)
-            wide = len(keys) > len(table)  # wider than the words beside the chart
+            table = named_numbers(lesson.steps[number - 1], evaluation, evaluations.evaluation)
+            if table is None:
+                return
+            wide = len(table.columns) > len(table)  # wider than the words beside the chart
             table = table.T if wide else table
             if state.presenter():  # with the type of the words around it
                 st.table(table)

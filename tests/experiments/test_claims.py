@@ -347,6 +347,15 @@ def test_logistic_regression_is_right_where_its_assumption_is(seed):
     assert min(upper, key=lambda name: upper[name].tce) == "logistic"
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_wrong_assumption_costs_logistic_regression_more_than_ten_times_its_error(seed):
+    """("when_it_helps", 1)"""
+    logistic = ("logistic_regression", (), "none")
+    right, wrong = (PredictionErrors("", *fit(seed, row, 1000, *logistic)) for row in ("equal", "unequal"))
+    assert right.tce < 0.002
+    assert wrong.tce > 10 * right.tce
+
+
 @over_seeds
 @claims(
     "which_model",
@@ -467,14 +476,13 @@ def test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred():
     assert all(200 <= rows[key] <= 260 for key in ("isotonic", "venn_abers", "rank"))
 
 
-def test_the_caption_says_at_which_share_each_method_first_beats_the_forest():
+def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest():
     told = FIGURES["calibration_size"].prepare(found("calibration_size")).caption.partition("first beat")[2]
     first = beats_none(by_share(), "tce")
     assert None in first.values()
     for key, share in first.items():
-        assert (
-            f"{'never' if share is None else f'{100 * share:.0f} %'}" in told.partition(within(key))[2][:12]
-        )
+        said = "never" if share is None else str(round(800 * share))
+        assert said in told.partition(within(key))[2][:12]
 
 
 @claims(

@@ -18,7 +18,7 @@ from calib.sources import load
     [
         (("two_probabilities", 1), "theorem"),
         (("two_probabilities", 2), "pairs"),
-        (("not_useful", 4), "costs"),
+        (("not_useful", 4), "net_benefit"),
         (("out_of_bag", 5), "setups"),
     ],
 )

@@ -17,6 +17,7 @@ from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic
 from calib.evaluate import Evaluation, evaluate, fit
 from calib.experiments import EXPERIMENTS, shown
+from calib.export.named_numbers import named_numbers
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Step
 from calib.metrics import expected_calibration_error
@@ -470,8 +471,14 @@ def test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_
     assert constant.metrics.discrimination["none"] == pytest.approx(0, abs=1e-12)
     assert bayes.metrics.discrimination["none"] > 0.1
     assert bayes.metrics.accuracy["none"] > 0.9
-    said = round(constant.metrics.accuracy["none"], 2), round(constant.metrics.ece["none"], 3)
-    assert (*said, round(constant.metrics.brier["none"], 2)) == (0.63, 0.002, 0.23)
+    assert (round(constant.metrics.accuracy["none"], 2), round(constant.metrics.ece["none"], 3)) == (
+        0.63,
+        0.002,
+    )
+    table = named_numbers(step("not_useful", 3), bayes, evaluated)
+    assert list(table.index) == ["Tree with no splits", "Naive Bayes"]
+    assert [texts.endswith("★") for texts in table["ECE"]] == [True, False]
+    assert [texts.endswith("★") for texts in table["Brier score"]] == [False, True]
     assert {round(constant.predictions["none"].p[0], 2), round(constant.y.mean(), 2)} == {0.37}
 
 
@@ -725,7 +732,9 @@ def test_three_classes_the_forest_is_too_cautious_in_all_classes():
         540,
     )
     errors = evaluation.joint.metrics["classwise_ece"]
-    assert f"{errors['none']:.3f} to {errors['temperature']:.3f}" in step("three_classes", 4).question.told
+    assert errors["temperature"] < errors["none"] / 3
+    table = named_numbers(step("three_classes", 4), evaluation, evaluated)
+    assert table["Class-wise ECE"].tolist() == ["0.0486", "0.00787 ★"], "the step's table shows both"
     for k in range(10):
         y, p = evaluation.joint.y == k, evaluation.joint.predictions["none"][:, k]
         assert y[p > 0.5].mean() > p[p > 0.5].mean(), "of each digit"

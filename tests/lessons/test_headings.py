@@ -226,13 +226,6 @@ def everybody():
     assert (of("not_useful", 4).predictions["none"].p > 1 / 6).all()
 
 
-@says("not_useful:5", "Two groups, each with many true probabilities")
-def two_groups():
-    table = here("not_useful", 5, "cl_gl").point.losses["brier"]
-    assert table.groups == 2
-    assert table.grouping > 0.01
-
-
 @says("deep_trees:1", "Closest to the truth: depth 4")
 def depth_4(number: int = 1, best: str = "Depth 4"):
     tce = {panel.name: panel.tce for panel in here("deep_trees", number, "tree_depth").shown}
@@ -488,13 +481,16 @@ def test_the_right_answer_is_sketched_where_the_picture_shows_it():
     ]
 
 
-def test_costs_and_errors_are_sketched_at_their_values():
+def test_benefits_and_errors_are_sketched_at_their_values():
     decision = decide(of("not_useful", 4), cost_false_alarm=1, cost_miss=5)
-    everybody, nobody = (sketch("not_useful", 4, answer)["lines"][0][0][0] for answer in (1, 3))
-    assert (everybody, nobody) == (
-        pytest.approx(decision.always, abs=0.002),
-        pytest.approx(decision.never, abs=0.02),
-    )
+    drawn, share = FIGURES["net_benefit"].prepare(decision), decision.evaluation.share
+    everybody, perfect, nobody = (sketch("not_useful", 4, answer)["lines"][0][0] for answer in (1, 2, 3))
+    at_threshold = np.interp(decision.threshold, drawn.thresholds, drawn.all_)
+    for (x, y), benefit in ((everybody, at_threshold), (perfect, share), (nobody, 0)):
+        assert (x, y) == (
+            pytest.approx(decision.threshold, abs=0.002),
+            pytest.approx(benefit, abs=0.002),
+        )
     (low, _), (high, _) = sketch("not_useful", 3)["lines"][0]
     assert low < of("not_useful", 3).metrics.ece["none"] < high
     (before, _), (end, _) = reversed(sketch("out_of_bag", 4)["lines"][0])

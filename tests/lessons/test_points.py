@@ -74,7 +74,7 @@ POINTS = {
         "test_both_isotonic_regressions_end_and_four_lines_never_do",
     ),
     "when_it_helps": (
-        "test_logistic_regression_is_right_where_its_assumption_is",
+        "test_a_wrong_assumption_costs_logistic_regression_more_than_ten_times_its_error",
         "test_in_two_dimensions_calibrating_a_tuned_forest_is_mostly_worse",
         "test_they_beat_no_calibration_only_with_hundreds_of_rows",
         MEANS,

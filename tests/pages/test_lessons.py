@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from calib.evaluate.joint import SCORES
 from calib.experiments import forecasts
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.lessons import LESSONS
@@ -325,9 +326,18 @@ def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, nu
     assert {"lesson_next", "lesson_previous"}.isdisjoint(button.key for button in fold.button)
 
 
+def test_before_the_answer_a_step_does_not_compute_a_picture_that_it_hides():
+    def below(at):
+        return [one for one in at.get("plotly_chart") if "chart_tree_depth_curve" in one.proto.id]
+
+    at = open_step("deep_trees", 1)
+    assert not below(at)
+    assert below(settled(press(at, "answer_2")))
+
+
 def beside(block):
     """The metrics of the small tables of this block, and the advice where it is there."""
-    key = {metric.label: key for key, metric in METRICS.items()}
+    key = {metric.label: key for key, metric in {**SCORES, **METRICS}.items()}
     named = {
         key[str(label)]
         for table in block.dataframe

@@ -27,7 +27,6 @@ from calib.experiments.shared.forest_lines import (
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
-from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
@@ -62,11 +61,14 @@ class Sizes(Finding):
         Rows of one base, with their measure.
     coloured
         Methods that are not grey.
+    n_train
+        Training rows: a share of 1 is as many calibration rows.
     """
 
     rows: pd.DataFrame
     measure: str
     coloured: tuple[str, ...]
+    n_train: int
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
@@ -77,7 +79,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     last = last[[key for key in DRAWN if key in last]]
     much = measure in ("accuracy", "group_entropy", "bin_entropy")
     best = last.idxmax() if much else last.idxmin()
-    needs = _needs(rows, measure) if measure in ("tce", "ece", "brier") else ""
+    n_train = found.settings["n_train"]
+    needs = _needs(rows, measure, n_train) if measure in ("tce", "ece", "brier") else ""
     other = measure != "tce" or base != "tuned"
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
@@ -92,6 +95,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         rows=rows,
         measure=measure,
         coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"], THREE),
+        n_train=n_train,
     )
 
 
@@ -112,18 +116,23 @@ def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) ->
     )
 
 
-def _needs(rows: pd.DataFrame, measure: str) -> str:
-    """List the share at which each calibrator settles, and at which it first beats the uncalibrated forest."""
-    steady = ", ".join(f"{within(key)} {100 * share:.0f} %" for key, share in settled(rows, measure).items())
+def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
+    """List the rows with which each calibrator settles, and with which it first beats the uncalibrated forest."""
+    steady = ", ".join(
+        f"{within(key)} {_rows(share, n_train)}" for key, share in settled(rows, measure).items()
+    )
     below = beats_none(rows, measure)
     better = ", ".join(
-        f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
-        for key, share in below.items()
+        f"{within(key)} {'never' if share is None else _rows(share, n_train)}" for key, share in below.items()
     )
     return (
-        f"Methods settle at these shares of calibration rows: {steady}. They first beat the uncalibrated forest at: "
-        f"{better}. "
+        f"Methods settle with these numbers of calibration rows: {steady}. They first beat the uncalibrated forest "
+        f"with: {better}. "
     )
+
+
+def _rows(share: float, n_train: int) -> str:
+    return f"{round(share * n_train):,}"
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
@@ -148,22 +157,30 @@ def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
 
 
 def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
-    """Draw lines with bands over the share of calibration rows."""
+    """Draw lines with bands over the calibration rows."""
     figure = go.Figure(
         layout=layout(
             theme,
             height=640,
             legend={"y": -0.2},  # below the title of the axis, on a phone too
             xaxis={
-                "title": {"text": "Calibration rows (% of the number of training rows)"},
-                **percent_ticks(np.linspace(0, 1, 6)),
-                "range": [0, 1.02],
+                "title": {"text": f"Calibration rows, beside {record.n_train:,} training rows"},
+                "range": [0, 1.02 * record.n_train],
             },
             yaxis={"title": {"text": MEASURES[record.measure]}, "range": span(record.rows, record.measure)},
         )
     )
+    rows = record.rows.assign(rows=(record.rows["share"] * record.n_train).round())
     add_lines(
-        figure, record.rows, "share", record.measure, theme, where={}, hover="share", first=True, bands=True
+        figure,
+        rows,
+        "rows",
+        record.measure,
+        theme,
+        where={},
+        hover="calibration rows",
+        first=True,
+        bands=True,
     )
     return mute(figure, record.coloured, theme)
 

@@ -10,7 +10,7 @@ import datetime
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from importlib.metadata import version
@@ -67,10 +67,13 @@ class LongResult:
         One row per value of the run's ``by``, method and base, with means over repetitions and standard errors.
     made
         Date and conditions of stored results, or None.
+    settings
+        Settings of the experiment.
     """
 
     table: pd.DataFrame
     made: HowMade | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class LongRun:
         chunks = list(self.chunks(random_state, settings).values())
         shares = [(i / len(chunks), (i + 1) / len(chunks)) for i in range(len(chunks))]
         return self.gathered(
-            [chunk(watch=watch.within(*share)) for chunk, share in zip(chunks, shares, strict=True)]
+            [chunk(watch=watch.within(*share)) for chunk, share in zip(chunks, shares, strict=True)], settings
         )
 
     def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
@@ -120,11 +123,12 @@ class LongRun:
         table, made = found
         if random_state != made.seed or any(settings[name] != value for name, value in made.settings.items()):
             return None
-        return LongResult(self.chosen(table, settings), made)
+        return LongResult(self.chosen(table, settings), made, settings)
 
-    def gathered(self, tables: list[pd.DataFrame]) -> LongResult:
+    def gathered(self, tables: list[pd.DataFrame], settings: Mapping[str, Any]) -> LongResult:
         """Return the means over the repetitions of these chunks."""
-        return LongResult(means(tables, self.by).sort_values(list(self.order), kind="stable"))
+        table = means(tables, self.by).sort_values(list(self.order), kind="stable")
+        return LongResult(table, settings=settings)
 
     def keep(self, tables: list[pd.DataFrame], random_state: int, settings: Mapping[str, Any]) -> None:
         """Store the means of all chunks, which have a column ``seconds``, for ``kept``."""
@@ -136,7 +140,7 @@ class LongRun:
             "versions": {tool: version(tool) for tool in TOOLS},
         }
         folder, packed = Path(str(resources.files(self.package))), {"method": "gzip", "mtime": 0}
-        self.gathered(tables).table.to_csv(
+        self.gathered(tables, settings).table.to_csv(
             folder / TABLE, index=False, float_format="%.6g", compression=packed
         )
         (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

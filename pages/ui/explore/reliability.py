@@ -132,12 +132,14 @@ def verdict(evaluation: Evaluation) -> None:
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Say in one sentence which calibrator to use, with one reason, or two in a lesson that names the advice."""
+    """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        reasons = found.reasons[: 2 if on_stage and not state.presenter() else 1]
-        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(reasons))}")
+        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
+        if found.reasons[1:] and on_stage and not state.presenter():
+            with st.expander("What else was compared", key="more_advice", type="compact"):
+                st.markdown(plain(found.reasons[1]))
 
 
 def reasons(evaluation: Evaluation) -> None:

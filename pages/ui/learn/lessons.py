@@ -14,7 +14,6 @@ from calib.experiments import ASK, Experiment, shown
 from calib.export.cards import lesson_card
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Lesson, Question, Step, place
-from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui import (
     browser,
@@ -234,7 +233,7 @@ def chart_of(step: Step) -> str:
 
 def part_of(beside: str) -> str:
     """Return the part of the stage that shows this; all numbers share one table."""
-    return "numbers" if beside in METRICS else beside
+    return beside if beside == "advice" else "numbers"
 
 
 def presenter(kind: str = "secondary") -> None:

@@ -35,13 +35,13 @@ def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     chunks = run.chunks(recipe.seed, values)
     watched = {name: partial(_watched, chunk) for name, chunk in chunks.items()}
     tables = jobs.run(_kind(experiment), "Computing", watched, meanwhile=more)
-    return None if tables is None else run.gathered(tables)
+    return None if tables is None else run.gathered(tables, values)
 
 
 def so_far(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
     """Return the means of the finished chunks, if any."""
     done = _done(recipe, experiment, values)
-    return _run(experiment).gathered(done) if done else None
+    return _run(experiment).gathered(done, values) if done else None
 
 
 def _done(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> list[pd.DataFrame]:
