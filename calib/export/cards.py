@@ -23,6 +23,7 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.projector import for_projector
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
+from calib.lessons.narrowing import renamed
 from calib.recipe import Recipe
 from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes, setup_table
@@ -96,7 +97,8 @@ def _chart(step: Step, made: _StepCache, watch: Watch) -> Chart:
     options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
     if key == "scores":
         options = step.scores
-    return Chart(key, FIGURES[key].prepare(_source(key, made, watch), **options))
+    record = FIGURES[key].prepare(_source(key, made, watch), **options)
+    return Chart(key, record, picture=step.picture)
 
 
 def _source(key: str, made: _StepCache, watch: Watch) -> Any:
@@ -130,7 +132,8 @@ def _of_experiment(step: Step, watch: Watch) -> Chart:
     simulation = next(name for name, figures in experiment.runs.items() if key in figures)
     numbers = experiment.numbers(values, simulation)
     found = experiment.simulate(simulation, random_state=step.recipe.seed, watch=watch, **numbers)
-    return Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key)))
+    record = FIGURES[key].prepare(found, **experiment.view(values, key))
+    return Chart(key, record, picture=step.picture)
 
 
 def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
@@ -145,7 +148,12 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
     steps, charts = zip(*drawn(lesson, watch or Watch()), strict=True)
     figures = [chart.draw(theme) for chart in charts]
     parts = [
-        {"title": step.title, "point": step.point, "alt": chart.record.alt, "figure": figure}
+        {
+            "title": step.title,
+            "point": step.point,
+            "alt": renamed(chart.record.alt, step.picture),
+            "figure": figure,
+        }
         for step, chart, figure in zip(steps, charts, _on_a_sheet(figures), strict=True)
     ]
     return page("card.html", lesson.title, theme, summary=lesson.summary, parts=parts, printed=PRINTED)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -11,20 +13,27 @@ from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.base import Record
 from calib.kernel.checks import InputError
+from calib.lessons.narrowing import narrowed
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A prepared figure with its key, drawn once per theme; ``number`` is its number in a report."""
+    """A prepared figure with its key, drawn once per theme; ``number`` is its number in a report.
+
+    ``picture`` is that of its lesson's step, which may show a part of the figure.
+    """
 
     key: str
     record: Record
     number: int | None = None
     drawn: dict[str, go.Figure] = field(default_factory=dict, repr=False)
+    picture: Mapping[str, Any] = field(default_factory=dict)
 
     def draw(self, theme: Theme = LIGHT) -> go.Figure:
         if theme.name not in self.drawn:
-            self.drawn[theme.name] = FIGURES[self.key].draw(self.record, theme)
+            whole = FIGURES[self.key].draw(self.record, theme)
+            part = narrowed(whole.to_dict(), self.picture) if self.picture else whole
+            self.drawn[theme.name] = go.Figure(part)
         return self.drawn[theme.name]
 
 

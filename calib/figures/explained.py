@@ -84,8 +84,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         f"Row {explained.row} ({class_named(explained.name)}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, at the "
         "pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with its "
-        f"assumed label, the star its fitted value. The picture shows {NEIGHBOURS} distinct scores on either side of "
-        "the pools.",
+        f"assumed label, the star its fitted value. A number in the pool "
+        f"counts the rows of one mark. The picture shows {NEIGHBOURS} distinct scores on either side of the pools.",
         f"Two isotonic fits. {' '.join(derivation)}",
     )
 
@@ -174,12 +174,13 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     for fit, place in zip(record.fits, ("y", "y2"), strict=True):
-        figure.add_annotation(heading(f"With label {fit.label} added: {_fraction(fit)}", place, "x"))
+        figure.add_annotation(heading(f"With label {fit.label}: {_fraction(fit)}", place, "x"))
         low, high = fit.pool
         pool = {"x0": low, "x1": high, "xref": "x", "y0": 0, "y1": 1, "yref": f"{place} domain"}
         figure.add_shape(
             type="rect",
             **pool,
+            name=f"the pool of label {fit.label}",
             fillcolor=rgba(theme.ink, 0.08),
             line={"width": 1, "color": rgba(theme.ink, 0.25)},
             layer="below",
@@ -202,12 +203,18 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
             continue
         marks = gather(fit.scores[seen], np.full(seen.size, float(label)), counts[seen], counts[seen], seen)
         rows = marks.value * marks.count
+        low, high = fit.pool
+        several = (rows > 1) & (marks.x >= low) & (marks.x <= high)  # so that the pool's rows can be counted
         traces.append(
             go.Scatter(
                 x=marks.x,
                 y=marks.y,
                 yaxis=place,
-                mode="markers",
+                name=f"rows of class {label}",
+                mode="markers+text",
+                text=[f"{n:,.0f}" if some else "" for n, some in zip(rows, several, strict=True)],
+                textposition="bottom center" if label else "top center",
+                textfont={"size": 13, "color": theme.ink},
                 marker={
                     "symbol": symbol,
                     "size": diameters(rows),
@@ -253,6 +260,7 @@ def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
             x=[fit.score],
             y=[y],
             yaxis=place,
+            name=name,
             mode="markers",
             marker={
                 "symbol": symbol,
@@ -262,9 +270,9 @@ def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
             },
             hovertemplate=f"{hover}<extra></extra>",
         )
-        for y, (symbol, color), size, rim, hover in (
-            (fit.label, given, 16, 2, at_score),
-            (fit.value, ("star", MARKS[METHOD].color), 15, 1, fitted),
+        for name, y, (symbol, color), size, rim, hover in (
+            ("the row", fit.label, given, 16, 2, at_score),
+            ("its fitted value", fit.value, ("star", MARKS[METHOD].color), 15, 1, fitted),
         )
     ]
 

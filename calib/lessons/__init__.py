@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from importlib.resources import files
 from math import ceil
 from typing import Any
@@ -32,7 +33,7 @@ ORDER = (
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
 PICTURE = (
-    *("metric", "levels", "pins", "before", "after", "across", "without", "bins_before", "name", "lines"),
+    *("metric", "levels", "pins", "before", "after", "across", "without", "known", "name", "lines"),
     "against",
 )
 """Fields of a step's ``picture``."""
@@ -74,11 +75,11 @@ class Step:
         What its picture shows beyond the page's own: the ``metric`` of scores or setups, ``levels`` by name to
         compare with, ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of
         predictions that moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the
-        horizontal axis; ``without``: names of traces that are explained later, and left out; ``bins_before``: the
-        number of bins of a diagram that the reader knows, which stands there until the answer; ``name``: what the
-        model is called instead of “Uncalibrated”, where nothing needs to be calibrated; ``lines``: keys of the
-        lines in colour; ``against``: the place of an earlier step whose model has a row in the table of numbers, under
-        that step's ``name``.
+        horizontal axis; ``without``: names of traces that are explained later, and left out; ``known``: options of
+        the figure until the answer, for a state that the reader knows, such as five bins; ``name``: what the model is
+        called instead of “Uncalibrated”, where nothing needs to be calibrated; ``lines``: keys of the lines in
+        colour; ``against``: the place of an earlier step whose model has a row in the table of numbers, under that
+        step's ``name``.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.
@@ -196,7 +197,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
         moving = checks.switch(values.pop("moving", False), "moving")
         picture = values.pop("picture", {})
-        picture |= {"across": [str(end) for end in picture["across"]]} if "across" in picture else {}
+        if "across" in picture:  # days are texts for Plotly
+            ends = [str(end) if isinstance(end, date) else end for end in picture["across"]]
+            picture |= {"across": ends}
         if unknown := set(picture) - {*PICTURE}:
             raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
         _only(values, ("page", "title", "text", "look", "recipe"))

@@ -100,6 +100,8 @@ def show(
     """
     entry, key = FIGURES[name], key or name
     with stage.on(key) as staged:
+        if staged:
+            options |= headings.known()
         try:
             record = entry.prepare(source, **options)
         except InputError as error:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from calib.calibrators import label_of
+from calib.lessons import narrowing
 from pages.ui import placing, stage
 from pages.ui.text import plain
 
@@ -75,14 +75,7 @@ def narrow(picture: Mapping[str, Any]) -> None:
 
 def narrowed(figure: dict[str, Any]) -> dict[str, Any]:
     """Return the part of a figure that the step shows, with the step's name of the model."""
-    if left_out := of_step("without", ()):
-        figure = figure | {"data": [trace for trace in figure["data"] if trace.get("name") not in left_out]}
-    if of_step("name"):
-        figure = renamed(figure)
-    if across := of_step("across"):
-        whole = figure["layout"]
-        figure = figure | {"layout": whole | {"xaxis": whole["xaxis"] | {"range": list(across)}}}
-    return figure
+    return narrowing.narrowed(figure, st.session_state.get("narrowed", {}))
 
 
 def of_step(name: str, default: Any = None) -> Any:
@@ -90,20 +83,14 @@ def of_step(name: str, default: Any = None) -> Any:
     return st.session_state.get("narrowed", {}).get(name, default)
 
 
-def renamed(content: Any) -> Any:
-    """Return a text, or a figure with its texts, in which the model has the name that the step gives it."""
-    if isinstance(content, str):
-        own = label_of("none")
-        return content.replace(own, of_step("name", own))
-    if isinstance(content, dict):
-        return {key: renamed(value) for key, value in content.items()}
-    return [renamed(value) for value in content] if isinstance(content, (list, tuple)) else content
+def renamed(text: str) -> str:
+    """Return a text in which the model has the name that the step gives it."""
+    return narrowing.renamed(text, st.session_state.get("narrowed", {}))
 
 
 def known() -> dict[str, Any]:
-    """Return the options of the step's figure while its question is open: the bins that the reader has seen before."""
-    bins = of_step("bins_before")
-    return {"bins": bins} if bins and empty() else {}
+    """Return the options of the step's figure while its question is open: a state that the reader has seen before."""
+    return dict(of_step("known", {})) if empty() else {}
 
 
 def ghost() -> placing.Ghost | None:

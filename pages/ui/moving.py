@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -65,12 +66,18 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
         keys = keys[:1] if part else [key for key in keys if {label_of(key), "all"} & set(shows)]
     told: dict[str, Any] = {"alt": alt}
     if keys:
-        names = {"calibrates": label_of(keys[-1]), "words": ["", f"Dotted: {label_of(keys[0]).lower()}."]}
+        marks = marks_of(evaluation, keys, part=part or (0, 1))
+        dotted = f"Dotted: {label_of(keys[0]).lower()}." if _has_a_line(marks["curves"][0]) else ""
         told = (
-            marks_of(evaluation, keys, part=part or (0, 1))
-            | names
+            marks
+            | {"calibrates": label_of(keys[-1]), "words": ["", dotted]}
             | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
         )
     if ghost := headings.ghost():
         told["guess"] = placing.drawn(ghost)
     over_the_chart(told | {"under": LOW})
+
+
+def _has_a_line(curve: list[list[float]]) -> bool:
+    """Tell whether two neighbouring points of a curve have enough rows, so that a line joins them."""
+    return any(one[2] and other[2] for one, other in pairwise(curve))

@@ -176,3 +176,14 @@ def test_a_setting_that_does_not_exist_or_is_out_of_range_is_refused_by_name():
     ):
         with pytest.raises(InputError, match=words):
             playground.playground_html(wrong)
+
+
+def test_a_binned_line_is_straight_over_bins_with_few_rows_whose_shares_are_noise():
+    recipe = Recipe(model="naive_bayes", calibrators=("none",), bins=10, curve="binned")
+    evaluation = evaluate(recipe, load(recipe))
+    (curve,) = playground.marks_of(evaluation, ["none"])["curves"]
+    few = [point for point in curve if not point[2]]
+    (x0, y0, _), (x1, y1, _) = (point for point in curve if point[2])
+    assert few
+    for x, y, _ in few:
+        assert y == pytest.approx(y0 + (y1 - y0) * (x - x0) / (x1 - x0))

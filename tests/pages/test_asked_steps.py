@@ -179,6 +179,6 @@ def test_a_step_shows_the_bins_that_the_reader_knows_until_the_answer():
         return max(len(unpacked(each["x"])) for each in drawn if each.get("opacity") != 0)
 
     at = opened(step)
-    assert 0 < marks(at) <= step.picture["bins_before"] + 1  # the edges of the bars
+    assert 0 < marks(at) <= step.picture["known"]["bins"] + 1  # the edges of the bars
     at = settled(at.button(key="answer_1").click().run())
     assert marks(at) > 10

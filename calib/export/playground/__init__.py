@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES
-from calib.figures.reliability import near, shape_of
+from calib.figures.reliability import Shape, near, shape_of
 from calib.figures.theme import MARKS
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
@@ -90,6 +91,8 @@ def marks_of(
         (shape.count >= FEW) & (near(record.histograms[one], shape.x) >= FEW)
         for one, shape in zip(keys, shapes, strict=True)
     ]
+    if evaluation.recipe.curve == "binned":
+        shapes = [_bridged(shape, on) for shape, on in zip(shapes, enough, strict=True)]
     low, high = part
     p = evaluation.predictions[keys[0]].p
     some = (p >= low) & (p <= high)
@@ -109,6 +112,14 @@ def marks_of(
         "colours": [MARKS[one].color for one in keys],
         "alt": " ".join([record.alt, *(_in_words(one, record.bins[one], part) for one in keys)]),
     }
+
+
+def _bridged(shape: Shape, enough: Array) -> Shape:
+    """Return a binned curve that is straight over bins with few rows, whose shares are noise."""
+    if not enough.any():
+        return shape
+    straight = np.interp(shape.x, shape.x[enough], shape.y[enough])
+    return replace(shape, y=np.where(enough, shape.y, straight))
 
 
 def pinned(evaluation: Evaluation, pins: Sequence[tuple[str, float, int]]) -> list[dict[str, Any]]:

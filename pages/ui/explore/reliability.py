@@ -73,7 +73,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
         if stage.has("reliability"):  # lessons do not explain the numbers of clinical papers
-            view |= {"corner": False} | headings.known()
+            view["corner"] = False
         lines = evaluation.recipe.setting("reliability.lines")
         # The verdict is about the model, which is grey if a reader asks for other lines
         of_the_model = not lines or reference_of(list(evaluation.predictions)) in lines

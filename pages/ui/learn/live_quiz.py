@@ -28,6 +28,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
+from calib.lessons.narrowing import renamed
 from pages.ui import browser, chart, current, jobs, state, style, tables
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
@@ -325,7 +326,7 @@ def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
     made = _made(asked)
     if beside and made is not None:
         with rest:
-            _picture(made)
+            _picture(made, asked)
         if not seen.asked:
             with numbers:
                 _numbers(made, asked)
@@ -366,8 +367,8 @@ def _made(asked: Round) -> Staged | None:
     return found[0]
 
 
-def _picture(made: Staged) -> None:
-    record = made.chart.record
+def _picture(made: Staged, asked: Round) -> None:
+    assert asked.step is not None, "only a round with a step has a picture"
     figure = for_projector(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
@@ -375,7 +376,7 @@ def _picture(made: Staged) -> None:
             theme=None,
             key="chart_class",
             height="stretch",
-            alt=record.alt,
+            alt=renamed(made.chart.record.alt, asked.step.picture),
             config={"displayModeBar": False},
         )
 
@@ -384,7 +385,8 @@ def _numbers(made: Staged, asked: Round) -> None:
     """Draw what the picture shows in a sentence, and the numbers and the advice that the step names."""
     step = asked.step
     assert step is not None, "only a round with a step has numbers"
-    st.markdown(f"**{plain(made.chart.record.title)}**")
+    found = step.heading or renamed(made.chart.record.title, step.picture)
+    st.markdown(f"**{plain(found)}**")
     if made.numbers is not None:
         st.table(made.numbers)
     for i, sentence in enumerate(made.advice):

@@ -6,7 +6,7 @@ A phone that asks gets what is there; nothing waits for an image, and a server w
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from threading import Lock
@@ -21,6 +21,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.figures.projector import for_projector
 from calib.figures.without_data import without_data
 from calib.lessons.live_quiz import Round
+from calib.lessons.narrowing import renamed
 from pages.ui import downloads
 
 WIDTH, FORMAT = 960, "webp"
@@ -40,7 +41,7 @@ class Pictures:
         key = _key(round)
         with self._lock:
             if key not in self._made and downloads.draws():
-                self._made[key] = self._worker.submit(partial(_images, made, round.posed))
+                self._made[key] = self._worker.submit(partial(_images, made, round))
 
     def of(self, round: Round, theme: Theme, open: bool) -> str | None:
         """Return the image as a data address, without data while the question is ``open``; None if there is none."""
@@ -60,19 +61,30 @@ def pictures() -> Pictures:
 def _key(round: Round) -> Hashable:
     step = round.step
     assert step is not None, "only a round with a step has a picture"
-    return step.page, step.chart, step.recipe.digest("view"), round.posed
+    return step.page, step.chart, step.recipe.digest("view"), round.posed, step.place
 
 
-def _images(made: Chart, posed: bool) -> dict[tuple[str, bool], str]:
+def _images(made: Chart, round: Round) -> dict[tuple[str, bool], str]:
     """Draw a chart in both themes, before and after the reveal, by one start of the browser."""
     wanted = [(theme, open) for theme in (LIGHT, DARK) for open in (True, False)]
-    files = draw([_figure(made, theme, open and not posed) for theme, open in wanted], (FORMAT,))
+    files = draw(
+        [_figure(made, theme, open and not round.posed, _known(round)) for theme, open in wanted], (FORMAT,)
+    )
     return {
         (theme.name, open): f"data:image/{FORMAT};base64,{b64encode(file[FORMAT]).decode()}"
         for (theme, open), file in zip(wanted, files, strict=True)
     }
 
 
-def _figure(made: Chart, theme: Theme, empty: bool) -> go.Figure:
+def _known(round: Round) -> Collection[str]:
+    """Return the names of the traces that the step shows before its answer."""
+    step = round.step
+    assert step is not None, "only a round with a step has a picture"
+    if step.question is None or "known" in step.picture:  # the chart is that of the answer
+        return ()
+    return renamed(step.question.shows, step.picture)
+
+
+def _figure(made: Chart, theme: Theme, empty: bool, known: Collection[str]) -> go.Figure:
     figure = for_projector(made.draw(theme)).update_layout(width=WIDTH)
-    return go.Figure(without_data(figure.to_dict())) if empty else figure
+    return go.Figure(without_data(figure.to_dict(), kept=known)) if empty else figure
