@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from math import log10
 from typing import Any
 
 import streamlit as st
@@ -17,11 +15,10 @@ from pages.ui import browser
 
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL, ANSWER = "your guess", "the answer"
-HALF = 0.5
 OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
-NEAR = 0.85  # share of the axis above which words are below their point
-GAP = 8  # pixels from a point to its words
+LINE, RING, DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
+ROOM = 24  # pixels above the plot, for this name
 COVER = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys if there are any
@@ -77,7 +74,7 @@ def with_ghost(
     elif panel == 0 and ghost.question.kind == "curve":
         data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
-        data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line, layout)
+        data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line)
     font = {"color": theme.guess, "size": 13 * scale}
     said = {
         "text": LABEL,
@@ -86,6 +83,9 @@ def with_ghost(
         "bgcolor": rgba(theme.paper, COVER),
         "borderpad": 1,
     }
+    if words:
+        margin = layout.get("margin", {})
+        layout["margin"] = margin | {"t": max(margin.get("t", 0), ROOM * scale)}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     # Lines of a sketch come first, under the curves; but bars would hide them, and the order of names would change
@@ -135,7 +135,7 @@ def _sketch(
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
         drawn.append(axes | _as_guess(x, y, line))
         if name:
-            words.append(_at(x[-1], y[-1], figure, axes) | {"text": name})
+            words.append(_above(RING if len(x) == 1 else LINE, name, axes))
 
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
@@ -210,45 +210,11 @@ def _pale(line: dict[str, Any]) -> dict[str, Any]:
     return {"color": rgba(line["color"], PALE), "width": 4 * line["width"]}
 
 
-def _at(x: Any, y: Any, figure: Mapping[str, Any], axes: dict[str, str]) -> dict[str, Any]:
-    """Return the place of words beside a point, on the side where they stay inside the plot."""
-    (x_share, x), (y_share, y) = (
-        _share(value, figure, name, axes[f"{name}axis"]) for name, value in (("x", x), ("y", y))
-    )
-    left, low = x_share > HALF, y_share <= NEAR
-    place = {
-        "x": x,
-        "y": y,
-        "xref": axes["xaxis"],
-        "yref": axes["yaxis"],
-        "xanchor": "right" if left else "left",
-    }
-    if low:
-        return place | {"yanchor": "bottom", "yshift": GAP}
-    # At the upper edge what comes from the left would be under words that are below its end
-    return place | ({"yanchor": "middle", "xshift": -2 * GAP} if left else {"yanchor": "top", "yshift": -GAP})
-
-
-def _share(value: Any, figure: Mapping[str, Any], name: str, of: str) -> tuple[float, Any]:
-    """Return where a value is on its axis, from 0 to 1, and its position as an annotation gives it.
-
-    A category's position is its number: one that looks like a number would be taken for a position. Without a range the
-    axis makes room for words itself.
-    """
-    axis = figure["layout"].get(f"{name}axis{of[1:]}", {})
-    low, high = axis.get("range") or (None, None)
-    if isinstance(value, str):
-        own = (one[name] for one in figure["data"] if (one.get(f"{name}axis") or name) == of and name in one)
-        names = list(dict.fromkeys(axis.get("categoryarray") or chain(*map(unpacked, own))))
-        return (
-            (names.index(value) / max(len(names) - 1, 1), names.index(value))
-            if value in names
-            else (1, value)
-        )
-    position = log10(value) if axis.get("type") == "log" else value
-    if low is None or high is None or isinstance(low, str):
-        return HALF, position
-    return (position - low) / (high - low), position
+def _above(sign: str, name: str, axes: Mapping[str, str] | None = None, left: bool = False) -> dict[str, Any]:
+    """Return the name of a guess, with its sign, above a panel or the whole picture, where it covers no data."""
+    across, up = (f"{axes[one]} domain" for one in ("xaxis", "yaxis")) if axes else ("paper", "paper")
+    side = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
+    return {"text": f"{sign} {name}", "xref": across, "y": 1, "yref": up, "yanchor": "bottom", **side}
 
 
 def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:
@@ -261,47 +227,39 @@ def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Part
         "showlegend": False,
     }
     area, words = _gap(ghost, theme, style) if ghost.question.truth else ([], [])
-    unit = {"layout": {"xaxis": {"range": (0, 1)}, "yaxis": {"range": (0, 1)}}}
-    words = [*words, _at(x[-1], y[-1], unit, {"xaxis": "x", "yaxis": "y"})]
-    return [*area, {"x": list(x), "y": list(y), **style}], words
+    return [*area, {"x": list(x), "y": list(y), **style}], [*words, _above(LINE, LABEL)]
 
 
-def _upright(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tuple[Parts, Parts, Parts]:
-    upright = {"xref": "x", "yref": "y domain"}
-    ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1}
-    words = {"x": ghost.guess, "y": 0, "xanchor": "left", "yanchor": "bottom", **upright}
-    return [], [{"type": "line", "line": line, **ends, **upright}], [words]
+def _upright(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
+    """Return a line at the guess; evidence off the scale is named above the right end."""
+    ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, "xref": "x", "yref": "y domain"}
+    return [], [{"type": "line", "line": line, **ends}], [_above(DASHES, LABEL, left=True)]
 
 
-def _level(ghost: Ghost, line: dict[str, Any], layout: Mapping[str, Any]) -> tuple[Parts, Parts, Parts]:
+def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
     """Return a ring at the guess, a thin line across, and a solid line from the guess to the truth."""
     at, width = ghost.question.at, line["width"]
     assert at is not None
     style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
-    across = {"xref": "x domain", "yref": "y"}
-    level = {"x0": 0, "x1": 1, "y0": ghost.guess, "y1": ghost.guess}
-    shapes = [{"type": "line", "line": line | {"width": width / 2}, **level, **across}]
+    level = {"x0": 0, "x1": 1, "y0": ghost.guess, "y1": ghost.guess, "xref": "x domain", "yref": "y"}
+    shapes = [{"type": "line", "line": line | {"width": width / 2}, **level}]
     if ghost.question.truth is not None:
         ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}
         shapes.append({"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends})
-    left, right = layout.get("xaxis", {}).get("range", (0, 1))
-    far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
-    share, _ = _share(ghost.guess, {"layout": layout}, "y", "y")
-    words = [{"y": ghost.guess, "yanchor": "top" if share > NEAR else "bottom", **far, **across}]
-    return [{"x": [at], "y": [ghost.guess], "marker": _ring(line), **style}], shapes, words
+    ring = {"x": [at], "y": [ghost.guess], "marker": _ring(line), **style}
+    return [ring], shapes, [_above(RING, LABEL)]
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:
     """Return a guess as an argument of ``calibrated.js``: a mark, a curve, or the sketch of a chosen answer."""
     if ghost.chosen:
         sketch = ghost.question.sketch(ghost.guess)
-        names = sketch.get("names", [LABEL] * len(sketch.get("lines", ())))
-        return {
-            "rings": [[*points[0], name] for points, name in zip(sketch.get("lines", ()), names, strict=True)]
-        }
+        rings = [points[0] for points in sketch.get("lines", ())]
+        name = next(filter(None, sketch.get("names", ())), LABEL)
+        return {"rings": rings, "label": f"{RING} {name}" if rings else ""}
     if ghost.question.kind == "mark":
-        return {"at": ghost.question.at, "value": ghost.guess, "label": LABEL}
-    told = {"curve": ghost.guess, "area": [], "gap": None, "label": LABEL}
+        return {"at": ghost.question.at, "value": ghost.guess, "label": f"{RING} {LABEL}"}
+    told = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{DASHES} {LABEL}"}
     if ghost.question.truth:
         x, guess, truth = ghost.question.between(ghost.guess)
         around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]

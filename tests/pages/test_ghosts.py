@@ -12,7 +12,7 @@ from calib.figures.theme import rgba
 from calib.kernel.checks import InputError
 from calib.lessons import Question
 from calib.lessons.question import question
-from pages.ui.placing import ANSWER, COVER, GAP, LABEL, PALE, Ghost, drawn, with_ghost
+from pages.ui.placing import ANSWER, COVER, DASHES, LABEL, LINE, PALE, RING, ROOM, Ghost, drawn, with_ghost
 
 TEXTS = {"text": "Which?", "answers": ("a", "b", "c"), "right": 2, "why": ("a.", "b.", "c.")}
 
@@ -39,7 +39,7 @@ def added(sketch, answer=1, panel=0, panels=1):
     return more, whole["layout"]["shapes"], whole["layout"]["annotations"]
 
 
-def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_at_the_end():
+def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_above_it():
     (line, ring), shapes, words = added({"lines": [[[1, 0.5], [9, 0.5]], [[9, 0.7]]], "axes": 2})
     assert (line["x"], line["y"], line["mode"]) == ([1, 9], [0.5, 0.5], "lines")
     assert (ring["x"], ring["y"], ring["marker"]["symbol"]) == ([9], [0.7], "circle-open")
@@ -48,26 +48,30 @@ def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_at_the_end():
     )
     assert shapes == []
     (one,) = words
-    assert (one["text"], one["xref"], one["yref"]) == (LABEL, "x", "y2")
-    assert (one["x"], one["y"]) == (pytest.approx(np.log10(9)), 0.7), (
-        "a logarithmic axis has words at powers of ten"
-    )
-    assert one["xanchor"] == "right", "in the right half of the axis"
+    assert (one["text"], one["xref"], one["yref"]) == (f"{RING} {LABEL}", "x domain", "y2 domain")
 
 
-@pytest.mark.parametrize(("x", "y", "anchor"), [(9, 0.5, "bottom"), (9, 0.99, "middle"), (2, 0.99, "top")])
-def test_words_stay_inside_the_plot_on_paper(x, y, anchor):
-    content = figure()
-    content["layout"]["yaxis"]["range"] = [0, 1]
-    ghosts = ({"lines": [[[x, y]]]}, {}, {})
-    layout = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["layout"]
+KINDS = [
+    Question(**TEXTS, ghosts=({"lines": [[[9, 0.5]]]}, {}, {})),
+    Question(**TEXTS, kind="mark", cuts=(0.3, 0.6), at=0.5, truth=0.4),
+    Question(**TEXTS, kind="mark", cuts=(0.3, 0.6), truth=0.4),
+    Question(**TEXTS, kind="curve", cuts=(-0.1, 0.1), truth=((0.2, 0.2, 9.0), (0.8, 0.8, 9.0))),
+]
+
+
+@pytest.mark.parametrize("asked", KINDS, ids=lambda asked: f"{asked.kind} at {asked.at}")
+def test_the_name_of_a_guess_is_above_the_plot_and_covers_no_data(asked):
+    guess = [(0.2, 0.25), (0.8, 0.75)] if asked.kind == "curve" else 1 if asked.kind == "choice" else 0.9
+    layout = with_ghost(figure(), Ghost(asked, guess), LIGHT, 0, 1)["layout"]
     (words,) = layout["annotations"]
-    assert words["yanchor"] == anchor
+    assert words["text"].endswith(LABEL)
+    assert (words["y"], words["yanchor"]) == (1, "bottom")
+    assert words["yref"] in ("paper", "y domain")
+    assert layout["margin"]["t"] >= ROOM, "there is room above the plot"
     assert words["bgcolor"] == rgba(LIGHT.paper, COVER)
-    assert words.get("yshift", 0) == {"bottom": GAP, "middle": 0, "top": -GAP}[anchor]
 
 
-def test_a_category_that_looks_like_a_number_is_not_taken_for_a_position():
+def test_a_ring_on_a_category_lies_above_all():
     content = figure()
     content["layout"]["xaxis"] = {}
     for one in content["data"]:
@@ -75,7 +79,6 @@ def test_a_category_that_looks_like_a_number_is_not_taken_for_a_position():
     ghosts = ({"lines": [[["112", 0.5]]]}, {}, {})
     whole = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)
     assert whole["data"][-1]["x"] == ["112"], "a ring is above all"
-    assert whole["layout"]["annotations"][0]["x"] == 1
 
 
 def test_a_wide_pale_line_lies_under_a_trace():
@@ -86,7 +89,7 @@ def test_a_wide_pale_line_lies_under_a_trace():
     assert (copy["x"], copy["y"]) == ([1.0, 10.0], [0.3, 0.4])
     assert (copy["yaxis"], copy["line"]["color"]) == ("y2", rgba(LIGHT.guess, PALE))
     copies, _, words = added({"traces": ["up", "down"]})
-    assert (len(copies), [one["text"] for one in words]) == (2, [LABEL]), "one guess, one label"
+    assert (len(copies), [one["text"] for one in words]) == (2, [f"{LINE} {LABEL}"]), "one guess, one label"
     assert added({"traces": ["of another picture"]})[0] == []
 
 
@@ -133,8 +136,10 @@ def test_an_answer_without_a_sketch_leaves_the_picture_as_it_is():
 def test_a_moving_picture_gets_rings():
     ghosts = ({}, {"lines": [[[0.3, 0.1]], [[0.4, 0.1]]], "names": ["", "A"]}, {})
     asked = Question(**TEXTS, ghosts=ghosts)
-    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1, ""], [0.4, 0.1, "A"]]}
-    assert drawn(Ghost(asked, 1)) == {"rings": []}
+    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1], [0.4, 0.1]], "label": f"{RING} A"}
+    assert drawn(Ghost(asked, 1)) == {"rings": [], "label": ""}
+    curve = Question(**TEXTS, kind="curve", cuts=(-0.1, 0.1))
+    assert drawn(Ghost(curve, [(0.2, 0.2)]))["label"] == f"{DASHES} {LABEL}"
 
 
 @pytest.mark.parametrize("ghosts", [[{}], [{"line": []}, {}, {}]])

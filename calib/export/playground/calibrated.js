@@ -81,19 +81,18 @@ function calibrated(root, told) {
     svg.addEventListener("click", tell)  // a finger that swipes scrolls the page
 
     if (told.guess?.curve) {
-        const { curve, area, gap, label } = told.guess, [x, y] = curve.at(-1), left = x > 0.5
-        parts.guessed.append(element("path", { class: "area", d: area.length ? `${through(area)}Z` : "" }), element("path", { d: through(curve) }),
-            element("text", { x: across(x), y: up(y) - 8, "text-anchor": left ? "end" : "start" }, label))
+        const { curve, area, gap } = told.guess
+        parts.guessed.append(element("path", { class: "area", d: area.length ? `${through(area)}Z` : "" }), element("path", { d: through(curve) }))
         if (gap) parts.guessed.append(element("text", { x: across(gap.x), y: up(gap.y) + 4, "text-anchor": "middle" }, gap.text))
     } else if (told.guess?.rings) {
-        for (const [x, y, name] of told.guess.rings) parts.guessed.append(element("circle", { cx: across(x), cy: up(y), r: 8 }),
-            element("text", { x: across(x), y: up(y) - 14, "text-anchor": "middle" }, name))
+        for (const [x, y] of told.guess.rings) parts.guessed.append(element("circle", { cx: across(x), cy: up(y), r: 8 }))
     } else if (told.guess) {
-        const { at, value, label } = told.guess, left = at < 0.5, end = across(left ? 1 : 0) + (left ? -4 : 4)
+        const { at, value } = told.guess
         parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(1)}` }),
-            element("circle", { cx: across(at), cy: up(value), r: 8 }),
-            element("text", { x: end, y: up(value) - 6, "text-anchor": left ? "end" : "start" }, label))
+            element("circle", { cx: across(at), cy: up(value), r: 8 }))
     }
+    // In the corner where no marks are: next to a guess it would cover those that are near
+    if (told.guess) parts.guessed.append(element("text", { x: across(0) + 10, y: TOP + 20 }, told.guess.label))
     const move = (from, to) => glide(part => { share = part === 1 ? to : from + part * (to - from); paint() })
     if (told.p.length > 1) {
         const input = element("input", { type: "checkbox", role: "switch" }), said = element("p", { role: "status" })
