@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, briefly, counted
+from calib.kernel.wording import briefly, counted
 
 KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
@@ -173,9 +173,12 @@ class Question:
         mean = self.distance(guess)
         side = float(np.average(off, weights=rows)) / mean if mean else 0.0
         way = "too high" if side > ONE_SIDED else "too low" if side < -ONE_SIDED else "off"
+        told = _drawn_by_hand(mean)
         if mean <= self.near:
-            return f"On average your curve is {brief(mean)} {way}."
-        told, near = briefly(mean, self.near)  # with as many digits as tell them apart
+            return f"On average your curve is {told} {way}."
+        near = _drawn_by_hand(self.near)
+        if told == near:  # as many digits as tell them apart
+            told, near = briefly(mean, self.near)
         return f"On average your curve is {told} {way}; up to {near} is near enough."
 
     def _mark_is_off(self, guess: float) -> str:
@@ -203,6 +206,15 @@ class Question:
             return f"You guessed {value:.3f}, which is exact."
         side = "high" if value > truth else "low"
         return f"You guessed {value:.3f}, which is {abs(value - truth):.3f} too {side}."
+
+
+def _drawn_by_hand(distance: float) -> str:
+    """Return a distance with the precision of a hand.
+
+    >>> _drawn_by_hand(0.0098), _drawn_by_hand(0.0031), _drawn_by_hand(0.23)
+    ('0.01', 'less than 0.01', '0.23')
+    """
+    return "less than 0.01" if distance < 0.005 else f"{distance:.2f}"
 
 
 def question(values: Mapping[str, Any], name: str) -> Question:

@@ -6,6 +6,7 @@ Vovk and Petej (2014), lemma 2 and Table 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,12 @@ from calib.experiments.shared.six_methods import METHODS, SixMethods
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
+
+NAMED = METHODS | {"dir": "DIR", "isotonic": "held out"}
+"""Method → short name beside its line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +117,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             annotations=[
                 heading(f"Run {record.run}", "y"),
                 heading("All runs", "y2", "x"),
+                *_groups(record, theme),
             ],
         )
     )
@@ -127,6 +132,27 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
         lower = {"customdata": 100 * record.finite[key], "yaxis": "y2", "line_shape": "hv"}
         figure.add_trace(share.update(showlegend=False, **lower))
     return figure
+
+
+def _groups(record: LogLoss, theme: Theme) -> list[dict[str, Any]]:
+    """Name the lines that fall and those that do not beside them: on a phone the legend is far below."""
+    falling = {key: share for key, share in record.finite.items() if share[-1] < 1}
+    if not falling or len(falling) == len(record.finite):
+        return []
+    at = len(next(iter(falling.values()))) * 3 // 10
+    names = " and ".join(NAMED[key] for key in falling)
+    place = {"xref": "x", "yref": "y2", "showarrow": False, "bgcolor": rgba(theme.paper, 0.85)}
+    corner = {
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "font": {"color": METHOD_MARKS[next(iter(falling))].color},
+    }
+    high = max(share[at] for share in falling.values())
+    others = {"text": f"the {len(record.finite) - len(falling)} others", "x": at, "y": 1, "yanchor": "top"}
+    return [
+        place | corner | {"text": names, "x": at, "y": high + 0.04},
+        place | others | {"xanchor": "left", "yshift": -4, "font": {"color": theme.muted}},
+    ]
 
 
 def _line(key: str, values: Array, hover: str) -> go.Scatter:
@@ -149,8 +175,8 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         x=[x],
         y=[y],
         mode="markers+text",
-        text=["∞"],
-        textposition="top center",
+        text=[f"∞ {NAMED[key]}"],
+        textposition="middle right",
         textfont={"size": 15, "color": theme.ink},
         name=METHODS[key],
         legendgroup=key,

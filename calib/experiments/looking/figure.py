@@ -77,7 +77,7 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
     for i, kind in enumerate(("calm", "changed")):
         shares = {method: record.table[f"{kind}_{method}"] for method in METHODS}
         lines = share_lines(
-            i, record.table["week"], shares, METHODS, "test", theme, hover="week %{x}", size=5
+            i, record.table["week"], shares, METHODS, "test", theme, hover="week %{x}", size=0
         )
         figure.add_traces(lines)
     return figure

@@ -40,6 +40,8 @@ def share_lines(
         Method that the others are compared with.
     hover
         Name of a position.
+    size
+        Pixels of the marks; 0 for none, where many of them would hide the dashes.
     """
     x, y = axes(panel)
     return [
@@ -48,7 +50,7 @@ def share_lines(
             y=shares[method],
             xaxis=x,
             yaxis=y,
-            mode="lines+markers",
+            mode="lines+markers" if size else "lines",
             name=name,
             legendgroup=method,
             showlegend=panel == 0,

@@ -165,7 +165,7 @@ def _question(step: Step, question: Question) -> None:
         elif guess.answer:
             _feedback(step, question, guess)
         elif state.guesses_first():
-            _offer_again(step)
+            _skipped(step, question)
     answered = st.session_state.get("answered", 0)
     browser.keep_focus("step", answered, _next_stop(step), still=True, seen=".st-key-asked")
 
@@ -203,6 +203,18 @@ def _feedback(step: Step, question: Question, guess: Guess) -> None:
         _offer_again(step)
 
 
+def _skipped(step: Step, question: Question) -> None:
+    """Tell the answer to a reader who has not guessed."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{_the_answer(question)} {plain(question.told)}".strip())
+        _offer_again(step)
+
+
+def _the_answer(question: Question) -> str:
+    right = question.right - 1
+    return f"The answer is “{plain(question.answers[right])}”: {plain(question.why[right])}"
+
+
 def _offer_again(step: Step) -> None:
     st.button("Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None))
 
@@ -215,8 +227,7 @@ def _reply(question: Question, answer: int, placed: Any = None) -> str:
     far = "" if placed is None else question.how_far(placed)
     text = f"{far or f'{plain(question.answers[answer - 1])}:'} {plain(question.why[answer - 1])}"
     if answer != question.right:
-        right = question.right - 1
-        text += f" The answer is “{plain(question.answers[right])}”: {plain(question.why[right])}"
+        text += f" {_the_answer(question)}"
     return f"{text} {plain(question.told)}".strip()
 
 
@@ -251,7 +262,8 @@ def presenter(kind: str = "secondary") -> None:
 def _place(lesson: Lesson, number: int, step: Step) -> None:
     """Draw one row: the place in the lesson, reset of the step, presenter view, and leaving."""
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_place"):
-        st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
+        # The number first: a phone cuts a long title
+        st.caption(f"Step {number} of {len(lesson.steps)} · {plain(lesson.title)}", width="stretch")
         if step.departed(state.recipe()):
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
         presenter("tertiary")

@@ -39,3 +39,16 @@ def test_the_curves_are_the_regrets():
     assert found.against_p0["log"][i] == pytest.approx(math.log(0.8 / 0.75), abs=1e-12)
     assert found.against_p1["log"][i] == pytest.approx(math.log(0.6 / 0.25), abs=1e-12)
     assert found.against_p0["log"][-1] == found.against_p1["log"][0] == math.inf
+
+
+def test_a_guess_is_a_ring_on_the_larger_regret_that_of_the_right_answer_on_the_star():
+    experiment = EXPERIMENTS["regret"]
+    usual = experiment.values({})
+    at = []
+    for sketch in experiment.ghosts:
+        ((p, regret),) = sketch["lines"][0]
+        assert regret == pytest.approx(worse("log", p, usual["p0"], usual["p1"]), abs=0.002)
+        at.append(p)
+    best = simulate(p0=usual["p0"], p1=usual["p1"]).rules["log"]
+    assert at[experiment.right - 1] == pytest.approx(best, abs=0.005)
+    assert at[2] < at[0] == (usual["p0"] + usual["p1"]) / 2
