@@ -19,6 +19,7 @@ OFF = 0.22  # opacity of the area between a guess and the truth, in the colour o
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
 LINE, RING, DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
 ROOM = 24  # pixels above the plot, for this name
+BESIDE = 48  # letters of a panel's name and of the guess that fit above it on a phone
 COVER = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys if there are any
@@ -85,7 +86,8 @@ def with_ghost(
     }
     if words:
         margin = layout.get("margin", {})
-        layout["margin"] = margin | {"t": max(margin.get("t", 0), ROOM * scale)}
+        lifted = max(one.get("yshift", 0) for one in words)
+        layout["margin"] = margin | {"t": max(margin.get("t", 0), (ROOM + lifted) * scale)}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     # Lines of a sketch come first, under the curves; but bars would hide them, and the order of names would change
@@ -135,7 +137,8 @@ def _sketch(
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
         drawn.append(axes | _as_guess(x, y, line))
         if name:
-            words.append(_above(RING if len(x) == 1 else LINE, name, axes))
+            named = _above(RING if len(x) == 1 else LINE, name, axes)
+            words.append(named | _over_a_long_name(named, figure["layout"]))
 
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
@@ -215,6 +218,17 @@ def _above(sign: str, name: str, axes: Mapping[str, str] | None = None, left: bo
     across, up = (f"{axes[one]} domain" for one in ("xaxis", "yaxis")) if axes else ("paper", "paper")
     side = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
     return {"text": f"{sign} {name}", "xref": across, "y": 1, "yref": up, "yanchor": "bottom", **side}
+
+
+def _over_a_long_name(named: Mapping[str, Any], layout: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by how much the name of a guess is higher, where the panel's own name needs the width of a phone."""
+    over = [one["text"] for one in layout.get("annotations", ()) if _same_edge(one, named)]
+    short = all(len(text) - len("<b></b>") + len(named["text"]) <= BESIDE for text in over)
+    return {} if short else {"yshift": ROOM - 6}
+
+
+def _same_edge(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(one.get(name) == other[name] for name in ("yref", "y", "yanchor"))
 
 
 def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:

@@ -8,6 +8,7 @@ import pytest
 from plotly.io.json import to_json_plotly
 
 from calib.figures import LIGHT
+from calib.figures.panels import heading
 from calib.figures.theme import rgba
 from calib.kernel.checks import InputError
 from calib.lessons import Question
@@ -69,6 +70,18 @@ def test_the_name_of_a_guess_is_above_the_plot_and_covers_no_data(asked):
     assert words["yref"] in ("paper", "y domain")
     assert layout["margin"]["t"] >= ROOM, "there is room above the plot"
     assert words["bgcolor"] == rgba(LIGHT.paper, COVER)
+
+
+@pytest.mark.parametrize(
+    ("title", "lifted"), [("Pools", False), ("Calibrated model: false alarms, by groups", True)]
+)
+def test_the_name_of_a_guess_is_over_the_name_of_a_panel_that_needs_the_width(title, lifted):
+    content = figure()
+    content["layout"]["annotations"] = [heading(title, "y")]
+    ghosts = ({"lines": [[[9, 0.5]]]}, {}, {})
+    layout = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["layout"]
+    assert (layout["annotations"][-1].get("yshift", 0) > 0) is lifted
+    assert layout["margin"]["t"] >= ROOM + layout["annotations"][-1].get("yshift", 0)
 
 
 def test_a_ring_on_a_category_lies_above_all():

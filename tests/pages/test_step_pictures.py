@@ -54,6 +54,7 @@ def test_without_a_calibrator_no_step_about_a_right_model_calls_it_uncalibrated(
         ("reliability_diagram", 3),
         ("reliability_diagram", 4),
         ("fair_on_average", 1),
+        ("fair_on_average", 4),
     ]
     for key, number in [*right, ("not_useful", 2), ("not_useful", 3), ("not_useful", 4)]:
         step = LESSONS[key].steps[number - 1]
