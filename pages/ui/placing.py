@@ -222,13 +222,26 @@ def _above(sign: str, name: str, axes: Mapping[str, str] | None = None, left: bo
 
 def _over_a_long_name(named: Mapping[str, Any], layout: Mapping[str, Any]) -> dict[str, Any]:
     """Return by how much the name of a guess is higher, where the panel's own name needs the width of a phone."""
-    over = [one["text"] for one in layout.get("annotations", ()) if _same_edge(one, named)]
+    corner = _corner(named | {"x": 0}, layout)
+    over = [one["text"] for one in layout.get("annotations", ()) if _corner(one, layout) == corner]
     short = all(len(text) - len("<b></b>") + len(named["text"]) <= BESIDE for text in over)
     return {} if short else {"yshift": ROOM - 6}
 
 
-def _same_edge(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(one.get(name) == other[name] for name in ("yref", "y", "yanchor"))
+def _corner(words: Mapping[str, Any], layout: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return the place of words in the whole picture, as shares of its width and height."""
+    return tuple(
+        round(low + words[name] * (high - low), 3)
+        for name in ("x", "y")
+        for low, high in [_domain(words.get(f"{name}ref", "paper"), layout)]
+        if isinstance(words[name], (int, float))
+    )
+
+
+def _domain(ref: str, layout: Mapping[str, Any]) -> Sequence[float]:
+    """Return the part of the picture that an axis takes; all of it for places in the picture or on the axis."""
+    axis, _, domain = ref.partition(" ")
+    return layout.get(f"{axis[0]}axis{axis[1:]}", {}).get("domain", (0, 1)) if domain else (0, 1)
 
 
 def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Parts, Parts]:

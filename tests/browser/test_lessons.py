@@ -31,7 +31,7 @@ def onward(tab):
 
 def arrive(tab, lesson, number):
     """Wait for the step after a key or the back button: the browser answers those in its own time."""
-    tab.by_key("lesson").get_by_text(f"step {number} of {len(lesson.steps)}").wait_for()
+    tab.by_key("lesson").get_by_text(f"Step {number} of {len(lesson.steps)}").wait_for()
     return shown(tab.settle(), lesson, number)
 
 
@@ -42,7 +42,7 @@ def shown(tab, lesson, number):
     words = panel.inner_text() if panel.count() else ""
     missing = [
         text
-        for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title)
+        for text in (lesson.title, f"Step {number} of {len(lesson.steps)}", step.title)
         if text not in words
     ]
     pictures = tab.page.get_by_test_id(CHARTS).or_(tab.page.locator(".moving"))

@@ -96,7 +96,7 @@ def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(k
     assert faults(at) == []
     assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
     assert at.session_state["page"] == f"pages/{step.page}.py"
-    for text in (of.title, f"step {number} of {len(of.steps)}", step.title):
+    for text in (of.title, f"Step {number} of {len(of.steps)}", step.title):
         assert text in words(at)
     assert at.get("plotly_chart") or any(key.startswith("guess_") for key in keys(at))
     if any(key.startswith("guess_") for key in keys(at)):
@@ -131,7 +131,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
     for number, step in enumerate(LESSONS["not_useful"].steps, start=1):
         assert faults(at) == []
         assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
-        assert f"step {number} of 5" in words(at)
+        assert f"Step {number} of 5" in words(at)
         assert step.title in words(at)
         assert at.button(key="lesson_previous").disabled == (number == 1)
         assert ("lesson_next" in keys(at)) == (number < 5)
