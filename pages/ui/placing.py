@@ -19,7 +19,7 @@ OFF = 0.22  # opacity of the area between a guess and the truth, in the colour o
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
 LINE, RING, DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
 ROOM = 24  # pixels above the plot, for this name
-BESIDE = 48  # letters of a panel's name and of the guess that fit above it on a phone
+BESIDE = 48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
 COVER = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys if there are any
@@ -224,7 +224,9 @@ def _over_a_long_name(named: Mapping[str, Any], layout: Mapping[str, Any]) -> di
     """Return by how much the name of a guess is higher, where the panel's own name needs the width of a phone."""
     corner = _corner(named | {"x": 0}, layout)
     over = [one["text"] for one in layout.get("annotations", ()) if _corner(one, layout) == corner]
-    short = all(len(text) - len("<b></b>") + len(named["text"]) <= BESIDE for text in over)
+    left, right = _domain(named["xref"], layout)
+    most = BESIDE * (right - left)
+    short = all(len(text) - len("<b></b>") + len(named["text"]) <= most for text in over)
     return {} if short else {"yshift": ROOM - 6}
 
 

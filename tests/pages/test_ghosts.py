@@ -84,6 +84,15 @@ def test_the_name_of_a_guess_is_over_the_name_of_a_panel_that_needs_the_width(ti
     assert layout["margin"]["t"] >= ROOM + layout["annotations"][-1].get("yshift", 0)
 
 
+def test_in_half_of_the_width_a_short_name_needs_it_all():
+    content = figure()
+    content["layout"] |= {"annotations": [heading("2 dimensions", "y")]}
+    content["layout"]["xaxis"] |= {"domain": [0, 0.45]}
+    ghosts = ({"lines": [[[9, 0.5]]]}, {}, {})
+    layout = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["layout"]
+    assert layout["annotations"][-1]["yshift"] > 0
+
+
 def test_a_ring_on_a_category_lies_above_all():
     content = figure()
     content["layout"]["xaxis"] = {}
