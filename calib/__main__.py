@@ -41,18 +41,14 @@ from calib.analysis.watch.table import as_record, rows_of, rows_of_classes, sent
 from calib.dashboard import show_file
 from calib.data import (
     LEARN_ROWS,
-    Connection,
     LargeFile,
     LargeQuery,
     TableFile,
     TooLargeError,
-    TooManyRowsError,
     connection,
-    digest_of,
     guess_target,
     open_if_many,
     open_large,
-    open_query,
     read_table,
     target_candidates,
 )
@@ -85,12 +81,15 @@ from calib.sources import (
     Upload,
     can_count,
     count_large,
+    data_of_query,
     digest,
     file_digest,
     file_key,
     load_table,
     missing,
+    place,
     problems,
+    read_query,
     reading,
     with_onnx_model,
     with_test_file,
@@ -475,8 +474,12 @@ def _on_file(
     large: LargeFile | LargeQuery | None = None
     if isinstance(path, tuple):
         name = "/".join(path)
-        large, frame, seen = _of_query(connection(path[0]), path[1], recipe, whole)
-        data = f"database:{name}@{seen}"
+        database, query = connection(path[0]), path[1]
+        *before, seen = place(recipe.data) or ("", "", "")
+        again = seen if before == ["database", name] else ""
+        found = database.read(query) if whole else read_query(database, query, recipe.content, again)
+        large, frame = (found, found.head) if isinstance(found, LargeQuery) else (None, found)
+        data = data_of_query(database, query, found)
     else:
         name = path.name
         try:
@@ -524,7 +527,7 @@ def _on_file(
     if large is not None and recipe.content == "predictions":
         read_as, frame = count_large(recipe, large)
         if isinstance(large, LargeQuery):
-            data = f"database:{name}@{digest_of(frame)}"
+            data = data_of_query(database, query, frame, counted=True)
             recipe, read_as = recipe.replace(data=data), read_as.replace(data=data)
         uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
@@ -546,25 +549,6 @@ def _counts(recipe: Recipe, file: LargeFile) -> bool:
     """Tell whether a file of very many predictions is counted although its rows would fit into memory."""
     target = recipe.target or ("target" if "target" in file.head else guess_target(file.head))
     return target is not None and can_count(recipe.replace(target=target), file)
-
-
-def _of_query(
-    database: Connection, query: str, recipe: Recipe, whole: bool
-) -> tuple[LargeQuery | None, pd.DataFrame, str]:
-    """Return (the query if its rows are too many for memory, its rows or the first of them, digest)."""
-    try:
-        frame = database.read(query)
-        return None, frame, digest_of(frame)
-    except TooLargeError as error:
-        if whole:
-            raise
-        large = open_query(database, query)
-        if recipe.content == "predictions":
-            return large, large.head, digest_of(large.head)
-        if isinstance(error, TooManyRowsError):
-            raise
-        large = large.measured()
-        return large, large.head, large.digest
 
 
 def _report_lost(lost: Mapping[str, Any]) -> None:

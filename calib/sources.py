@@ -21,22 +21,27 @@ from calib.data import (
     FILE_PART,
     ROLES,
     SAMPLES,
+    Connection,
     DataError,
     LargeFile,
     LargeQuery,
     Table,
     TableFile,
+    TooLargeError,
+    TooManyRowsError,
     about,
     blocks_of_file,
     blocks_of_frame,
     class_counts,
     count_predictions,
+    digest_of,
     draw,
     fetch_openml,
     guess_target,
     inspect,
     join_tables,
     looks_like_predictions,
+    open_query,
     prepare,
     prepare_predictions,
     sample_table,
@@ -61,7 +66,8 @@ from calib.synthetic import SYNTHETIC
 
 PLACED = ("folder", "database")
 """Kinds of data that are read in place: KIND:NAME@DIGEST."""
-SEEN = re.compile(r"^(.*)@([0-9a-f]{16})$", re.DOTALL)
+COUNTED, SAMPLED = ".counts", ".sample"  # after the digest of a query that was too large: how it was opened
+SEEN = re.compile(rf"^(.*)@([0-9a-f]{{16}}(?:{re.escape(COUNTED)}|{re.escape(SAMPLED)})?)$", re.DOTALL)
 LARGE = (LargeFile, LargeQuery)
 READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
@@ -234,12 +240,13 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | N
     if target not in map(str, table.frame):
         known = ", ".join(map(str, table.frame))
         raise DataError(f"target: there is no column {target!r}.", f"Choose one of {known}.")
+    labels = None
     if isinstance(given, LargeQuery):
-        blocks = given.blocks()
+        blocks, labels = given.blocks(), given.labels.get(target)
     else:
         blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
     rows, key = dict(recipe.data_params).get("learn_rows"), f"{recipe.data} {reading(recipe)}"
-    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch)
+    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch, labels)
 
 
 def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
@@ -605,6 +612,8 @@ def count_large(
     DataError
         If a field of the Recipe needs single rows, or ``count_predictions`` refuses the file.
     """
+    if recipe.weight == COUNT and COUNT not in file.head:  # of a link to the counts
+        recipe = recipe.replace(weight=None, weight_as=None)
     target, score = str(recipe.target), _counted_score(recipe, file)
     if isinstance(file, LargeQuery):
         frame = file.count(target, score, recipe.weight, watch)
@@ -614,6 +623,59 @@ def count_large(
     return recipe.replace(
         score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}
     ), frame
+
+
+def read_query(
+    database: Connection, query: str, content: str | None = None, seen: str = "", watch: Watch | None = None
+) -> pd.DataFrame | LargeQuery:
+    """Read a query or table, or open one that does not fit into memory or into the limit of rows.
+
+    Parameters
+    ----------
+    content
+        "features" or "predictions", as in a Recipe; None infers it from the first rows.
+    seen
+        Digest in a link. If it says how the query was opened, it is opened so again, because the settings depend on it.
+
+    Returns
+    -------
+    DataFrame or LargeQuery
+        Its rows; or the query, with a digest if it holds features. Predictions are to be counted (``count_large``).
+
+    Raises
+    ------
+    DataError
+        As ``Connection.read``; also for features of more rows than the connection allows.
+    Cancelled
+        If ``watch`` was cancelled.
+    """
+    why = None
+    if not seen.endswith((COUNTED, SAMPLED)):
+        try:
+            return database.read(query, watch)
+        except TooLargeError as error:
+            why = error
+    large = open_query(database, query, watch)
+    target = guess_target(large.head)
+    if why is None:
+        content = "predictions" if seen.endswith(COUNTED) else "features"
+    elif content is None:
+        alone = target is not None and looks_like_predictions(large.head)
+        content = "predictions" if alone else "features"
+    if content == "predictions":
+        return large
+    if isinstance(why, TooManyRowsError):
+        raise why
+    return large.measured(watch, target)
+
+
+def data_of_query(
+    database: Connection, query: str, found: pd.DataFrame | LargeQuery, counted: bool = False
+) -> str:
+    """Return the ``data`` field of what ``read_query`` returned, or of the counts of its predictions."""
+    large = isinstance(found, LargeQuery)
+    digest = (found.digest or digest_of(found.head)) if large else digest_of(found)
+    return f"database:{database.name}/{query}@{digest}{SAMPLED if large else COUNTED if counted else ''}"
 
 
 def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:

@@ -5,9 +5,9 @@ Features are read in blocks, of which a sample is drawn (``sampling``). Predicti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from calib.data.columns import as_float, is_number
 from calib.data.counting import check_roles
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
-from calib.data.sampling import Blocks, typed_batch
+from calib.data.sampling import Blocks, LabelCounts, typed_batch
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
@@ -37,19 +37,27 @@ class LargeQuery:
         First rows, typed; all rows get their types.
     digest
         Digest of all rows, after ``measured``.
+    labels
+        Label column → its counts, of the column that ``measured`` was given.
     """
 
     connection: Connection
     query: str
     head: pd.DataFrame
     digest: str = ""
+    labels: Mapping[str, LabelCounts] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return f"{self.query} of {self.connection.name}"
 
-    def measured(self, watch: Watch | None = None) -> LargeQuery:
+    def measured(self, watch: Watch | None = None, target: str | None = None) -> LargeQuery:
         """Return this query with the digest of its rows, which are all read once.
+
+        Parameters
+        ----------
+        target
+            Column that is probably the label; it is counted on the way, so that a sample needs no further pass.
 
         Raises
         ------
@@ -59,11 +67,17 @@ class LargeQuery:
             If ``watch`` was cancelled.
         """
         watch, digest, rows = watch or Watch(), Digest(), 0
+        labels = {} if target is None else {target: LabelCounts(target)}
         for block in self._typed(watch):
             digest.add(block)
             rows += len(block)
             watch.step(0.0, f"{rows:,} rows read")
-        return replace(self, digest=digest.text)
+            try:
+                for counts in labels.values():
+                    counts.add(block)
+            except DataError:  # too many: it is no label
+                labels = {}
+        return replace(self, digest=digest.text, labels=labels)
 
     def blocks(self) -> Blocks:
         """Return a function that yields all rows in blocks; it refuses rows that have changed.

@@ -148,6 +148,33 @@ def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
     return as_frame(columns, block.index)
 
 
+class LabelCounts:
+    """Numbers of rows with each label, of a table that is read in blocks."""
+
+    def __init__(self, target: str) -> None:
+        self.target, self.counts, self.missing, self.read = target, dict[str, int](), 0, 0
+
+    def add(self, block: pd.DataFrame) -> None:
+        """Count the labels of the next rows.
+
+        Raises
+        ------
+        DataError
+            If there are too many labels.
+        """
+        labels = coded_labels(block, self.target)
+        found = np.bincount(labels.codes[labels.codes >= 0]).tolist()
+        for text, n in zip(labels.texts, found, strict=False):
+            self.counts[text] = self.counts.get(text, 0) + n
+        self.missing += int((labels.codes < 0).sum())
+        self.read += len(block)
+        if len(self.counts) > MOST_LABELS:
+            raise DataError(
+                f"target: {self.target!r} contains more than {MOST_LABELS:,} values, so it is not a label.",
+                "Choose another.",
+            )
+
+
 def draw(
     blocks: Blocks,
     target: str,
@@ -156,6 +183,7 @@ def draw(
     columns: int = 1,
     key: str = "",
     watch: Watch | None = None,
+    labels: LabelCounts | None = None,
 ) -> pd.DataFrame:
     """Draw a stratified sample from a table.
 
@@ -176,6 +204,8 @@ def draw(
         Key that identifies the table.
     watch
         Reports the rows read, and can cancel.
+    labels
+        All labels, if they are counted already; else one more pass over the table counts them.
 
     Returns
     -------
@@ -196,21 +226,13 @@ def draw(
     >>> sample["y"].value_counts().to_dict(), about(sample).rest.total
     ({'a': 50, 'b': 50}, 1000)
     """
-    counts: dict[str, int] = {}
-    watch, unlabelled, first, read = watch or Watch(), 0, None, 0
-    for block in blocks([target], watch):
-        read += len(block)
-        watch.step(0.0, f"{read:,} labels counted")
-        first = about(block) if first is None else first
-        labels = coded_labels(block, target)
-        for text, n in zip(labels.texts, np.bincount(labels.codes[labels.codes >= 0]).tolist(), strict=False):
-            counts[text] = counts.get(text, 0) + n
-        unlabelled += int((labels.codes < 0).sum())
-        if len(counts) > MOST_LABELS:
-            raise DataError(
-                f"target: {target!r} contains more than {MOST_LABELS:,} values, so it is not a label.",
-                "Choose another.",
-            )
+    watch = watch or Watch()
+    if labels is None:
+        labels = LabelCounts(target)
+        for block in blocks([target], watch):
+            labels.add(block)
+            watch.step(0.0, f"{labels.read:,} labels counted")
+    counts = labels.counts
     total = sum(counts.values())
     size = _size(rows, total, columns)
     rng = np.random.default_rng(seed)
@@ -224,8 +246,8 @@ def draw(
         f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It is evaluated "
         f"on the other {total - rest.learned:,}, scored in blocks and counted by score and label."
     ]
-    if unlabelled:
-        notes.append(f"Excluded because the label is missing: {counted(unlabelled, 'row')}.")
+    if labels.missing:
+        notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
     return describe(frame, notes=(*about(frame).notes, *notes), rest=rest)
 
 

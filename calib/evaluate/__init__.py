@@ -1,6 +1,7 @@
 """Turn a Recipe and a Dataset into an Evaluation: fit the model, calibrate, adjust to a base rate."""
 
 from calib.evaluate.chain import calibrate, check, evaluate, expected_cost, fit_calibrator, make_calibrator
+from calib.evaluate.cost import MANY_ROWS, expected_seconds
 from calib.evaluate.fitting import (
     Counted,
     Fitted,
@@ -19,6 +20,7 @@ from calib.evaluate.record import HOOKS, Evaluation
 
 __all__ = [
     "HOOKS",
+    "MANY_ROWS",
     "Counted",
     "Evaluation",
     "Fitted",
@@ -29,6 +31,7 @@ __all__ = [
     "check_dataset",
     "evaluate",
     "expected_cost",
+    "expected_seconds",
     "fit",
     "fit_calibrator",
     "fit_rows",

@@ -14,11 +14,21 @@ import streamlit as st
 
 from calib import sources
 from calib.data import Table
-from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fits_every_row
+from calib.evaluate import (
+    MANY_ROWS,
+    Evaluation,
+    Fitted,
+    calibrate,
+    expected_cost,
+    expected_seconds,
+    fit,
+    fits_every_row,
+)
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.wording import class_named
+from calib.kernel.wording import class_named, duration
+from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from pages.ui import bagging, jobs, session_cache, stage, state, style
@@ -363,10 +373,12 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
-    """Tell whether the fit may begin; if each row needs its own fit, one fit first gives the cost."""
+    """Tell whether the fit may begin; if it may take long, smaller fits first give the cost."""
     key = _fit_key(recipe, data)
-    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or not fits_every_row(recipe):
+    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or recipe.content == "predictions":
         return True
+    if not fits_every_row(recipe):
+        return data.n < MANY_ROWS or _announced(data, recipe)
     found = evaluations_of({"": recipe.replace(placement="split")}, what="Fitting the model once")
     if found is None:
         return False
@@ -374,6 +386,18 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
     return jobs.may_begin(
         jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds
     )
+
+
+def _announced(data: Dataset, recipe: Recipe) -> bool:
+    """Tell whether a fit of many rows may begin; if small fits show that it takes long, after a click."""
+    key = _fit_key(recipe, data)
+    estimate = {key: lambda watch: expected_seconds(recipe, data, watch)}
+    found = jobs.run("estimate", "Estimating how long the fit takes", estimate)
+    if found is None:
+        return False
+    takes = f"Fitting {data.n:,} rows takes about {duration(found[0])}"
+    cost = f"{takes}. It runs in the background, and you can cancel it."
+    return jobs.may_begin(jobs.PAGE, key, MODELS[recipe.model].label, cost, found[0], main=True)
 
 
 def optional_evaluation(

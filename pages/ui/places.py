@@ -7,8 +7,10 @@ file is checked on every run, a database only on request; a message says if a ta
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 
+import pandas as pd
 import streamlit as st
 
 from calib import sources
@@ -20,14 +22,11 @@ from calib.data import (
     LargeQuery,
     TableFile,
     TooLargeError,
-    TooManyRowsError,
     connection,
-    digest_of,
     guess_target,
     looks_like_predictions,
     open_if_many,
     open_large,
-    open_query,
 )
 from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
@@ -74,11 +73,26 @@ def refresh_tables() -> bool:
         if sources.file_key(getattr(recipe, field)) is None and recipe.target is None:
             controls.choose_data(now)  # a name alone: as if it were chosen
             continue
-        state.update(**{field: now})
-        if sources.file_key(getattr(recipe, field)):
-            name = (sources.place(now) or ("", now, ""))[1]
-            state.say(f"{name} has changed since these settings were made. The page shows the new version.")
+        before = sources.file_key(getattr(recipe, field)) or ""
+        _follow(field, now, before)
     return state.recipe() != recipe
+
+
+def _follow(field: str, now: str, before: str) -> None:
+    """Name the table that was opened in the settings, and say what differs from the one that they were made with."""
+    _, name, key = sources.place(now) or ("", now, "")
+    digest, _, how = key.partition(".")
+    seen, _, seen_how = before.partition(".")
+    counted = state.held()[key].said if f".{how}" == sources.COUNTED and field == "data" else {}
+    state.update(**{field: now}, **counted)
+    if before and digest != seen and how == seen_how:
+        state.say(f"{name} has changed since these settings were made. The page shows the new version.")
+    elif before and digest != seen:
+        what = "its predictions are counted" if counted else "a model learns from a sample of its rows"
+        state.say(
+            f"{name} does not fit into memory now, so {what}. Whether it has changed since these settings were made is "
+            "not known."
+        )
 
 
 def _same(one: str, other: str) -> bool:
@@ -125,20 +139,23 @@ def _of_database(name: str, seen: str) -> str:
     which, _, query = name.partition("/")
     database = _with_typed(connection(which), query)
     what = f"Reading {query} of {database.name}"
-    upload = in_background(what, lambda watch: _queried(database, query, watch))
+    upload = in_background(what, lambda watch: _queried(database, query, seen, watch))
     keep_file(sources.place(upload.data)[2], upload)
     return upload.data
 
 
-def _queried(database: Connection, query: str, watch: Watch) -> state.Upload:
+def _queried(database: Connection, query: str, seen: str, watch: Watch) -> state.Upload:
     """Read a query; count or measure one that does not fit into memory or into the limit of rows."""
     name = f"{database.name}/{query}"
-    try:
-        frame = database.read(query, watch)
-    except TooLargeError as error:
-        return _large(name, open_query(database, query, watch), watch, error)
-    data = f"database:{name}@{digest_of(frame)}"
-    return state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data)
+    found = sources.read_query(database, query, seen=seen, watch=watch)
+    if isinstance(found, LargeQuery) and not found.digest:
+        return _counted(
+            name, found, watch, lambda counts: sources.data_of_query(database, query, counts, True)
+        )
+    frame = found.head if isinstance(found, LargeQuery) else found
+    alone = frame is found and looks_like_predictions(frame)
+    data = sources.data_of_query(database, query, found)
+    return state.Upload(name, frame, guess_target(frame), alone, found, data)
 
 
 def want_sql(database: Connection, sql: str) -> None:
@@ -165,31 +182,24 @@ def _with_typed(database: Connection, query: str) -> Connection:
 def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
     path = place.path(table.name)
     if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
-        return _large(table.name, many, watch, None, data)
+        return _counted(table.name, many, watch, lambda _: data)
     file = TableFile(table.name, path)
     try:
         frame = file.read(watch=watch)
-    except TooLargeError as error:
-        return _large(table.name, open_large(path), watch, error, data)
+    except TooLargeError:
+        large = open_large(path)
+        target = guess_target(large.head)
+        if target is not None and looks_like_predictions(large.head):
+            return _counted(table.name, large, watch, lambda _: data)
+        return state.Upload(table.name, large.head, target, False, large, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
-def _large(
-    name: str, large: LargeFile | LargeQuery, watch: Watch, why: TooLargeError | None, data: str | None = None
+def _counted(
+    name: str, large: LargeFile | LargeQuery, watch: Watch, named: Callable[[pd.DataFrame], str]
 ) -> state.Upload:
-    """Open a table that does not fit into memory: predictions are counted, of features only the first rows are kept.
-
-    Nothing is written to disk for it. ``data`` is the field of a file; that of a query depends on its rows.
-    """
+    """Count predictions that do not fit into memory, without writing to disk; ``named`` is the field of the counts."""
     target = guess_target(large.head)
-    if target is None or not looks_like_predictions(large.head):
-        if isinstance(why, TooManyRowsError):
-            raise why
-        if isinstance(large, LargeQuery):
-            large = large.measured(watch)
-            data = f"database:{name}@{large.digest}"
-        return state.Upload(name, large.head, target, False, large, str(data))
     recipe, frame = sources.count_large(Recipe(content="predictions", target=target), large, False, watch)
     said = {name: getattr(recipe, name) for name in ("weight", "weight_as", "data_params")}
-    data = data or f"database:{name}@{digest_of(frame)}"
-    return state.Upload(name, frame, target, True, frame, data, said)
+    return state.Upload(name, frame, target, True, frame, named(frame), said)

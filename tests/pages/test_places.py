@@ -295,7 +295,7 @@ class Halted:
         monkeypatch.setattr(sources, "draw", self)
 
     def __call__(self, *args):
-        watch = args[-1]
+        watch = args[-2]
         self.begun.release()
         until(lambda: self.may_end.is_set() or watch.cancel.is_set(), "the draw may end")
         return self.draw(*args)
@@ -512,3 +512,42 @@ def test_a_large_upload_is_read_with_progress_and_a_cancelled_one_changes_nothin
     assert any("Reading more.csv was cancelled. Still using: big.csv." in text for text in messages(at))
     assert at.session_state["recipe"] == before
     assert "arrived_table" not in at.session_state
+
+
+@pytest.mark.parametrize("query", ["people", "scored"])
+def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fits_now(
+    large_warehouse, query, monkeypatch
+):
+    monkeypatch.setattr(database, "check_memory", large_once())
+    recipe = settled(of_database(page("explore_data"), query)).session_state["recipe"]
+    for _ in range(2):  # it fits into memory now
+        at = settled(page("explore_data", **recipe.to_query()))
+        assert not faults(at)
+        assert not [text for text in messages(at) if "changed" in text]
+        assert at.session_state["recipe"] == recipe
+    with sqlite3.connect(large_warehouse) as made:
+        made.execute(
+            f"UPDATE {'people SET x = x + 1' if query == 'people' else 'scores SET p = p / 2'} WHERE rowid = 7"
+        )
+    at = settled(page("explore_data", **recipe.to_query()))
+    assert any(f"warehouse/{query} has changed since" in text for text in messages(at))
+
+
+@pytest.mark.usefixtures("large_warehouse")
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("people", []), ("scored", ["its predictions are counted. Whether it has changed", "is not known"])],
+)
+def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(
+    query, words, monkeypatch
+):
+    """Features in the same types have the same digest either way."""
+    monkeypatch.setattr(database, "check_memory", lambda needed: None)
+    recipe = settled(of_database(page("explore_data"), query)).session_state["recipe"]
+    monkeypatch.setattr(database, "check_memory", large_once())
+    at = settled(page("explore_data", **recipe.to_query()))
+    assert not faults(at)
+    said = [text for text in messages(at) if "changed" in text]
+    assert len(said) == bool(words)
+    assert all(word in said[0] for word in words)
+    assert at.session_state["recipe"].weight == ("count" if query == "scored" else None)

@@ -1,0 +1,70 @@
+"""Estimate how long the fit of many rows takes, from fits of few."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from calib.evaluate.fitting import fit_rows, split
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.recipe import Recipe
+
+MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most fits
+FIRST, GROWTH = 2_000, 4  # rows of the first fit; growth from one to the next
+ENOUGH = 1.0  # seconds of the last small fit
+LARGEST_POWER = 3.0  # no model's time grows faster
+
+
+def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> float:
+    """Estimate the seconds of ``fit`` from fits of growing random subsets, whose time grows with a power of the rows.
+
+    Returns
+    -------
+    float
+        At most that of a fit that is about to begin; 0 if no subset can be fitted, which the fit itself explains.
+
+    Raises
+    ------
+    Cancelled
+        If ``watch`` was cancelled.
+    """
+    watch, rng = watch or Watch(), np.random.default_rng(0)
+    rest = dataset.rest
+    cuts = [(np.arange(dataset.n), np.arange(1))] if rest is not None else list(split(recipe, dataset))
+    train, test = (rng.permutation(rows) for rows in cuts[0][:2])
+    times: list[tuple[int, float]] = []
+    size, fitted = FIRST, None
+    while size <= len(train):
+        share = size / len(train)
+        watch.step(0.0, f"{size:,} rows")
+        begin = time.perf_counter()
+        try:
+            fitted = fit_rows(
+                recipe, dataset, [(train[:size], test[: max(1, round(share * len(test)))])], watch
+            )
+        except InputError:  # too few rows of a class
+            pass
+        else:
+            times.append((size, time.perf_counter() - begin))
+            if times[-1][1] > ENOUGH and len(times) > 1:
+                break
+        size *= GROWTH
+    if fitted is None:
+        return 0.0
+    rows, seconds = times[-1]
+    power = 1.0
+    if len(times) > 1:
+        before, least = times[-2]
+        power = min(max(math.log(seconds / least) / math.log(rows / before), 1.0), LARGEST_POWER)
+    whole = len(cuts) * seconds * (len(train) / rows) ** power
+    if rest is None:
+        return whole
+    begin, placed = time.perf_counter(), fitted.parts[0].placed
+    for X, _ in rest.scored(dataset.X, dataset.classes[1], watch):
+        placed.scores_of(placed.model, X)
+        return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.learned)
+    return whole
