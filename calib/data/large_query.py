@@ -75,7 +75,7 @@ class LargeQuery:
             try:
                 for counts in labels.values():
                     counts.add(block)
-            except DataError:  # too many: it is no label
+            except DataError:  # too many for a label
                 labels = {}
         return replace(self, digest=digest.text, labels=labels)
 

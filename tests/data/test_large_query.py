@@ -186,3 +186,31 @@ def test_predictions_are_counted_in_the_database_as_in_a_file(made, tmp_path):
         np.testing.assert_array_equal(counts[name], expected[name])
     assert counts["label"].tolist() == expected["label"].tolist()
     assert f"The database counted its {N:,} rows" in about(counts).notes[0]
+
+
+def test_a_query_is_read_three_times_with_its_label_counted_on_the_way(made, monkeypatch):
+    """For its digest and labels, for the sample, and to score all other rows."""
+    passes, pieces = [], Connection.pieces
+
+    def counted(connection, *given):
+        passes.append(given[0])
+        return pieces(connection, *given)
+
+    monkeypatch.setattr(Connection, "pieces", counted)
+    large = open_query(made(), "features")
+    head = len(passes)
+    large = large.measured(target="y")
+    recipe = Recipe(
+        data=f"database:warehouse/features@{large.digest}.sample", target="y", model="naive_bayes"
+    )
+    recipe = recipe.replace(data_params={"learn_rows": 1_000})
+    found = evaluate(recipe, load(recipe, {f"{large.digest}.sample": large}))
+    assert len(passes) - head == 3
+    other = open_query(made(), "features").measured()
+    assert other.labels == {}
+    expected = evaluate(recipe, load(recipe, {f"{large.digest}.sample": other}))
+    pd.testing.assert_frame_equal(found.metrics, expected.metrics)
+
+
+def test_a_column_of_too_many_values_is_not_counted_as_a_label(made):
+    assert open_query(made(), "features").measured(target="x").labels == {}
