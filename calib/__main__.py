@@ -51,6 +51,7 @@ from calib.data import (
     open_large,
     read_table,
     target_candidates,
+    unchanged,
 )
 from calib.data.target import POSITIVE, TOGETHER
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
@@ -482,17 +483,9 @@ def _on_file(
         data = data_of_query(database, query, found)
     else:
         name = path.name
-        try:
-            if not whole and not reading(recipe) and (many := open_if_many(path)) and _counts(recipe, many):
-                large, frame = many, many.head
-            else:
-                frame = read_table(_checked(path), name, **reading(recipe))
-        except TooLargeError:
-            if whole:
-                raise
-            large = open_large(path, reading(recipe).get("header"))
-            frame = large.head
-        data = f"upload:{file_digest(path)}"
+        with unchanged(path):
+            large, frame = _of_file(recipe, path, whole)
+            data = f"upload:{file_digest(path)}"
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
@@ -543,6 +536,20 @@ def _on_file(
             how = f"{problem.remedy}{_in_the_recipe(problem)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset, found
+
+
+def _of_file(recipe: Recipe, path: Path, whole: bool) -> tuple[LargeFile | None, pd.DataFrame]:
+    """Return (the file if it is too large for memory or counted, its rows or the first of them)."""
+    asked = reading(recipe)
+    try:
+        if not whole and not asked and (many := open_if_many(path)) and _counts(recipe, many):
+            return many, many.head
+        return None, read_table(_checked(path), path.name, **asked)
+    except TooLargeError:
+        if whole:
+            raise
+        large = open_large(path, asked.get("header"))
+        return large, large.head
 
 
 def _counts(recipe: Recipe, file: LargeFile) -> bool:

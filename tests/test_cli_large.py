@@ -172,3 +172,24 @@ def test_very_many_predictions_are_counted_even_if_they_fit_into_memory(
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     by_row = given.replace(segment=("p=0.5..",))
     assert _on_file(by_row, tmp_path / name)[1].n == len(table)  # it needs single rows
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused_without_a_result(tmp_path, capsys, monkeypatch):
+    """Else the Recipe would state the digest of other rows than those that it evaluates."""
+    table = pd.DataFrame({"label": [0, 1] * 60, "p": np.tile([0.25, 0.75, 0.5], 40)})
+    table.to_csv(tmp_path / "p.csv", index=False)
+    (tmp_path / "recipe.json").write_text('{"content": "predictions", "target": "label"}', encoding="utf-8")
+    command = ["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "p.csv")]
+
+    def changing(path, *given, **asked):
+        found = read.read_table(path, *given, **asked)
+        table.iloc[:50].to_csv(path, index=False)
+        return found
+
+    monkeypatch.setattr("calib.__main__.read_table", changing)
+    assert main(command) != 0
+    said = capsys.readouterr()
+    assert "p.csv changed while it was read. Read it again." in said.err
+    assert not said.out
+    monkeypatch.undo()
+    assert main(command) == 0

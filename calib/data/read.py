@@ -12,6 +12,8 @@ import io
 import os
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,6 +143,28 @@ def read_table(
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     release_memory(len(frame))
     return describe(frame, name=Path(name).name.split(".")[0] or name)
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Refuse a file that changes while the block reads it.
+
+    Raises
+    ------
+    DataError
+        If its size or the time of its last change differ afterwards.
+    """
+    before = _state(path)
+    yield
+    if before != _state(path):
+        raise DataError(f"{path.name} changed while it was read.", "Read it again.")
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    with suppress(OSError):  # said by whoever reads it
+        now = path.stat()
+        return now.st_size, now.st_mtime_ns
+    return None
 
 
 def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, str]:

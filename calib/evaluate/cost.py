@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ LARGEST_POWER = 3.0  # no model's time grows faster
 
 
 def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> float:
-    """Estimate the seconds of ``fit`` from fits of growing random subsets, whose time grows with a power of the rows.
+    """Estimate the seconds of ``fit`` from fits of growing random subsets.
 
     Returns
     -------
@@ -55,12 +56,7 @@ def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = Non
         size *= GROWTH
     if fitted is None:
         return 0.0
-    rows, seconds = times[-1]
-    power = 1.0
-    if len(times) > 1:
-        before, least = times[-2]
-        power = min(max(math.log(seconds / least) / math.log(rows / before), 1.0), LARGEST_POWER)
-    whole = len(cuts) * seconds * (len(train) / rows) ** power
+    whole = len(cuts) * _extrapolated(times, len(train))
     if rest is None:
         return whole
     begin, placed = time.perf_counter(), fitted.parts[0].placed
@@ -68,3 +64,13 @@ def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = Non
         placed.scores_of(placed.model, X)
         return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.learned)
     return whole
+
+
+def _extrapolated(times: Sequence[tuple[int, float]], rows: int) -> float:
+    """Return the seconds for ``rows`` rows: by a power, or by a line if they grow more slowly."""
+    many, seconds = times[-1]
+    few, least = times[-2] if len(times) > 1 else (0, 0.0)
+    if len(times) > 1 and seconds > least * many / few:
+        power = min(math.log(seconds / least) / math.log(many / few), LARGEST_POWER)
+        return seconds * (rows / many) ** power
+    return seconds + max(seconds - least, 0.0) / (many - few) * (rows - many)

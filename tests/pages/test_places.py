@@ -551,3 +551,26 @@ def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_chan
     assert len(said) == bool(words)
     assert all(word in said[0] for word in words)
     assert at.session_state["recipe"].weight == ("count" if query == "scored" else None)
+
+
+def test_a_file_of_the_folder_that_changes_while_it_is_read_gets_one_message_and_nothing_is_lost(
+    root, monkeypatch
+):
+    (root / "other.csv").write_bytes(b"x,y\n1,a\n2,b\n")
+    at = chosen(page("explore_data"), "people.csv")
+    before, read_it = at.session_state["recipe"], TableFile.read
+
+    def changing(file, *given, **asked):
+        found = read_it(file, *given, **asked)
+        file.content.write_bytes(b"x,y\n1,a\n2,b\n3,a\n")
+        return found
+
+    monkeypatch.setattr(TableFile, "read", changing)
+    at = chosen(at, "other.csv")
+    (said,) = [text for text in messages(at) if "changed" in text]
+    assert "other.csv changed while it was read. Open it again. Still using: people.csv." in said
+    assert at.session_state["recipe"] == before
+    monkeypatch.setattr(TableFile, "read", read_it)
+    at = chosen(page("explore_data"), "other.csv")
+    assert not faults(at)
+    assert at.session_state["recipe"].data.startswith("folder:other.csv@")
