@@ -16,7 +16,7 @@ from calib.analysis.selection import selected_frame
 from calib.figures import FIGURES, formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
-from pages.ui import evaluations
+from pages.ui import evaluations, jobs
 from tests.evaluated import of_address
 from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, table, titles
 
@@ -364,10 +364,12 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
 
 
 def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(monkeypatch):
+    monkeypatch.setattr(jobs, "UNASKED", 10.0)
     monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch: 200.0)
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes"))
-    assert any("Fitting 569 rows takes about 3 minutes" in text.value for text in at.markdown)
+    said = [text.value for text in at.markdown]
+    assert any("Fitting 569 rows takes about 3 minutes" in text for text in said), said
     assert not jobs_of(at, "fits")
     at = settled(at.button(key="start_fits").click().run())
     assert not faults(at)

@@ -562,7 +562,7 @@ def test_a_file_of_the_folder_that_changes_while_it_is_read_gets_one_message_and
 
     def changing(file, *given, **asked):
         found = read_it(file, *given, **asked)
-        file.content.write_bytes(b"x,y\n1,a\n2,b\n3,a\n")
+        file.content.write_bytes(b"x,y\n" + 30 * b"1,a\n2,b\n")
         return found
 
     monkeypatch.setattr(TableFile, "read", changing)
