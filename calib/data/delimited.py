@@ -40,7 +40,9 @@ MANY_COLUMNS = 100
 GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
 LONG_TEXT = 2_000_000  # bytes, from which Arrow parses numbers directly
-HEAD_ROWS, HEAD_CELLS = 10_000, 1_000_000  # used to infer the types of columns
+SMALL_BLOCK, LARGE_BLOCK = 1 << 20, 1 << 24  # bytes that Arrow parses at once
+BLOCK_TOPS = 25  # a small block is at least so many times as long as the first lines: columns cost time, too
+HEAD_ROWS, HEAD_CELLS = 2_500, 1_000_000  # used to infer the types of columns
 FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also decide on decimal commas
 # Lines above the table that begin with a comment sign
 REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
@@ -282,12 +284,16 @@ def _lines_of(text: bytes) -> int:
 def _cells(
     text: bytes, delimiter: str, names: Sequence[str], headed: bool, kinds: Sequence[pa.DataType] = ()
 ) -> pa.Table:
-    """Parse columns as these types, else as text. Arrow reads a million rows in a fraction of a second."""
+    """Parse columns as these types, else as text. Arrow reads a million rows in a fraction of a second.
+
+    Known types are parsed in blocks that fit into the processor's cache; a line that is longer than a block is refused.
+    """
     types = dict(zip(names, kinds or [pa.string()] * len(names), strict=True))
+    block = min(LARGE_BLOCK, max(SMALL_BLOCK, BLOCK_TOPS * _end(text, TOP_LINES))) if kinds else LARGE_BLOCK
     return pyarrow.csv.read_csv(
         pa.BufferReader(text),
         pyarrow.csv.ReadOptions(
-            column_names=list(names), skip_rows_after_names=int(headed), block_size=1 << 24
+            column_names=list(names), skip_rows_after_names=int(headed), block_size=block
         ),
         pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
         pyarrow.csv.ConvertOptions(column_types=types, null_values=GAPS, check_utf8=False),

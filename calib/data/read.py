@@ -77,7 +77,7 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
-CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x19\x1b-\x1f]")
+CONTROLS = bytes([*range(0x01, 0x09), *range(0x0E, 0x1A), *range(0x1B, 0x20)])
 PIECE = 1_000_000  # bytes that are decoded at once
 CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
 
@@ -308,7 +308,7 @@ def _as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
             ) from None
         content, fallback = _western(content)
     start = content[: 1 << 20]
-    if b"\x00" in content or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
+    if b"\x00" in content or _controls(start) > CONTROL_SHARE * len(start):
         raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
     if b"\r" in content:  # a search takes a tenth of the time of replacing
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -316,6 +316,11 @@ def _as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
         content = content.removeprefix(codecs.BOM_UTF8)
     ends = content[-64:].rstrip(b"\n").endswith(b"\x1a")  # most texts need no copy
     return content.rstrip(b"\n\x1a") if ends else content, fallback
+
+
+def _controls(text: bytes) -> int:
+    """Count control characters."""
+    return len(text) - len(text.translate(None, CONTROLS))
 
 
 def _check_utf8(content: bytes) -> None:

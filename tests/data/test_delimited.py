@@ -178,8 +178,10 @@ def random_text(rng: np.random.Generator) -> str:
 
 
 def by_kind_from_now_on(monkeypatch):
-    """Let texts of any length be read by the kinds of their first rows."""
+    """Let texts of any length be read by the kinds of their first rows, in many blocks."""
     monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    monkeypatch.setattr(delimited, "SMALL_BLOCK", 4_000)
+    monkeypatch.setattr(delimited, "BLOCK_TOPS", 1)
     monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
 
 
@@ -205,6 +207,14 @@ def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     assert others.schema.types == [LEVELS]
     for last in (b"x,1,a\n", b"0x1F,1,a\n", b"1,1e20,a\n", b"1,2\n"):
         assert delimited._by_kind(rows + last, ",", "abc", False) is None
+
+
+def test_a_line_longer_than_a_block_is_read_as_text(monkeypatch):
+    rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
+    long = b"1,2," + b"c" * 9_000 + b"\n"
+    by_kind_from_now_on(monkeypatch)
+    assert delimited._by_kind(rows + long, ",", "abc", False) is None
+    assert read_table(b"a,b,c\n" + rows + long, "t.csv")["c"].iloc[-1] == "c" * 9_000
 
 
 def test_columns_of_the_same_levels_share_what_was_found_but_not_their_notes(monkeypatch):
