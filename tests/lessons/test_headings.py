@@ -305,6 +305,8 @@ def all_five():
     recipes = setup_recipes(step("out_of_bag", 5).recipe)
     lower = evaluated(recipes["oob"]).metrics.brier < evaluated(recipes["split"]).metrics.brier
     assert (len(lower), lower.all()) == (5, True)
+    rings = [point[0] for (point,) in sketch("out_of_bag", 5)["lines"]]
+    assert rings == pytest.approx(evaluated(recipes["oob"]).metrics.brier.tolist(), abs=0.001)
     oob, held = (
         {
             key: confidence_interval("brier", one.y, one.p)

@@ -74,7 +74,7 @@ def test_the_last_picture_stays_dimmed_until_a_part_of_the_next_is_there(key, mo
         hold.set()
     kept = EXPERIMENTS[key].simulate(random_state=0)
     monkeypatch.setattr(long_runs, "_done", lambda *given: [kept.table])
-    monkeypatch.setattr(type(EXPERIMENTS[key].simulation), "gathered", lambda self, done: kept)
+    monkeypatch.setattr(type(EXPERIMENTS[key].simulation), "gathered", lambda self, done, settings: kept)
     at.run()
     assert (titles(at)[0], dimmed(at)) == (before, False), "a part's own picture"
 

@@ -32,22 +32,15 @@ from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
-from calib.synthetic.overlap import STEPS
+from calib.synthetic.overlap import MAX_DISTANCE, STEPS
 
-TICKS = (
-    0,
-    0.5,
-    1,
-    2,
-    3,
-    4,
-    5.72,
-)  # distances, on an axis of their square roots, where equal shifts are equal steps
+# Distances, on an axis of their square roots, where equal shifts are equal steps
+TICKS = (0, 0.5, 1, 2, 3, 4, 5)
 XAXIS = {
     "title": {"text": "Class distance"},
     "tickvals": [float(np.sqrt(tick)) for tick in TICKS],
     "ticktext": [f"{tick:g}" for tick in TICKS],
-    "range": [-0.06, float(np.sqrt(TICKS[-1])) + 0.06],
+    "range": [-0.06, float(np.sqrt(MAX_DISTANCE)) + 0.06],
 }
 THIRD = ("venn_abers", "rf_opt", "rf_d")
 """Coloured beside the uncalibrated forest if the headline names no other method."""

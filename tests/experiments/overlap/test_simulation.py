@@ -50,7 +50,7 @@ def test_cells_are_the_steps_of_the_chosen_dimensions():
 
 def test_what_is_there_already_is_a_result():
     some = [one_step(2, step, 0, n=60, share=0.25, repetitions=1) for step in (20, 1)]
-    table = RUN.gathered(some).table
+    table = RUN.gathered(some, {}).table
     assert list(table["step"].unique()) == [1, 20]
     assert table["runs"].eq(1).all()
 

@@ -52,7 +52,7 @@ def test_all_parts_are_computed_and_their_means_ordered(run):
     found = run({"results": "anew", "n": 5}, 0, Watch())
     assert list(found.table["step"]) == [1, 1, 2, 2]
     assert found.made is None
-    assert found.table.equals(run.gathered([part_of(2), part_of(1)]).table)
+    assert found.table.equals(run.gathered([part_of(2), part_of(1)], {}).table)
 
 
 def test_a_part_whose_file_is_there_is_not_computed_again(tmp_path):
@@ -77,7 +77,7 @@ def test_what_is_kept_is_found_for_its_settings_alone(run):
     assert run.kept(4, settings) is None
     run.keep([part_of(step).assign(seconds=30.0) for step in (1, 2)], 4, settings)
     found = run.kept(4, settings)
-    expected = run.gathered([part_of(1), part_of(2)]).table
+    expected = run.gathered([part_of(1), part_of(2)], {}).table
     assert found.table["tce"].to_numpy() == pytest.approx(expected["tce"], rel=1e-5)
     assert found.made.settings == {"n": 5}
     assert found.made.minutes == 1.0
