@@ -40,7 +40,17 @@ def test_the_time_grows_with_the_power_that_small_fits_show(power, folds, monkey
     data = prepare(TABLE, "y")
     train = N * 0.7 if folds == 1 else N * 0.8
     assert expected_seconds(recipe, data) == pytest.approx(folds * 1e-4 * train**power, rel=0.01)
-    assert [rows for rows, _ in clock.fits] == [2_000, 8_000, 32_000][: len(clock.fits)]
+    assert [rows for rows, _ in clock.fits] == [2_000, 8_000]  # a third would take more than two seconds
+
+
+def test_small_fits_end_where_a_short_time_is_sure(monkeypatch):
+    clock = Clock(monkeypatch, lambda rows: 1e-5 * rows)
+    recipe, data = Recipe(model="naive_bayes"), prepare(TABLE, "y")
+    assert expected_seconds(recipe, data, short=5.0) == pytest.approx(0.7, rel=0.01)
+    assert [rows for rows, _ in clock.fits] == [2_000, 8_000]
+    clock.fits.clear()
+    assert expected_seconds(recipe, data, short=0.5) == pytest.approx(0.7, rel=0.01)
+    assert [rows for rows, _ in clock.fits] == [2_000, 8_000, 32_000]
 
 
 def test_a_fixed_cost_does_not_grow_with_the_rows(monkeypatch):

@@ -16,12 +16,19 @@ from calib.recipe import Recipe
 
 MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most fits
 FIRST, GROWTH = 2_000, 4  # rows of the first fit; growth from one to the next
-ENOUGH = 1.0  # seconds of the last small fit
+LONGEST = 2.0  # expected seconds of a small fit, after the first two; a longer one is not begun
 LARGEST_POWER = 3.0  # no model's time grows faster
 
 
-def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> float:
+def expected_seconds(
+    recipe: Recipe, dataset: Dataset, watch: Watch | None = None, short: float = 0.0
+) -> float:
     """Estimate the seconds of ``fit`` from fits of growing random subsets.
+
+    Parameters
+    ----------
+    short
+        An estimate up to this is not refined.
 
     Returns
     -------
@@ -51,9 +58,11 @@ def expected_seconds(recipe: Recipe, dataset: Dataset, watch: Watch | None = Non
             pass
         else:
             times.append((size, time.perf_counter() - begin))
-            if times[-1][1] > ENOUGH and len(times) > 1:
-                break
         size *= GROWTH
+        if len(times) > 1 and (
+            _extrapolated(times, size) > LONGEST or len(cuts) * _extrapolated(times, len(train)) <= short
+        ):
+            break
     if fitted is None:
         return 0.0
     whole = len(cuts) * _extrapolated(times, len(train))

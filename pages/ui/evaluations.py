@@ -391,7 +391,7 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
 def _announced(data: Dataset, recipe: Recipe) -> bool:
     """Tell whether a fit of many rows may begin; if small fits show that it takes long, after a click."""
     key = _fit_key(recipe, data)
-    estimate = {key: lambda watch: expected_seconds(recipe, data, watch)}
+    estimate = {key: lambda watch: expected_seconds(recipe, data, watch, short=jobs.UNASKED / 2)}
     found = jobs.run("estimate", "Estimating how long the fit takes", estimate)
     if found is None:
         return False

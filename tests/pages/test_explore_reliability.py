@@ -366,7 +366,7 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
 def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(monkeypatch):
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
     monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
-    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch: 200.0)
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 200.0)
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes"))
     said = [text.value for text in at.markdown]
     assert any("Fitting 569 rows takes about 3 minutes" in text for text in said), said
@@ -374,7 +374,7 @@ def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(mo
     at = settled(at.button(key="start_fits").click().run())
     assert not faults(at)
     assert "start_fits" not in [button.key for button in at.button]
-    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch: 2.0)
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 2.0)
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes", seed="5"))
     assert not faults(at)
     assert "start_fits" not in [button.key for button in at.button]
