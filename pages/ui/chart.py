@@ -37,6 +37,7 @@ from pages.ui import (
     state,
     style,
 )
+from pages.ui.question import current_question
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -101,13 +102,13 @@ def show(
     entry, key = FIGURES[name], key or name
     with stage.on(key) as staged:
         if staged:
-            options |= headings.known()
+            options |= current_question().known()
         try:
             record = entry.prepare(source, **options)
         except InputError as error:
             st.info(plain(error))
             return None
-        if headings.asked() and isinstance(record, Finding):
+        if current_question().open and isinstance(record, Finding):
             record = record.covered()
         # Presenter view has only the picture, with the step's words beside it
         alone = staged and state.presenter()
@@ -115,20 +116,20 @@ def show(
             pass
         elif heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                own = (headings.said() if staged else "") or finding or record.title
-                headings.heading(entry.label if headings.asked() else own)
+                own = (current_question().finding if staged else "") or finding or record.title
+                headings.heading(entry.label if current_question().open else own)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
         # On a phone panels form a strip, or two columns in a lesson, so that what is below stays near
-        asked = headings.asked()
+        asked = current_question().open
         strip = staged or first
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons per panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
         asked_lines = _asked_lines(key)
         lines = (
-            lines_of(headings.narrowed(_drawn(record, current.theme(), entry.draw, height, None)))
+            lines_of(current_question().narrowed(_drawn(record, current.theme(), entry.draw, height, None)))
             if record.caption.endswith(GREY)
             else {}
         )
@@ -141,16 +142,16 @@ def show(
             _pictures(entry, record, widget, height, interaction, block, role)
             if moves:
                 moves(_in_words(entry, record))
-        headings.answers()
+        current_question().answers()
         with stage.on("under") if staged else nullcontext():  # on a phone, after "what to see"
-            if lines and not (alone or headings.asked()):
+            if lines and not (alone or current_question().open):
                 _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
             if heading is None:
-                if headings.asked() and not alone:
+                if current_question().open and not alone:
                     st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
                 elif not alone:
                     caption(record.caption, key, MOVING if moves else hint)
-            if not (alone or (staged and headings.asked())):
+            if not (alone or (staged and current_question().open)):
                 downloads.chart(entry, record, source, options, key)
     return record
 
@@ -217,19 +218,19 @@ def _pictures(
         places = [place for _ in starts for place in st.columns(columns)]
     room = (len(starts), role == "beside") if state.presenter() else None
     shared = role == "beside" and len(starts) > 1 and room is None  # rows that share the window beside a text
-    ghost = headings.ghost() if block == "strip" else None
+    ghost = current_question().ghost if block == "strip" else None
     _let_data_come_in(widget)
     for i, panel in enumerate(panels):
         content = _drawn(panel, current.theme(), entry.draw, height, room)
-        if headings.empty():
-            content = without_data(content, isinstance(panel, Finding), headings.kept())
+        if current_question().empty:
+            content = without_data(content, isinstance(panel, Finding), current_question().kept)
         elif ghost is not None:
             scale = 1 if room is None else IN_A_ROOM
             content = placing.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
         if role == "beside":
             content = without_grey_names(content)
         if block == "strip":
-            content = headings.narrowed(content)
+            content = current_question().narrowed(content)
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)
@@ -244,7 +245,7 @@ def _pictures(
 def _let_data_come_in(widget: str) -> None:
     """Animate the data if the picture was empty the last time."""
     emptied = st.session_state.setdefault("emptied", set())
-    if headings.empty():
+    if current_question().empty:
         emptied.add(widget)
     elif widget in emptied:
         emptied.remove(widget)
@@ -263,8 +264,8 @@ def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> s
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:
     """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
-    if not headings.asked():
-        return headings.renamed(panel.alt)
+    if not current_question().open:
+        return current_question().renamed(panel.alt)
     told = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
     return f"{entry.label}. {told}".strip()
 
@@ -273,7 +274,7 @@ def _asked_lines(key: str) -> set[str]:
     """Return the lines wanted in colour: from the Recipe on Explore pages, else from this chart or the step."""
     if current.explores():
         return set(state.recipe().setting("reliability.lines"))
-    return set(st.session_state.get(f"lines_{key}", headings.of_step("lines", ())))
+    return set(st.session_state.get(f"lines_{key}", current_question().picture.get("lines", ())))
 
 
 def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], asked: set[str]) -> None:

@@ -37,6 +37,7 @@ from pages.ui import (
     uploads,
 )
 from pages.ui.learn import lessons
+from pages.ui.question import ask_nothing
 from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
@@ -105,6 +106,7 @@ def open_start() -> None:
     _set_up("", "Start", presenter=False)
     browser.begin_at_the_top("")
     headings.clear()
+    ask_nothing()
     stage.clear()
     for problem in plugin_problems():
         st.warning(plain(problem))
@@ -139,6 +141,7 @@ def open_page(script: str) -> Recipe:
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
     headings.clear()
+    ask_nothing()
     if explores:
         st.session_state["fold"].enter_context(_place_of_data(page))
         stage.set_up({"reading": st.container()})

@@ -12,6 +12,7 @@ from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned, script
 from calib.lessons import place
 from pages.ui import headings, placing, state
+from pages.ui.question import current_question
 
 LOW = 40  # units of the histogram's height, low so that the diagram is large
 # Another run of the page leaves the picture as it is. Plotly's is hidden, also from the keyboard (styles/page.css).
@@ -61,7 +62,7 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     step = lesson.steps[number - 1]
     shows = step.question.shows
     keys, part = list(evaluation.predictions)[:2], step.picture.get("after")
-    if headings.empty():
+    if current_question().empty:
         part = step.picture.get("before")
         keys = keys[:1] if part else [key for key in keys if {label_of(key), "all"} & set(shows)]
     told: dict[str, Any] = {"alt": alt}
@@ -73,7 +74,7 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
             | {"calibrates": label_of(keys[-1]), "words": ["", dotted]}
             | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
         )
-    if ghost := headings.ghost():
+    if ghost := current_question().ghost:
         told["guess"] = placing.drawn(ghost)
     over_the_chart(told | {"under": LOW})
 

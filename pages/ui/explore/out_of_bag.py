@@ -34,6 +34,7 @@ from calib.study.papers.ten_setups import (
 from pages.ui import bagging, chart, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_previous, or_stop
 from pages.ui.grid import grid
+from pages.ui.question import current_question
 
 WITHOUT_FEATURES = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
@@ -132,7 +133,9 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
 def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
     """Draw all setups, and how clear the lowest Brier score is; with too few rows no winner is named."""
     few = any(map(too_few_to_compare, evaluations.values()))
-    record = chart.show("setups", table, sentence=sentence, few=few, metric=headings.of_step("metric"))
+    record = chart.show(
+        "setups", table, sentence=sentence, few=few, metric=current_question().picture.get("metric")
+    )
     if record is not None and record.sure:
         st.caption(record.sure)
 

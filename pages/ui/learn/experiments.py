@@ -24,7 +24,6 @@ from pages.ui import (
     browser,
     chart,
     controls,
-    headings,
     jobs,
     placing,
     session_cache,
@@ -34,6 +33,7 @@ from pages.ui import (
 )
 from pages.ui.learn import asking, live_quiz, play
 from pages.ui.learn.glossary import linked, links, links_in
+from pages.ui.question import current_question
 from pages.ui.text import plain
 
 SHORT = 14  # most letters of all choices together for buttons side by side
@@ -91,11 +91,11 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
             if experiment.ghosts and guess.isdecimal() and experiment.usual(values):
-                headings.keep_guess(_ghost(experiment, int(guess)))
-            if not headings.asked():  # the step of a lesson may ask instead
-                headings.ask(answers if guess == ASK else None, experiment.posed)
+                current_question().ghost = _ghost(experiment, int(guess))
+            if not current_question().open:  # the step of a lesson may ask instead
+                current_question().ask(answers if guess == ASK else None, experiment.posed)
             if beside or state.presenter():
-                headings.answers()
+                current_question().answers()
     picture = st.container(key="picture")
     player = _settings(recipe, experiment, values, variation.idle(recipe, experiment, values), words)
     with picture:
@@ -116,7 +116,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     with picture:
         draw_all = variation.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
-        headings.answers()  # if no picture has drawn them above itself
+        current_question().answers()  # if no picture has drawn them above itself
         _explained(experiment, records)
     if not ready:  # the parts below may compute something of their own
         return
@@ -127,7 +127,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
             )  # with other draws the answer may not change
             _judge(experiment, int(guess), records, turns)
     # The step hides the pictures below (asked.css): they need not be computed and drawn before the answer
-    if not (beside and headings.asked()) or stage.picture_waits():
+    if not (beside and current_question().open) or stage.picture_waits():
         _draw_large(experiment, values, result)
         (variation.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
@@ -442,7 +442,7 @@ def _turn(experiment: Experiment) -> None:
 def _tell(experiment: Experiment, guess: str) -> None:
     """Draw what to notice, folded until the question is answered, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
-    with left, st.expander("What to notice", expanded=not headings.asked()):
+    with left, st.expander("What to notice", expanded=not current_question().open):
         for sentence in linked(plain(sentence) for sentence in experiment.notice):
             st.markdown(f"- {sentence}")
     with right:

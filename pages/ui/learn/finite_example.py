@@ -16,10 +16,11 @@ from calib.experiments.finite.figure import NAMES
 from calib.experiments.finite.simulation import EveryPartition, ForecastLine
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
-from pages.ui import chart, headings, points, state
+from pages.ui import chart, points, state
 from pages.ui.grid import grid
 from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
+from pages.ui.question import current_question
 
 FIELD = "finite.line"
 SLIDERS = 4  # most cuts with a slider; more cuts have buttons only
@@ -46,7 +47,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)
-        if not headings.asked():
+        if not current_question().open:
             grid(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
         hint = "Click a mark to use its partition."

@@ -30,6 +30,7 @@ from pages.ui import (
 )
 from pages.ui.learn import asking, experiments, handout, live_quiz
 from pages.ui.learn.glossary import linked
+from pages.ui.question import current_question
 from pages.ui.text import plain
 
 # The chart of a step on an Explore page that names no other chart
@@ -113,8 +114,8 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
             with parts.pop(chart_of(step)):
                 moving.axes(FIGURES[chart_of(step)].label)
     if step.heading and not step.departed(state.recipe()):
-        headings.say(step.heading)
-    headings.narrow(step.picture)
+        current_question().finding = step.heading
+    current_question().picture = step.picture
     stage.set_up(parts)
 
 
@@ -158,8 +159,8 @@ def _question(step: Step, question: Question) -> None:
     with st.container(key="asked"):
         browser.read_out("asked")
         if _waits(step):
-            headings.ask(lambda: None, "all" in question.shows, question.shows)
-            headings.answers()  # they are here
+            current_question().ask(lambda: None, "all" in question.shows, question.shows)
+            current_question().answers()  # they are here
             st.markdown(f"**{plain(question.text)}**")
             _ask(step, question)
         elif guess.answer:
@@ -196,7 +197,7 @@ def _answer(step: Step, guess: Guess | None) -> None:
 
 
 def _feedback(step: Step, question: Question, guess: Guess) -> None:
-    headings.keep_guess(placing.Ghost(question, guess.answer if guess.placed is None else guess.placed))
+    current_question().ghost = placing.Ghost(question, guess.answer if guess.placed is None else guess.placed)
     with st.container(horizontal=True, vertical_alignment="center"):
         right = question.is_right(guess.answer, guess.placed)
         asking.feedback(step.place, _reply(question, guess.answer, guess.placed), right)

@@ -12,10 +12,11 @@ from calib.experiments.which_model.simulation import fit_one
 from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe
-from pages.ui import headings, session_cache
+from pages.ui import session_cache
 from pages.ui.grid import grid
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import PageVariation
+from pages.ui.question import current_question
 
 
 @st.cache_resource
@@ -45,7 +46,7 @@ def variations() -> dict[str, PageVariation]:
 
 def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     """Draw the losses of the models once they no longer give the answer away."""
-    if headings.asked():
+    if current_question().open:
         return
     experiment = EXPERIMENTS["which_model"]
     found = experiments.simulated(
