@@ -35,8 +35,8 @@ from calib.kernel.progress import Cancelled, Watch
 FIRST = 4 * SEARCHED  # rows of a sheet among which the header is
 TOP_ROWS = 20  # first rows of a sheet, shown for the choice of the header
 LAST_ROW = 1 << 20  # last row that Excel allows
-LIST_ROWS = 256  # rows per batch of a Parquet file with lists, which may be long
 BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
+LIST_BATCH = 1 << 20  # numbers per batch of lists, which may be long
 COLUMNS_AT_ONCE = 64  # of a Parquet file: with thousands of columns, batches have few rows and take minutes
 SheetRow = tuple[Any, ...]  # cells of a row, up to the last that is filled
 
@@ -77,11 +77,12 @@ def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[_NumberCo
     """Read all columns, a few at a time and batch by batch, because a few thousand bytes may expand to gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
     columns = [_holder(field.type)(rows, field.type) for field in schema]
-    lists = any(isinstance(column, _ListColumn) for column in columns)
+    longest = max(_longest(file.metadata), 1)
     size, most = 0, most_unpacked(packed)
     for first in range(0, len(columns), COLUMNS_AT_ONCE):
         names, at = schema.names[first : first + COLUMNS_AT_ONCE], 0
-        for batch in file.iter_batches(LIST_ROWS if lists else BATCH // len(names), columns=names):
+        at_once = max(1, min(BATCH, LIST_BATCH // longest) // len(names))
+        for batch in file.iter_batches(at_once, columns=names):
             size += batch.nbytes
             watch.step(first / len(columns), "")
             if size > most:
