@@ -21,6 +21,8 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
 
+PAIR = 6  # width of the lines of the next pair
+
 
 @dataclass(frozen=True, eq=False)
 class Pooling(Finding):
@@ -110,8 +112,12 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             annotations=[heading("Pools", "y"), heading("Cumulative-sum diagram", "y2")],
         )
     )
-    figure.add_traces(_pools(record, theme))
+    pools = _pools(record, theme)
+    figure.add_traces([pool for pool in pools if pool.line.width != PAIR])
     figure.add_traces(_points(record, theme))
+    figure.add_traces(
+        [pool for pool in pools if pool.line.width == PAIR]
+    )  # a pool of one row is as narrow as its mark
     figure.add_trace(_new_row(record))
     figure.add_traces(_diagram(record, theme))
     return figure
@@ -173,7 +179,7 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
                 mode="lines",
                 name="pool",
                 showlegend=False,
-                line={"color": theme.ink if thick else mark.color, "width": 6 if thick else 3},
+                line={"color": theme.ink if thick else mark.color, "width": PAIR if thick else 3},
                 hovertemplate=f"{a}/{total} = {number(a / total)}<extra></extra>",
             )
         )
@@ -200,7 +206,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
         of(here, "pools as chords", "lines+markers", **chords, **hover),
     ]
     if record.pair is not None:
-        thick = {"color": theme.ink, "width": 6}
+        thick = {"color": theme.ink, "width": PAIR}
         traces.append(of(np.array(record.pair), "the next pair", "lines", line=thick, **silent))
     return traces
 
