@@ -1,6 +1,6 @@
 // A guess placed in the picture of a lesson's step, by mouse, touch or arrow keys. An SVG of its own lies over the
 // picture, which stays as it is; places are in the units of its first two axes.
-const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 20, STEPS = 100
+const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 20, STEPS = 100, DAY = 864e5
 const make = (name, attributes = {}) => {
     const element = document.createElementNS(SVG, name)
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
@@ -8,9 +8,9 @@ const make = (name, attributes = {}) => {
 }
 // Of Plotly, or of a script that draws over Plotly's (calibrated.js)
 const charts = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
-    .filter(at => at._fullLayout && at.checkVisibility({ visibilityProperty: true }))
+    .filter(at => at._fullLayout?.xaxis?._length && at.checkVisibility({ visibilityProperty: true }))
 const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
-const said = (axis, value) => axis.type === "date" ? new Date(value).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })
+const said = (axis, value) => axis.type === "date" ? new Date(Math.round(value / DAY) * DAY).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })
     : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
     : value.toFixed(Math.abs(axis.range[1] - axis.range[0]) < 0.5 ? 3 : 2)
 const within = (value, low, high) => Math.min(Math.max(value, low), high)
@@ -115,18 +115,20 @@ function curve(chart, { label, over: [first, last] }) {
 }
 
 // The buttons in the text do the same for the keyboard
-function panels(given) {
-    const all = charts(), layers = []
+function panels(all, given) {
+    const layers = []
     const choose = i => event => { event.stopPropagation(); given(i + 1) }
     const one = (svg, box, i) => {
         const rect = make("rect", { ...box, class: "panel" })
         rect.addEventListener("click", choose(i))
         svg.append(rect)
     }
-    if (all.length > 1) all.forEach((chart, i) => {
+    // Its key has the place of a chart among others, of which it may be the first to be drawn
+    const places = all.map(chart => chart.closest('[class*="_panel_"]')?.className.match(/_panel_(\d+)/)[1])
+    if (places[0]) all.forEach((chart, i) => {
         const svg = overlay(chart)
         layers.push(svg)
-        one(svg, { x: 0, y: 0, width: "100%", height: "100%" }, i)
+        one(svg, { x: 0, y: 0, width: "100%", height: "100%" }, Number(places[i]))
     })
     else {
         const svg = overlay(all[0]), layout = all[0]._fullLayout
@@ -181,18 +183,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
     how.textContent = byKeys ? `${act}, ${keys}.` : `${act}.`
     button.hidden = data.kind === "panel"
     const give = guess => { setTriggerValue("guess", guess) }
-    let drawn = [], on, now
+    let drawn = [], on = [], now
     const clear = () => { drawn.forEach(svg => svg.remove()); drawn = [] }
     // The picture may come later than the question, or be drawn once more
     const look = setInterval(() => {
-        const chart = charts()[0]
-        if (!chart?._fullLayout.xaxis?._length) return
-        if (chart === on && drawn.every(svg => svg.isConnected) && drawn.length) return now?.draw?.()
+        const all = data.kind === "panel" ? charts() : charts().slice(0, 1)
+        if (!all.length) return
+        const known = all.length === on.length && all.every((chart, i) => chart === on[i])
+        if (known && drawn.every(svg => svg.isConnected)) return now?.draw()
         clear()
-        on = chart
-        if (data.kind === "panel") drawn = panels(give)
+        on = all
+        if (data.kind === "panel") drawn = panels(all, give)
         else {
-            now = placed(chart, data, button)
+            now = placed(all[0], data, button)
             drawn = [now.svg]
         }
     }, 200)
