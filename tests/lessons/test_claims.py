@@ -163,6 +163,7 @@ def test_why_calibrate_with_platt_scaling_the_bank_expects_what_comes():
     safe = evaluation.predictions["none"].p < 0.2
     p = evaluation.predictions["platt"].p
     assert (round(p[safe].sum()), evaluation.y[safe].sum()) == (96, 95)
+    assert np.bincount((5 * p[safe]).astype(int)).tolist() == [482, 136], "in two marks"
     assert np.mean(p > 0.5) < 0.01 < np.mean(evaluation.predictions["none"].p > 0.5) / 10
     assert round(evaluation.metrics.auc["none"], 2) == 0.66
 
@@ -186,6 +187,8 @@ def test_reliability_diagram_the_forest_is_underconfident_on_digits(seed):
     found = marks(evaluation, 10)
     assert all(came > predicted for predicted, came in found if predicted > 0.7)
     assert all(came < predicted for predicted, came in found if predicted < 0.4)
+    if seed == 0:
+        assert [came > predicted for predicted, came in sorted(found)] == [False] * 6 + [True] * 4
 
 
 def test_reliability_diagram_28_of_thirty_digits_are_odd():

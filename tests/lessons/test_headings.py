@@ -18,6 +18,7 @@ from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.metrics import auc
 from calib.metrics.confidence import confidence_interval
+from calib.metrics.paired_intervals import difference_interval
 from calib.study.papers.ten_setups import setup_recipes
 from tests.experiments.simulated import found
 from tests.lessons.test_claims import day, evaluated, hidden, marks, of, simulated, step, watched
@@ -315,6 +316,11 @@ def all_five():
         for at in ("oob", "split")
     )
     assert all(oob[key][1] > held[key][0] for key in oob), "the intervals overlap"
+    same, pairs = (evaluated(recipes[at]) for at in ("oob", "split"))
+    assert (same.rows == pairs.rows).all()
+    for key, one in same.predictions.items():
+        _, _, high = difference_interval("brier", same.sample, one.p, pairs.predictions[key].p)
+        assert high < 0, "the interval of the difference excludes 0"
 
 
 @says("when_it_helps:1", "Unequal covariances: the support-vector machine with Platt scaling is closest")

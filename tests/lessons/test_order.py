@@ -35,7 +35,7 @@ INTRODUCED = {
     "leaf": ("deep_trees", 1),
     "tce": ("deep_trees", 1),
     "oob": ("out_of_bag", 3),
-    "rf_opt": ("when_it_helps", 2),
+    "rf_opt": ("when_it_helps", 3),
     "multicalibration": ("fair_on_average", 5),
 }
 """Term → the step that introduces it."""

@@ -66,7 +66,7 @@ def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_th
     (said,) = verdicts(at)
     why = EXPERIMENTS["theorem"].why
     assert said == (
-        f"{WRONG} You said: p0, the lower one. {why[0]} The answer is: The one for the true label. {why[2]}"
+        f"{WRONG} You said: p0, the smaller one. {why[0]} The answer is: The one for the true label. {why[2]}"
     )
     settled(at.button(key="ask_again").click().run())
     settled(at.button(key="guess_3").click().run())

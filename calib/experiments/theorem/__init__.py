@@ -14,8 +14,8 @@ EXPERIMENT = Experiment(
     question="A Venn predictor gives two probabilities, one for each label that a new row may have. Over many "
     "draws, which probability equals the label on average?",
     answers=(
-        "p0, the lower one",
-        "p1, the upper one",
+        "p0, the smaller one",
+        "p1, the larger one",
         "The one for the true label",
         "None of them",
     ),
