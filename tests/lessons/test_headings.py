@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.isotonic import IsotonicRegression
 
 from calib.analysis.audit import audit
 from calib.analysis.curves import binned_curve
@@ -156,6 +157,14 @@ def isotonic_near():
     assert np.abs(gaps("labels_to_steps", 4, "isotonic")[1]).max() < 0.15
     scores = of("labels_to_steps", 4).metrics.ece
     assert scores["isotonic"] < scores["none"] / 3
+
+
+@says("labels_to_steps:5", "At the right end p1 is 1, and p0 is below 1")
+def right_end():
+    rows = of("labels_to_steps", 5)
+    scores = np.append(rows.calibration_scores, rows.calibration_scores.max() + 1)
+    labels = (np.append(rows.calibration_y, label) for label in (0, 1))
+    assert [IsotonicRegression().fit_transform(scores, y)[-1] for y in labels] == pytest.approx([5 / 8, 1])
 
 
 @says("labels_to_steps:6", "Isotonic regression: hardly ever finite")
