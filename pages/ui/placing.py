@@ -76,6 +76,7 @@ def with_ghost(
         data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
         data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line)
+    words = [one | _over_names(one, figure) for one in words]
     font = {"color": theme.guess, "size": 13 * scale}
     said = {
         "text": LABEL,
@@ -137,8 +138,7 @@ def _sketch(
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
         drawn.append(axes | _as_guess(x, y, line))
         if name:
-            named = _above(RING if len(x) == 1 else LINE, name, axes)
-            words.append(named | _over_a_long_name(named, figure["layout"]))
+            words.append(_above(RING if len(x) == 1 else LINE, name, axes))
 
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
@@ -214,20 +214,39 @@ def _pale(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _above(sign: str, name: str, axes: Mapping[str, str] | None = None, left: bool = False) -> dict[str, Any]:
-    """Return the name of a guess, with its sign, above a panel or the whole picture, where it covers no data."""
-    across, up = (f"{axes[one]} domain" for one in ("xaxis", "yaxis")) if axes else ("paper", "paper")
+    """Return the name of a guess, with its sign, above a panel, by default the first, where it covers no data."""
+    # A square plot is narrower than the picture: its name would float beside it
+    across, up = (f"{axes[one]} domain" for one in ("xaxis", "yaxis")) if axes else ("x domain", "paper")
     side = {"x": 0, "xanchor": "left"} if left else {"x": 1, "xanchor": "right"}
     return {"text": f"{sign} {name}", "xref": across, "y": 1, "yref": up, "yanchor": "bottom", **side}
 
 
-def _over_a_long_name(named: Mapping[str, Any], layout: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by how much the name of a guess is higher, where the panel's own name needs the width of a phone."""
+def _over_names(named: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by how much the name of a guess is higher, over the names that need the place above its panel."""
+    if named.get("yanchor") != "bottom" or named["y"] != 1:
+        return {}
+    layout = figure["layout"]
     corner = _corner(named | {"x": 0}, layout)
     over = [one["text"] for one in layout.get("annotations", ()) if _corner(one, layout) == corner]
     left, right = _domain(named["xref"], layout)
-    most = BESIDE * (right - left)
-    short = all(len(text) - len("<b></b>") + len(named["text"]) <= most for text in over)
-    return {} if short else {"yshift": ROOM - 6}
+    most = (
+        BESIDE * (right - left) if named["x"] else 0
+    )  # a name at the left has the place of the panel's name
+    long = any(len(text) - len("<b></b>") + len(named["text"]) > most for text in over)
+    rows = max(long, _rows_of_levels(figure))
+    return {"yshift": rows * (ROOM - 6)} if rows else {}
+
+
+def _rows_of_levels(figure: Mapping[str, Any]) -> int:
+    """Return the number of rows of names above the plot, each at the upper end of an upright line."""
+    named = (
+        one["text"][-1] for one in figure["data"] if one.get("mode") == "lines+text" and _is_upright(one)
+    )
+    return max((text.count("<br>") + 1 for text in named), default=0)
+
+
+def _is_upright(trace: Mapping[str, Any]) -> bool:
+    return str(trace.get("textposition", "")).startswith("top") and len(set(unpacked(trace["x"]))) == 1
 
 
 def _corner(words: Mapping[str, Any], layout: Mapping[str, Any]) -> tuple[float, ...]:

@@ -84,6 +84,25 @@ def test_the_name_of_a_guess_is_over_the_name_of_a_panel_that_needs_the_width(ti
     assert layout["margin"]["t"] >= ROOM + layout["annotations"][-1].get("yshift", 0)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("asked", KINDS, ids=lambda asked: f"{asked.kind} at {asked.at}")
+def test_the_name_of_a_guess_is_over_the_names_of_levels(asked, rows):
+    content = figure()
+    ends = {"x": [2, 2], "y": [0, 1], "text": ["", "Venn–Abers: 0.0275" + "<br> " * (rows - 1)]}
+    content["data"].append({"type": "scatter", "mode": "lines+text", "textposition": "top left", **ends})
+    guess = [(0.2, 0.25), (0.8, 0.75)] if asked.kind == "curve" else 1 if asked.kind == "choice" else 0.9
+    layout = with_ghost(content, Ghost(asked, guess), LIGHT, 0, 1)["layout"]
+    (words,) = layout["annotations"]
+    assert words["yshift"] == rows * (ROOM - 6)
+    assert layout["margin"]["t"] >= ROOM + words["yshift"]
+
+
+def test_the_name_of_a_guess_ends_at_a_square_plot_which_is_narrower_than_the_picture():
+    for asked, guess in zip(KINDS[1:], (0.9, 0.9, [(0.2, 0.25), (0.8, 0.75)]), strict=True):
+        (words,) = with_ghost(figure(), Ghost(asked, guess), LIGHT, 0, 1)["layout"]["annotations"]
+        assert words["xref"] == "x domain"
+
+
 def test_in_half_of_the_width_a_short_name_needs_it_all():
     content = figure()
     content["layout"] |= {"annotations": [heading("2 dimensions", "y")]}

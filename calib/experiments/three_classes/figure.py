@@ -62,8 +62,8 @@ def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=380,
-            margin={"l": 150, "r": 16, "t": 56, "b": 52},
-            legend={"y": 1.02, "yanchor": "bottom"},
+            margin={"l": 150, "r": 16, "t": 12, "b": 52},
+            legend={"y": -0.2},
             xaxis={"title": {"text": "Calibration error in percentage points"}, "rangemode": "tozero"},
             yaxis={"autorange": "reversed", "type": "category"},
         )
