@@ -129,12 +129,14 @@ def site(wheel, tmp_path_factory) -> Path:
 
 
 LOOK = """
+import os
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
 import calib, calibration_explorer.__main__ as started
 
 at = AppTest.from_file(str(started.APP), default_timeout=300).run()
-print(Path(calib.__file__).parent, started.APP.parent, at.title[0].value, len(at.exception), sep="\\n")
+print(Path(calib.__file__).parent, started.APP.parent, at.title[0].value, len(at.exception), sep="\\n", flush=True)
+os._exit(0)  # a thread of a library that still works would abort the end
 """
 
 
