@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.column_types import typed_text, whole_text
-from calib.data.errors import DataError
+from calib.data.errors import DataError, first_line
 from calib.data.growing import pieces
 from calib.data.limits import check_columns, check_memory, check_names
 from calib.kernel.progress import Watch
@@ -66,13 +66,13 @@ def columns_of(text: str, watch: Watch) -> dict[str, pd.Series]:
             at += len(block) + 1
             watch.step(min(at / len(text), 1.0), f"{sum(map(len, columns[0])):,} rows read")
     except arff.ArffException as error:
-        message = f"Line {line} of the ARFF file cannot be read: {_first_line(error)}."
+        message = f"Line {line} of the ARFF file cannot be read: {first_line(error)}."
         raise DataError(message, "Correct that line, or export the file again.") from None
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(
-            f"The ARFF file cannot be read ({_first_line(error)}).", "Export the file again."
+            f"The ARFF file cannot be read ({first_line(error)}).", "Export the file again."
         ) from None
     typed = {}
     for (key, values), kind in zip(attributes, kinds, strict=True):
@@ -164,7 +164,3 @@ def _column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Ser
         )
         raise DataError(message, "Correct the cell, or declare the attribute as a string.")
     return typed
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")[:160]

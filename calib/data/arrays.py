@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from calib.data.about import describe
 from calib.data.column_types import typed_text
-from calib.data.errors import DataError
+from calib.data.errors import DataError, first_line
 from calib.data.limits import check_memory, check_names, most_unpacked, too_large
 from calib.kernel.memory import release_memory
 from calib.kernel.wording import listed
@@ -84,7 +84,7 @@ def read_npz(content: bytes, name: str) -> pd.DataFrame:
     except DAMAGED as error:
         if isinstance(error, DataError):
             raise
-        said = str(error).split("\n")[0].rstrip(".")[:160] or type(error).__name__
+        said = first_line(error)
         raise DataError(f"{name} is a damaged NumPy archive ({said}).", "Save it again.") from None
     frame = pd.concat(list(parts.values()), axis=1)
     check_names(list(frame.columns))

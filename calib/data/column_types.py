@@ -428,9 +428,12 @@ def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
     if present and all(plain_number(value) for value in present):
         whole = len(present) == len(cells) and all(isinstance(value, numbers.Integral) for value in present)
         return Typed(pd.Series(cells, dtype="int64" if whole else "float64"), {})
-    return typed_text(
-        pa.chunked_array([[None if cell is None else as_text(cell) for cell in cells]], pa.string()), name
-    )
+    return typed_text(pa.chunked_array([texts_of(cells)]), name)
+
+
+def texts_of(cells: Iterable[Any]) -> pa.Array:
+    """Return cells as texts, those that are None as missing."""
+    return pa.array([None if cell is None else _as_text(cell) for cell in cells], pa.string())
 
 
 def is_gap(value: Any) -> bool:
@@ -443,7 +446,7 @@ def plain_number(value: Any) -> bool:
     return not isinstance(value, numbers.Integral) or abs(int(value)) < TOO_LARGE
 
 
-def as_text(cell: Any) -> str:
+def _as_text(cell: Any) -> str:
     if isinstance(cell, str):
         return whole_text(cell)
     if isinstance(cell, (dict, list)):

@@ -31,3 +31,12 @@ class TooLargeError(DataError):
 
 class TooManyRowsError(TooLargeError):
     """Error for a query that returns more rows than its connection allows; predictions can still be counted."""
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a library's message, at most 160 characters, without its full stop; else its type.
+
+    >>> first_line(ValueError("no such thing.\\nDetails")), first_line(KeyError())
+    ('no such thing', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")[:160]

@@ -18,7 +18,7 @@ from calib.data import arff_table, json_table, limits
 from calib.data.about import describe
 from calib.data.arrays import native, numbered
 from calib.data.column_types import as_frame, typed_objects, typed_text
-from calib.data.errors import DataError
+from calib.data.errors import DataError, first_line
 from calib.data.growing import Growing, pieces, typed_truth
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
@@ -385,8 +385,4 @@ def _table(
 
 
 def _damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:
-    return DataError(f"{name} is a damaged {kind} file ({_first_line(error)}).", remedy)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")[:160]
+    return DataError(f"{name} is a damaged {kind} file ({first_line(error)}).", remedy)

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_types import TOO_LARGE, as_text, is_gap, plain_number, typed_objects, typed_text
+from calib.data.column_types import TOO_LARGE, is_gap, plain_number, texts_of, typed_objects, typed_text
 
 CELLS = 500_000  # Python objects that are held at once
 Row = TypeVar("Row")
@@ -80,7 +80,7 @@ class Growing:
             return pd.Series(_numbers(held, kinds), copy=False)
         for i, piece in enumerate(held):
             if _kind(piece) not in ("string", "null"):
-                held[i] = _texts(_values(piece))
+                held[i] = texts_of(_values(piece))
         return typed_text(pa.chunked_array([piece.cast(pa.string()) for piece in held]), name).values
 
 
@@ -107,7 +107,7 @@ def _compact(values: Sequence[Any]) -> pa.Array | list[Any]:
         return cells
     if all(map(plain_number, present)):
         return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
-    return _texts(cells)
+    return texts_of(cells)
 
 
 def _small_numbers(found: pa.Array) -> bool:
@@ -127,10 +127,6 @@ def _kind(piece: pa.Array | list[Any]) -> str:
 
 def _values(piece: pa.Array | list[Any]) -> list[Any]:
     return piece if isinstance(piece, list) else piece.to_pylist()
-
-
-def _texts(cells: Sequence[Any]) -> pa.Array:
-    return pa.array([None if cell is None else as_text(cell) for cell in cells], pa.string())
 
 
 def _numbers(held: list[Any], kinds: set[str]) -> np.ndarray:

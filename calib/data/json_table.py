@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data.column_types import whole_text
-from calib.data.errors import DataError
+from calib.data.errors import DataError, first_line
 from calib.data.growing import Growing, pieces
 from calib.data.limits import PER_CELL, check_memory, check_names
 from calib.kernel.fields import loads
@@ -35,8 +35,7 @@ def columns_of(text: str, watch: Watch) -> Columns:
     except DataError:
         raise
     except ValueError as error:
-        message = str(error).strip().split("\n")[0].rstrip(".")[:160]
-        raise DataError(f"This is not valid JSON ({message}).", "Export the table again.") from None
+        raise DataError(f"This is not valid JSON ({first_line(error)}).", "Export the table again.") from None
 
 
 def _read(text: str, watch: Watch) -> Columns:
@@ -68,11 +67,11 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 DECODER = json.JSONDecoder(object_pairs_hook=_record)
 
 
-def _of_records(pieces: Iterable[list[Any]]) -> Columns | None:
+def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
     """Return the columns of records, or None if there are none, or other values among them."""
     columns: dict[str, Growing] = {}
     rows, records = 0, True
-    for some in pieces:
+    for some in lists:
         records = records and all(isinstance(value, dict) and value for value in some)
         if not records:
             columns.clear()
@@ -171,17 +170,11 @@ class _Document:
     def _elements(self) -> Iterator[Any]:
         """Yield the elements of the list that begins here."""
         self._next()
-        if self._ends("]"):
-            return
-        while True:
+        more = not self._ends("]")
+        while more:
             yield from self._plain_values()
             yield self._value()
-            self._skip()
-            if self._ends("]"):
-                return
-            if not self._starts(","):
-                raise self._wrong("Expecting ',' delimiter")
-            self._next()
+            more = self._goes_on("]")
 
     def _plain_values(self) -> list[Any]:
         """Return the next values, without the last before a comma, if all are numbers or words."""
@@ -200,9 +193,8 @@ class _Document:
     def _keys(self) -> Iterator[str]:
         """Yield the keys of the object that begins here; the value of each begins where the reading is then."""
         self._next()
-        if self._ends("}"):
-            return
-        while True:
+        more = not self._ends("}")
+        while more:
             if not self._starts('"'):
                 raise self._wrong("Expecting property name enclosed in double quotes")
             key = whole_text(self._value())
@@ -211,12 +203,7 @@ class _Document:
                 raise self._wrong("Expecting ':' delimiter")
             self._next()
             yield key
-            self._skip()
-            if self._ends("}"):
-                return
-            if not self._starts(","):
-                raise self._wrong("Expecting ',' delimiter")
-            self._next()
+            more = self._goes_on("}")
 
     def _value(self) -> Any:
         value, self._at = DECODER.raw_decode(self._text, self._at)
@@ -230,6 +217,16 @@ class _Document:
         ends = self._starts(sign)
         self._at += ends
         return ends
+
+    def _goes_on(self, end: str) -> bool:
+        """Tell whether another element or key follows in a list or object, and go to it, or beyond the end."""
+        self._skip()
+        if self._ends(end):
+            return False
+        if not self._starts(","):
+            raise self._wrong("Expecting ',' delimiter")
+        self._next()
+        return True
 
     def _next(self) -> None:
         self._at += 1

@@ -31,9 +31,10 @@ class Chart:
 
     def draw(self, theme: Theme = LIGHT) -> go.Figure:
         if theme.name not in self.drawn:
-            whole = FIGURES[self.key].draw(self.record, theme)
-            part = narrowed(whole.to_dict(), self.picture) if self.picture else whole
-            self.drawn[theme.name] = go.Figure(part)
+            figure = FIGURES[self.key].draw(self.record, theme)
+            if self.picture:
+                figure = go.Figure(narrowed(figure.to_dict(), self.picture))
+            self.drawn[theme.name] = figure
         return self.drawn[theme.name]
 
 

@@ -84,8 +84,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         f"Row {explained.row} ({class_named(explained.name)}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, at the "
         "pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with its "
-        f"assumed label, the star its fitted value. A number in the pool "
-        f"counts the rows of one mark. The picture shows {NEIGHBOURS} distinct scores on either side of the pools.",
+        "assumed label, the star its fitted value. A number in the pool counts the rows of one mark. The picture shows "
+        f"{NEIGHBOURS} distinct scores on either side of the pools.",
         f"Two isotonic fits. {' '.join(derivation)}",
     )
 

@@ -14,7 +14,7 @@ from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
-from pages.ui.placing import LABEL, PALE
+from pages.ui.placing import DASHES, LABEL, LINE, PALE, RING
 from tests.pages.app import faults, keys, page, settled, verdicts
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
@@ -127,7 +127,8 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     at = settled(at.run())
     assert faults(at) == []
     spec = picture(at)
-    assert any(each["text"].endswith(LABEL) for each in spec["layout"]["annotations"])
+    signed = {LABEL, *(f"{sign} {LABEL}" for sign in (LINE, RING, DASHES))}
+    assert signed & {each["text"] for each in spec["layout"]["annotations"]}
     drawn = json.dumps([spec["data"][-1], spec["layout"]["shapes"][-1:]])
     assert LIGHT.guess in drawn or rgba(LIGHT.guess, PALE) in drawn
     assert question.kind == "panel" or str(guess if question.kind == "mark" else 0.9) in drawn

@@ -112,12 +112,10 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             annotations=[heading("Pools", "y"), heading("Cumulative-sum diagram", "y2")],
         )
     )
-    pools = _pools(record, theme)
-    figure.add_traces([pool for pool in pools if pool.line.width != PAIR])
+    figure.add_traces(_pools(record, theme, paired=False))
     figure.add_traces(_points(record, theme))
-    figure.add_traces(
-        [pool for pool in pools if pool.line.width == PAIR]
-    )  # a pool of one row is as narrow as its mark
+    # A pool of one row is as narrow as its mark, which would hide it
+    figure.add_traces(_pools(record, theme, paired=True))
     figure.add_trace(_new_row(record))
     figure.add_traces(_diagram(record, theme))
     return figure
@@ -160,8 +158,8 @@ def _new_row(record: Pooling) -> go.Scatter:
     )
 
 
-def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
-    """Draw one horizontal line per pool, between the midpoints to the neighbouring scores."""
+def _pools(record: Pooling, theme: Theme, paired: bool) -> list[go.Scatter]:
+    """Draw one horizontal line per pool, between the midpoints to the neighbouring scores: the next pair, or others."""
     found, mark = record.found, MARKS["isotonic"]
     scores, values, bounds = found.scores, found.fitted(record.state), found.states[record.state]
     span = float(scores[-1] - scores[0]) or 1.0
@@ -170,7 +168,8 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
     gap = 0.004 * span  # so that two pools at one level look separate
     traces = []
     for b in range(len(bounds) - 1):
-        thick = record.pair is not None and bounds[b] in record.pair[:2]
+        if (record.pair is not None and bounds[b] in record.pair[:2]) != paired:
+            continue
         a, total = found.ratio(record.state, b)
         traces.append(
             go.Scatter(
@@ -179,7 +178,7 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
                 mode="lines",
                 name="pool",
                 showlegend=False,
-                line={"color": theme.ink if thick else mark.color, "width": PAIR if thick else 3},
+                line={"color": theme.ink if paired else mark.color, "width": PAIR if paired else 3},
                 hovertemplate=f"{a}/{total} = {number(a / total)}<extra></extra>",
             )
         )
