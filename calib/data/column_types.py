@@ -38,6 +38,7 @@ MISSING_NUMBER = (
 GAPS = MISSING + MISSING_NUMBER
 # Columns with at most so many values keep the file's spelling: one may be the label
 SPELT_VALUES = 100
+FEW_CODES = 1 << 15  # levels, whose codes fit into two bytes and are cached
 FEW_LEVELS = 10  # many columns may have the same levels if they are so few
 # inf and nan included: a column that begins otherwise contains words
 STARTS_NUMBER = frozenset("0123456789+-.,iInN")
@@ -132,6 +133,21 @@ def _as_typed(text: pa.ChunkedArray) -> pd.Series:
     return texts
 
 
+def _as_coded(levels: pa.ChunkedArray, rows: pa.Array) -> pd.Series:
+    """Return the trimmed level of each row as text, whose codes (``columns.coded``) are then known."""
+    texts = _as_typed(levels.take(rows))
+    if len(levels) <= FEW_CODES:
+        places, known = pd.arrays.ArrowStringArray(levels, dtype=texts.dtype).factorize()
+        codes = np.append(places, -1).astype(code_type(len(known)))[rows.fill_null(-1).to_numpy()]
+        once(arrow(texts), "coded", lambda: (codes, known))
+    return texts
+
+
+def code_type(levels: int) -> np.dtype:
+    """Return the smallest type for the codes of so many levels, −1 included."""
+    return np.min_scalar_type(-levels - 1)
+
+
 def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
     """Return Arrow's types for the columns of a long text, judged by its first rows.
 
@@ -181,7 +197,7 @@ def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any,
         if len(levels) <= FEW_LEVELS and not (found and found.note):  # a note names its column
             seen[key] = text, found
     if found is None:
-        return Typed(_as_typed(text.take(rows)), {})
+        return Typed(_as_coded(text, rows), {})
     return replace(found, values=pd.Series(found.values.to_numpy()[rows.to_numpy()], copy=False))
 
 

@@ -16,14 +16,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_types import arrow
+from calib.data.column_types import FEW_CODES, arrow, code_type
 from calib.kernel.cache import is_known, once
 
 BEYOND = 1e30
 NAMED = {"b": "boolean", "M": "date"}  # by NumPy's kind
 # Letters that no number contains: all of ASCII but those of nan, infinity and e
 WORDLIKE = "[B-DGHJ-MO-SU-XZb-dghj-mo-su-xz]"
-FEW_LEVELS = 1 << 15  # codes that fit into two bytes
 SOME_ROWS, REPEATED = 20_000, 0.5  # share of distinct values among the first rows
 FEW_ROWS = 20  # below this, "every value differs" says nothing
 # A column with at least this share of numbers, and more distinct numbers than this, is numeric
@@ -130,7 +129,7 @@ def _same(name: str, missing: int, distinct: int) -> Column | None:
 
 def _number(name: str, values: np.ndarray, missing: int, distinct: int) -> Column:
     """Return a column of numbers, as an identifier if it only numbers the rows."""
-    infinite = int(unbounded(values).sum()) if values.dtype.kind == "f" else 0
+    infinite = int(unbounded(values).sum()) if values.dtype.kind == "f" and not _is_bounded(values) else 0
     found = "identifier" if _counts_rows(values, name, distinct) else "number"
     return Column(name, found, missing, distinct, infinite)
 
@@ -143,9 +142,14 @@ def sortable(kind: Any) -> bool:
 def counts(values: np.ndarray) -> tuple[int, int]:
     """Count missing and distinct values, by hashing if many are repeated, else by sorting, which is then faster."""
     missing = int(pd.isna(values).sum()) if values.dtype.kind in "fM" else 0
-    if len(pd.unique(values[:SOME_ROWS])) < REPEATED * SOME_ROWS <= REPEATED * len(values):
+    if len(values) >= SOME_ROWS and len(pd.unique(values[:SOME_ROWS])) < REPEATED * SOME_ROWS:
         return missing, len(pd.unique(values)) - (missing > 0)
-    values = np.sort(values)[: len(values) - missing]  # missing values sort last
+    if (
+        values.dtype.kind == "M"
+    ):  # NumPy sorts whole numbers many times faster; the smallest one is a missing date
+        values = np.sort(values.view(np.int64))[missing:]
+    else:
+        values = np.sort(values)[: len(values) - missing]  # missing values sort last
     return missing, int((values[1:] != values[:-1]).sum()) + 1 if len(values) else 0
 
 
@@ -208,10 +212,11 @@ def in_unit_interval(column: pd.Series) -> bool:
     """Tell whether all numbers of a column are in [0, 1] and not all are 0 or 1."""
     for part in (column.iloc[:1000], column):  # most misfits show in the first rows
         values = as_float(part)
-        values = values[np.isfinite(values)]
+        if not (finite := np.isfinite(values)).all():
+            values = values[finite]
         if values.size and not (values.min() >= 0 and values.max() <= 1):
             return False
-    return bool((values != np.floor(values)).any())
+    return any(bool((part != np.floor(part)).any()) for part in (values[:1000], values))
 
 
 def is_number(column: pd.Series) -> bool:
@@ -232,6 +237,11 @@ def held(column: pd.Series) -> str:
 def unbounded(values: np.ndarray) -> np.ndarray:
     """Return which numbers are infinite, or so large that their squares or single-precision values are."""
     return np.abs(values) > BEYOND
+
+
+def _is_bounded(values: np.ndarray) -> bool:
+    """Tell quickly whether no number is unbounded; False if some are missing."""
+    return bool(values.max(initial=0) <= BEYOND and values.min(initial=0) >= -BEYOND)
 
 
 def as_float(column: pd.Series) -> np.ndarray:
@@ -311,7 +321,7 @@ def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
 def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
     """Return (index of each value among the distinct ones, int (n,), −1 if missing; the distinct values (k,)).
 
-    The result for a text column with up to ``FEW_LEVELS`` values is cached.
+    The result for a text column with up to ``FEW_CODES`` values is cached.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy(), column.cat.categories
@@ -321,9 +331,9 @@ def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
     if is_known(texts, "coded"):
         return once(texts, "coded", lambda: _narrow(column))
     codes, values = _narrow(column)
-    return once(texts, "coded", lambda: (codes, values)) if len(values) <= FEW_LEVELS else (codes, values)
+    return once(texts, "coded", lambda: (codes, values)) if len(values) <= FEW_CODES else (codes, values)
 
 
 def _narrow(column: pd.Series) -> tuple[np.ndarray, Any]:
     codes, values = column.array.factorize()
-    return codes.astype(np.min_scalar_type(-len(values) - 1)), values
+    return codes.astype(code_type(len(values))), values

@@ -59,7 +59,7 @@ def class_shares(data: Dataset) -> pd.DataFrame:
 
 def _first(column: pd.Series) -> list[Any]:
     """Return the first distinct values without gaps; the first rows usually contain enough."""
-    for part in (column.iloc[:1000], column):
+    for part in (column.iloc[:20], column.iloc[:1000], column):
         values = part.unique()[:4]
         if len(values) == 4:
             break

@@ -109,7 +109,7 @@ class Labels:
     @property
     def counts(self) -> dict[str, int]:
         """Number of rows per class, as in ``class_counts``."""
-        rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts)).tolist()
+        rows = np.bincount(self.codes + 1, minlength=len(self.texts) + 1)[1:].tolist()
         counts = dict.fromkeys(self.texts, 0)  # two values may have the same spelling
         for text, count in zip(self.texts, rows, strict=True):
             counts[text] += count

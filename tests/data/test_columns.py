@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import columns, inspect, prepare, read_table, summarise, validate
-from calib.data.column_types import typed_frame
+from calib.data import columns, delimited, inspect, prepare, read_table, summarise, validate
+from calib.data.column_types import arrow, typed_frame
 from calib.data.columns import identifier_name
+from calib.kernel.cache import is_known
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -57,6 +58,10 @@ def test_kind(kind, values, name):
 def test_counts():
     found = inspect(pd.Series([1.0, np.inf, -np.inf, np.nan, 1.0]), "x")
     assert (found.missing, found.distinct, found.infinite) == (1, 3, 2)
+    found = inspect(pd.Series([1e308, 2e30, 1e30, -3.0]), "x")
+    assert (found.missing, found.distinct, found.infinite) == (0, 4, 2)
+    found = inspect(pd.Series(pd.to_datetime([None, "1850-01-01", "2020-01-01", "1850-01-01", None])), "x")
+    assert (found.missing, found.distinct) == (2, 2)
     found = inspect(pd.Series([*map(str, range(100)), "low", "low", "high", None], dtype="str"), "x")
     assert found.strays == {"low": 2, "high": 1}
     assert (found.missing, found.distinct) == (1, 102)
@@ -87,7 +92,7 @@ def test_a_column_of_texts_is_inspected_once_however_often_its_table_is_asked(mo
 
 @pytest.mark.parametrize("few", [0, 40])
 def test_texts_are_given_their_places_as_pandas_does_and_once_where_they_are_few(few, monkeypatch):
-    monkeypatch.setattr(columns, "FEW_LEVELS", few)
+    monkeypatch.setattr(columns, "FEW_CODES", few)
     cells = ["?" if i % 11 == 0 else f"w{i * i % 37}" for i in range(300)]
     frame = typed_frame(read_table("\n".join(["a,y", *(f"{cell},1" for cell in cells)]).encode(), "t.csv"))
     worked, narrow = [], columns._narrow
@@ -98,6 +103,27 @@ def test_texts_are_given_their_places_as_pandas_does_and_once_where_they_are_few
     assert codes.tolist() == expected[0].tolist()
     assert list(values) == list(expected[1])
     assert len(worked) == (1 if few else 2)
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [("u", "v", "w"), ("u", "?", "w"), ("u", " u", "v"), ("u", '" ? "', "v")],
+    ids=["plain", "a gap", "two are one once trimmed", "a gap once trimmed"],
+)
+def test_levels_of_a_long_text_are_found_once_and_have_the_codes_that_pandas_gives(spelt, monkeypatch):
+    order = np.random.default_rng(0).integers(0, 3, 20_000)
+    text = "a,y\n" + "".join(f"{spelt[i]},{i % 2}\n" for i in order)
+    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    column = read_table(text.encode(), "t.csv")["a"]
+    assert is_known(arrow(column), "coded")
+    codes, values = columns.coded(column)
+    texts = np.array([None if spelt[i].strip('" ') == "?" else spelt[i].strip() for i in order], dtype=object)
+    expected = pd.factorize(texts)
+    np.testing.assert_array_equal(codes, expected[0])
+    assert list(values) == list(expected[1])
+    changed = column.copy()
+    changed[0] = "new"
+    assert columns.coded(changed)[1].tolist()[0] == "new"
 
 
 def test_what_is_written_into_a_column_of_texts_is_seen():
