@@ -2,8 +2,8 @@
 
 Times are processor seconds, independent of other work on the machine: for the table, for its problems, and for the
 Dataset with the table of its columns. No wait is longer than ten seconds. The time of pandas for the same text is
-printed beside them; pandas does not detect decimal commas, headers, dates or remarks. Files of plain numbers follow, with
-the seconds that pass until the table is there as a ratio to pandas' seconds.
+printed beside them; pandas does not detect decimal commas, headers, dates or remarks. Files of plain numbers follow,
+with the elapsed seconds for the table as a ratio to those of pandas.
 """
 
 from __future__ import annotations
