@@ -13,7 +13,6 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.axis import axis_of, draw_on
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
-from calib.figures.theme import MARKS
 from calib.kernel.checks import InputError, one_of
 
 SIDE, EDGE = 320, 44  # pixels: side of the square, and margin for the axes
@@ -132,12 +131,12 @@ def _axes() -> Iterator[str]:
 
 def _names(shown: list[str]) -> Iterator[str]:
     for i, key in enumerate(shown):
-        yield f'<circle cx="14" cy="{18 + 18 * i}" r="5" fill="{MARKS[key].color}"/>'
+        yield f'<circle cx="14" cy="{18 + 18 * i}" r="5" fill="{LIGHT.mark(key).color}"/>'
         yield f'<text x="26" y="{22 + 18 * i}">{escape(label_of(key))}</text>'
 
 
 def _marks(key: str, curve: Any, first: bool) -> Iterator[str]:
-    color, filled = MARKS[key].color, np.flatnonzero(curve.count > 0)
+    color, filled = LIGHT.mark(key).color, np.flatnonzero(curve.count > 0)
     if first:
         upper = [_at(curve.mean_p[b], min(curve.band_upper[b], 1)) for b in filled]
         lower = [_at(curve.mean_p[b], max(curve.band_lower[b], 0)) for b in filled[::-1]]

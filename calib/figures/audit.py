@@ -30,7 +30,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord, as_text
 from calib.figures.ink import error_bars, lanes, outlined
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, number, percent, shortened
@@ -157,7 +157,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     known = table[["segment", "rows", "p_value"]].to_numpy()
-    at, mark = np.arange(k), MARKS[record.calibrator]
+    at, mark = np.arange(k), theme.mark(record.calibrator)
     figure.add_trace(
         go.Scatter(
             x=table["observed"],
@@ -353,7 +353,7 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
 
 def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
     """Draw the cumulative differences against the share of rows."""
-    walk, mark = record.table, MARKS[record.calibrator]
+    walk, mark = record.table, theme.mark(record.calibrator)
     kept = np.unique(np.linspace(0, len(walk) - 1, min(MOST_STEPS, len(walk))).round().astype(int))
     figure = go.Figure(
         layout=layout(

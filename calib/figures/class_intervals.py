@@ -12,7 +12,7 @@ from calib.analysis.explain import METHOD, position_of, widest_row
 from calib.calibrators import JOINT, OneVsRest, label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, of_intervals
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
@@ -95,7 +95,7 @@ def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line per class, the most probable at the top."""
     shown = record.table[:MOST]
     names = [as_text(name) + (" (came)" if name == record.came else "") for name in shown["class"]]
-    color = MARKS[record.calibrator].color
+    color = theme.mark(record.calibrator).color
     figure = go.Figure(
         layout=layout(
             theme,
@@ -122,7 +122,7 @@ def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
                 x=shown[column],
                 y=names,
                 mode="markers",
-                marker={"symbol": symbol, "size": 10, "color": MARKS[key].color},
+                marker={"symbol": symbol, "size": 10, "color": theme.mark(key).color},
                 customdata=shown[["p0", "p1"]].to_numpy(),
                 hovertemplate=label_of(key)
                 + " %{x:.3f}<br>interval %{customdata[0]:.3f} to %{customdata[1]:.3f}<extra></extra>",

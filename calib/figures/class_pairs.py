@@ -14,7 +14,7 @@ from calib.analysis.explain import position_of, widest_row
 from calib.calibrators import Pairwise, label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, itself
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
@@ -115,7 +115,7 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
         return [["" if a == b else said(r[a, b], r0[a, b], r1[a, b]) for b in each] for a in each]
 
     labels = list(map(as_text, names))
-    color = MARKS[PAIRWISE].color
+    color = theme.mark(PAIRWISE).color
     figure = go.Figure(
         layout=layout(
             theme,

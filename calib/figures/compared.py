@@ -18,7 +18,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, in_two_lines
 from calib.figures.ink import outlined
 from calib.figures.metrics import best
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
@@ -223,7 +223,7 @@ def _lanes(record: Compared) -> pd.Series:
 
 
 def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: Theme) -> go.Scatter:
-    mark, value = MARKS[key], own["value"].to_numpy()
+    mark, value = theme.mark(key), own["value"].to_numpy()
     finite = np.isfinite(value)
     return go.Scatter(
         x=np.where(finite, value, end),

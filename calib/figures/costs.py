@@ -19,7 +19,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, of_decision
 from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, capital, change, class_named, moved, number, percent, with_interval
 
@@ -166,7 +166,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: Theme) -> go.Scatter:
-    mark, value = MARKS[key], line[name]
+    mark, value = theme.mark(key), line[name]
     lower, upper = line[f"{name}_lower"], line[f"{name}_upper"]
     return go.Scatter(
         x=[value],

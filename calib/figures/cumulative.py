@@ -18,7 +18,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics, predictions_of
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
@@ -119,14 +119,14 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
         name="± 2 standard deviations",
         hoverinfo="skip",
     )
-    figure.add_traces([_line(key, walk) for key, walk in record.walks.items()])
+    figure.add_traces([_line(key, walk, theme) for key, walk in record.walks.items()])
     named = [key for key, walk in record.walks.items() if key == "none" or walk.kuiper_p < SIGNIFICANT]
     return mute(figure, in_colour(named, record.walks), theme)
 
 
-def _line(key: str, walk: CumulativeDifferences) -> go.Scatter:
+def _line(key: str, walk: CumulativeDifferences, theme: Theme) -> go.Scatter:
     """Return a calibrator's curve; very many steps are thinned."""
-    mark, steps = MARKS[key], len(walk.walk)
+    mark, steps = theme.mark(key), len(walk.walk)
     shown = np.unique(np.linspace(0, steps - 1, min(MOST_POINTS, steps)).round().astype(int))
     return go.Scatter(
         x=walk.share[shown],

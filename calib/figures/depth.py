@@ -23,7 +23,7 @@ from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, MARKS, Theme
+from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, listed, number, within_a_sentence
 from calib.metrics import METRICS, Metric
@@ -303,7 +303,7 @@ def _line(
     curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme
 ) -> list[go.Scatter]:
     """Return the finite values as a line with marks, and the infinite ones as triangles at the edge."""
-    mark, infinite = MARKS[key], np.isinf(curve.to_numpy())
+    mark, infinite = theme.mark(key), np.isinf(curve.to_numpy())
     common = {"name": label_of(key), "legendgroup": key}
     line = go.Scatter(
         **common,

@@ -22,7 +22,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes
-from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, counted, listed
 from calib.metrics import METRICS, Metric
 
@@ -152,7 +152,7 @@ def _lane(
 ) -> None:
     """Draw one calibrator's splits if any, and its difference with the interval, or the reason why there is none."""
     row = found.table.iloc[0]
-    mark, name = MARKS[row.calibrator], label_of(row.calibrator)
+    mark, name = theme.mark(row.calibrator), label_of(row.calibrator)
     if found.runs is not None:
         figure.add_trace(_splits(found.runs, lane, mark).update(on))
     if not np.isfinite(row.value):

@@ -13,7 +13,7 @@ from calib.calibrators.venn_abers import AddedFit, Explanation
 from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.wording import brief, briefly, class_named, counted, number
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
@@ -186,7 +186,7 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
             layer="below",
         )
         figure.add_traces(_points(fit, record.window, place, theme))
-        figure.add_traces([*_fit(fit, record.window, place), *_row(fit, place, theme)])
+        figure.add_traces([*_fit(fit, record.window, place, theme), *_row(fit, place, theme)])
     return figure
 
 
@@ -228,9 +228,9 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
     return traces
 
 
-def _fit(fit: AddedFit, window: tuple[float, float], place: str) -> list[go.Scatter]:
+def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
     """Return the fit's flat pieces with faint vertical steps between them."""
-    mark = MARKS[METHOD]
+    mark = theme.mark(METHOD)
     change = np.flatnonzero(np.diff(fit.values)) + 1
     starts, ends = np.append(0, change), np.append(change, len(fit.values)) - 1
     seen = (fit.scores[ends] >= window[0]) & (fit.scores[starts] <= window[1])
@@ -272,7 +272,7 @@ def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
         )
         for name, y, (symbol, color), size, rim, hover in (
             ("the row", fit.label, given, 16, 2, at_score),
-            ("its fitted value", fit.value, ("star", MARKS[METHOD].color), 15, 1, fitted),
+            ("its fitted value", fit.value, ("star", theme.mark(METHOD).color), 15, 1, fitted),
         )
     ]
 

@@ -20,7 +20,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord, as_text
 from calib.figures.ink import error_bars, lanes
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted
 
@@ -190,7 +190,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
 
 def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, theme: Theme) -> go.Scatter:
     """Return a calibrator's marks, offset within the lanes; marks of groups that are off have a ring."""
-    mark, off = MARKS[key], lines["off"].to_numpy()
+    mark, off = theme.mark(key), lines["off"].to_numpy()
     shift = (i - (of - 1) / 2) * 0.6 / max(of, 4)
     return go.Scatter(
         x=lines["mean_p"],

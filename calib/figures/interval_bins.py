@@ -15,7 +15,7 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.ink import error_bars
-from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
 
@@ -124,7 +124,9 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     bins = record.bins
     for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
         if rows.any():
-            figure.add_traces([_intervals(record, rows, opacity), _frequencies(record, rows, opacity, theme)])
+            figure.add_traces(
+                [_intervals(record, rows, opacity, theme), _frequencies(record, rows, opacity, theme)]
+            )
     if record.axis is not None:
         for trace in figure.data:
             record.axis.move(trace)
@@ -132,9 +134,9 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float) -> go.Scatter:
+def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> go.Scatter:
     """Return bars from mean p0 to mean p1 of these bins."""
-    color, low, high = MARKS[record.calibrator].color, record.bins.lower[rows], record.bins.upper[rows]
+    color, low, high = theme.mark(record.calibrator).color, record.bins.lower[rows], record.bins.upper[rows]
     half = {"array": (high - low) / 2, "thickness": 9, "width": 0, "color": rgba(color, 0.5 * opacity)}
     return go.Scatter(
         x=record.bins.center[rows],

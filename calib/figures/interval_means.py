@@ -19,7 +19,7 @@ from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.figures.widths import NO_INTERVALS
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
@@ -194,7 +194,7 @@ def _line(
     theme: Theme,
 ) -> list[go.Scatter]:
     """Return the mean interval as a bar with its two ends, and the frequency as a diamond with error bars."""
-    color, observed = MARKS[series.calibrator].color, summary.observed
+    color, observed = theme.mark(series.calibrator).color, summary.observed
     bar = go.Scatter(
         x=[summary.lower, summary.upper],
         y=[y, y],

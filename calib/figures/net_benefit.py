@@ -20,7 +20,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_decision, predictions_of
 from calib.figures.costs import NOTHING
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number, probability
 
@@ -164,7 +164,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
         x=[low, high], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"}
     )
     for key, curve in record.curves.items():
-        mark = MARKS[key]
+        mark = theme.mark(key)
         figure.add_scatter(
             x=record.thresholds,
             y=curve,

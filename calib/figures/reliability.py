@@ -38,7 +38,7 @@ from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
@@ -389,7 +389,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     # Not validated: Plotly's validation takes five times as long as everything else
     figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(record, theme), _validate=False)
     if record.axis is not None:
-        _in_log_odds(figure, record, record.axis)
+        _in_log_odds(figure, record, record.axis, theme)
     return mute(_named(figure, record, theme), _in_colour(record), theme)
 
 
@@ -398,19 +398,20 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
     traces = []
     if record.band != "none":
         traces += [
-            _band(key, record.curves[key], record.band, record.histograms[key]) for key in _banded(record)
+            _band(key, record.curves[key], record.band, record.histograms[key], theme)
+            for key in _banded(record)
         ]
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
-        bars = _bars(key, record.histograms[key], 0.08)
-        line = _line(key, curve, light[key], record.histograms[key])
+        bars = _bars(key, record.histograms[key], 0.08, theme)
+        line = _line(key, curve, light[key], record.histograms[key], theme)
         traces += [_in_legend(key, theme), *line, bars]
     numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
     marked = record.bins or record.curves
     for key, curve in marked.items():
         marks = _marks(key, curve, theme, light=light[key], labelled=numbered)
         traces += marks if record.faint else marks[:1]
-    traces += [_bars(key, counts, 0.6) for key, counts in record.picked.items()]
+    traces += [_bars(key, counts, 0.6, theme) for key, counts in record.picked.items()]
     for key, curve in marked.items():
         traces += _rings(key, shape_of(curve), _drawn(curve, record.faint), record.ranges, theme)
     return traces
@@ -461,10 +462,10 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
         "legendgroup": key,
         "showlegend": False,
         "hoverinfo": "skip",
-        "line": {"color": MARKS[key].color, "width": 1},
+        "line": {"color": theme.mark(key).color, "width": 1},
         "text": ["", as_text(label_of(key))],
         "textposition": f"middle {'left' if label.left else 'right'}",
-        "textfont": {"size": 12, "color": legible(MARKS[key].color, theme)},
+        "textfont": {"size": 12, "color": legible(theme.mark(key).color, theme)},
     }
 
 
@@ -481,7 +482,7 @@ def _banded(record: Reliability) -> list[str]:
     return [key for key in record.curves if key in banded]
 
 
-def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
+def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis, theme: Theme) -> None:
     """Transform the figure to log-odds, with triangles at the edges and intervals of bins of one class."""
     for trace in figure.data:
         on_diagram = trace.yaxis in (None, "y")
@@ -489,14 +490,16 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> N
             ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, trace.marker.symbol) for y in trace.y]
             trace.marker.symbol = ends
         axis.move(trace, y=on_diagram)
-    reach = [_reach(key, curve, _drawn(curve, record.faint), axis) for key, curve in record.bins.items()]
+    reach = [
+        _reach(key, curve, _drawn(curve, record.faint), axis, theme) for key, curve in record.bins.items()
+    ]
     figure.add_traces(reach)
     figure.update_layout(
         xaxis=axis.settings, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE
     )
 
 
-def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -> go.Scatter:
+def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis, theme: Theme) -> go.Scatter:
     """Return lines from the edge to the other end of the interval for each bin of one class."""
     x, y = [], []
     for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
@@ -510,7 +513,7 @@ def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -
         legendgroup=key,
         showlegend=False,
         hoverinfo="skip",
-        line={"color": rgba(MARKS[key].color, 0.5), "width": 1.2},
+        line={"color": rgba(theme.mark(key).color, 0.5), "width": 1.2},
     )
 
 
@@ -544,7 +547,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
 
 def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
     """Return a calibrator's entry in the legend: colour, dash and marker together."""
-    mark = MARKS[key]
+    mark = theme.mark(key)
     return {
         "x": [None],
         "y": [None],
@@ -556,9 +559,9 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
     }
 
 
-def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dict[str, Any]]:
+def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram, theme: Theme) -> list[dict[str, Any]]:
     """Return the curve: fainter with few rows near, faintest without rows, straight over poorly supported points."""
-    mark, shape = MARKS[key], shape_of(curve)
+    mark, shape = theme.mark(key), shape_of(curve)
     style = {
         "color": rgba(mark.color, 0.7 if light else 1),
         "width": 1.8 if light else 2.8,
@@ -594,7 +597,7 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
 
     ``labelled`` writes the number of rows beside the faint ones.
     """
-    mark, shape = MARKS[key], shape_of(curve)
+    mark, shape = theme.mark(key), shape_of(curve)
     marker = {"color": mark.color, "symbol": mark.symbol, "line": {"color": theme.paper, "width": 1}}
     if not isinstance(curve, BinnedCurve):
         ends = np.flatnonzero(np.diff(shape.low, prepend=-1) > 0)
@@ -645,9 +648,9 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
     )
 
 
-def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str, Any]:
+def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram, theme: Theme) -> dict[str, Any]:
     """Return the band between points with enough rows, as translucent shapes; a smooth one ends without rows near."""
-    shape, color = shape_of(curve), MARKS[key].color
+    shape, color = shape_of(curve), theme.mark(key).color
     shown = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
     if isinstance(curve, SmoothCurve):
         shown &= near(counts, shape.x) > 0
@@ -675,9 +678,9 @@ def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str
     }
 
 
-def _bars(key: str, counts: ScoreHistogram, alpha: float) -> dict[str, Any]:
+def _bars(key: str, counts: ScoreHistogram, alpha: float, theme: Theme) -> dict[str, Any]:
     """Return counts as a step line, so that several calibrators stay readable over each other."""
-    color = MARKS[key].color
+    color = theme.mark(key).color
     return {
         "x": counts.edges,
         "y": np.append(counts.count, counts.count[-1]),

@@ -13,7 +13,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import METRICS
@@ -120,7 +120,7 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name=label_of(key),
             cliponaxis=False,  # on a phone the largest value reaches into the margin
-            marker=outlined(MARKS[key].color, 15, theme, symbol=MARKS[key].symbol),
+            marker=outlined(theme.mark(key).color, 15, theme, symbol=theme.mark(key).symbol),
             hovertemplate=f"{label_of(key)}: {number(value)}<extra></extra>",
         )
         figure.add_annotation(  # on the paper's colour: a line behind it ends at its edge

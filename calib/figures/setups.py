@@ -14,7 +14,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, MARKS, Theme, rgba
+from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number, some_of
@@ -147,7 +147,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
         if metric == "accuracy_gap":
             figure.add_vline(x=0, line={"color": theme.diagonal, "width": 1}, row=None, col=None)
         if metric == "accuracy":
-            figure.add_traces([t.update(xaxis=place_x, yaxis=place_y) for t in _intervals(table, y)])
+            figure.add_traces([t.update(xaxis=place_x, yaxis=place_y) for t in _intervals(table, y, theme)])
         figure.add_traces([t.update(xaxis=place_x, yaxis=place_y) for t in _marks(table, metric, y, theme)])
     return figure
 
@@ -166,7 +166,7 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
     """Return one mark per setup: the calibrator's, hollow for a held-out share."""
     traces = []
     for (name, row), place in zip(table.iterrows(), y, strict=True):
-        mark, hollow = MARKS[row.calibrator], row.placement == "split"
+        mark, hollow = theme.mark(row.calibrator), row.placement == "split"
         ends = [row.get(f"{metric}_{end}", np.nan) for end in ("low", "high")]
         interval = "" if np.isnan(row["low"]) else f"<br>interval [{row['low']:.4f}, {row['high']:.4f}]"
         traces.append(
@@ -192,14 +192,14 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
     return traces
 
 
-def _intervals(table: pd.DataFrame, y: np.ndarray) -> list[go.Scatter]:
+def _intervals(table: pd.DataFrame, y: np.ndarray, theme: Theme) -> list[go.Scatter]:
     """Return lines from mean low to mean high of the predicted label, for setups with intervals."""
     return [
         go.Scatter(
             x=[row["low"], row["high"]],
             y=[place, place],
             mode="lines",
-            line={"color": rgba(MARKS[row.calibrator].color, 0.35), "width": 11},
+            line={"color": rgba(theme.mark(row.calibrator).color, 0.35), "width": 11},
             hoverinfo="skip",
         )
         for (_, row), place in zip(table.iterrows(), y, strict=True)

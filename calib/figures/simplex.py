@@ -12,7 +12,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import capital, listed, number
@@ -110,7 +110,7 @@ def places(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def draw(record: Simplex, theme: Theme = LIGHT) -> go.Figure:
     """Draw the triangle, one arrow per cell, and rings where enough rows were observed."""
-    table, color = record.table, MARKS[record.calibrator].color
+    table, color = record.table, theme.mark(record.calibrator).color
     before, after, observed = (
         places(table[[f"{what}: {name}" for name in record.names]].to_numpy())
         for what in ("before", "after", "observed")

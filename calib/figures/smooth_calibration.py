@@ -18,7 +18,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics, predictions_of
 from calib.figures.cumulative import ASKED
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
@@ -94,15 +94,15 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     figure.add_trace(diagonal(theme))
-    figure.add_traces([_line(key, curve) for key, curve in record.curves.items()])
+    figure.add_traces([_line(key, curve, theme) for key, curve in record.curves.items()])
     by_error = sorted(record.curves, key=lambda key: record.curves[key].error)
     named = [key for key in ("none", by_error[0], by_error[-1]) if key in record.curves]
     return mute(figure, in_colour(named, record.curves), theme)
 
 
-def _line(key: str, curve: Smoothed) -> go.Scatter:
+def _line(key: str, curve: Smoothed, theme: Theme) -> go.Scatter:
     """Return a calibrator's curve, whose thickness shows the density of predictions."""
-    mark, (points, observed, density) = MARKS[key], drawn(curve)
+    mark, (points, observed, density) = theme.mark(key), drawn(curve)
     size = 1 + 8 * np.sqrt(density / density.max())
     return go.Scatter(
         x=points,

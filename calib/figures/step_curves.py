@@ -14,7 +14,7 @@ from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, itself
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number
@@ -131,7 +131,7 @@ def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
     """Draw p0 and p1 over lanes of calibration and test rows, on fixed axes."""
     figure = go.Figure(layout=_layout(record, theme))
     for curve in record.curves:
-        figure.add_traces(_pair(curve, record.score_range, alone=len(record.curves) == 1))
+        figure.add_traces(_pair(curve, record.score_range, theme, alone=len(record.curves) == 1))
     names = {
         "ones": (f"calibration, class {as_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
         "zeros": (f"calibration, class {as_text(record.classes[0], SHORT)}", theme.negative, "circle"),
@@ -158,9 +158,9 @@ def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarra
     return x, p0, p1
 
 
-def _pair(curve: StepCurves, ends: tuple[float, float], alone: bool) -> list[go.Scatter]:
+def _pair(curve: StepCurves, ends: tuple[float, float], theme: Theme, *, alone: bool) -> list[go.Scatter]:
     x, p0, p1 = drawn_steps(curve, ends)
-    color, width = MARKS[METHOD].color, 2 if alone else 1
+    color, width = theme.mark(METHOD).color, 2 if alone else 1
     common = {"mode": "lines", "x": x, "showlegend": alone, "opacity": 1 if alone else 0.55}
     lower = go.Scatter(
         **common,

@@ -2,14 +2,15 @@
 
 Colours have Okabe and Ito's hues, distinct for readers with any colour vision (Okabe & Ito 2008, "Color
 universal design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ
-too, so that no figure relies on colour alone. Every colour is set explicitly, because Streamlit replaces
-Plotly's default template by placeholders.
+too, so that no figure relies on colour alone. Only the grey of the uncalibrated model differs between the themes:
+one that is clear on both papers, also in pale marks and bars, does not exist. Every colour is set explicitly,
+because Streamlit replaces Plotly's default template by placeholders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -34,6 +35,8 @@ class Theme:
         The two avoidable losses, CL and GL; IL and sums are muted or in ink.
     guess
         What the reader of a lesson guessed, beside the data.
+    uncalibrated
+        The grey of the uncalibrated model.
     scale
         Colours from low to high values.
     """
@@ -49,7 +52,13 @@ class Theme:
     calibration: str
     grouping: str
     guess: str
+    uncalibrated: str
     scale: tuple[str, ...]
+
+    def mark(self, calibrator: str) -> Mark:
+        """Return the colour, marker and dash of a calibrator."""
+        mark = MARKS[calibrator]
+        return replace(mark, color=self.uncalibrated) if calibrator == "none" else mark
 
 
 LIGHT = Theme(
@@ -64,6 +73,7 @@ LIGHT = Theme(
     "#6A2380",
     "#006B3C",
     "#0000AA",
+    "#63676B",
     ("#A9CCE3", "#4A97C9", "#00629B", "#062B47"),
 )
 DARK = Theme(
@@ -78,6 +88,7 @@ DARK = Theme(
     "#9C4884",
     "#7FD6A2",
     "#FFEE11",
+    "#C8C4BC",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
 
@@ -92,7 +103,7 @@ class Mark:
 
 
 FIXED = {
-    "none": Mark("#63676B", "circle", "dot"),
+    "none": Mark(LIGHT.uncalibrated, "circle", "dot"),
     "platt": Mark("#D27800", "square", "dash"),
     "isotonic": Mark("#CC78A8", "diamond", "dashdot"),
     "beta": Mark("#009166", "triangle-up", "solid"),
@@ -249,7 +260,7 @@ def diagonal(theme: Theme, **changes: Any) -> go.Scatter:
 
 def layout(theme: Theme, **changes) -> dict[str, Any]:
     """Return a Plotly layout with every colour explicit and space for a legend below the plot."""
-    return {"template": _template(theme, tuple(mark.color for mark in MARKS.values())), **changes}
+    return {"template": _template(theme, tuple(theme.mark(key).color for key in MARKS)), **changes}
 
 
 @cache

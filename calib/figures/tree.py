@@ -20,7 +20,7 @@ from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.ink import outlined
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, class_named, number
 from calib.models import TreeNode
@@ -258,7 +258,7 @@ def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[g
     """Return p0 to p1 as a bar, p as the method's mark, and the node's own estimate as a ring."""
     nodes = [record.tree.nodes[i] for i in record.shown]
     y = [place[node.number] for node in nodes]
-    mark, name = MARKS[record.tree.method], label_of(record.tree.method)
+    mark, name = theme.mark(record.tree.method), label_of(record.tree.method)
     dim = [1.0 if not record.path or node.number in record.path else 0.45 for node in nodes]
     x = [v for node in nodes for v in (node.p0, node.p1, None)]
     return [

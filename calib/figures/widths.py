@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.series import Series, series_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, number
@@ -161,7 +161,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
     )
     for i, series in enumerate(record.series):
         base = count - 1 - i
-        figure.add_traces(_shape(record, i, base) + _bar(record, i, base, theme))
+        figure.add_traces(_shape(record, i, base, theme) + _bar(record, i, base, theme))
         figure.add_annotation(
             x=0,
             xref="paper",
@@ -173,8 +173,8 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _shape(record: Widths, i: int, base: float) -> list[go.Scatter]:
-    color, rows = MARKS[record.series[i].calibrator].color, record.counts[i]
+def _shape(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
+    color, rows = theme.mark(record.series[i].calibrator).color, record.counts[i]
     heights = base + 0.6 * rows / max(1, rows.max())
     floor = go.Scatter(
         x=record.edges[[0, -1]],
@@ -198,7 +198,7 @@ def _shape(record: Widths, i: int, base: float) -> list[go.Scatter]:
 
 
 def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
-    mark = MARKS[record.series[i].calibrator]
+    mark = theme.mark(record.series[i].calibrator)
     low, median, high = record.quantiles[i]
     bar = go.Scatter(
         x=[low, high],

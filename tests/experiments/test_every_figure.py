@@ -89,7 +89,9 @@ def test_it_is_drawn_in_the_themes_own_inks_and_is_light(drawn, theme):
         assert '"fixedrange":true' not in text  # zoom
         assert "#0000" not in text
         assert theme.paper in text
-        assert (DARK if theme is LIGHT else LIGHT).ink not in text
+        other = DARK if theme is LIGHT else LIGHT
+        assert other.ink not in text
+        assert other.uncalibrated not in text
 
 
 def test_in_a_room_rows_of_panels_stay_in_their_order_within_the_picture(drawn):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 
 import numpy as np
@@ -14,6 +15,7 @@ from calib.analysis.recommendation.mark import telling_mark
 from calib.calibrators import Isotonic, Platt, VennAbers
 from calib.evaluate import evaluate
 from calib.export import playground
+from calib.figures import DARK, LIGHT
 from calib.kernel.checks import InputError
 from calib.metrics import brier_score, corp_decomposition, expected_calibration_error, log_loss
 from calib.recipe import Recipe
@@ -176,6 +178,13 @@ def test_a_setting_that_does_not_exist_or_is_out_of_range_is_refused_by_name():
     ):
         with pytest.raises(InputError, match=words):
             playground.playground_html(wrong)
+
+
+def test_the_page_has_the_grey_of_the_uncalibrated_model_for_each_theme():
+    (choice,) = [one for one in playground.described()["calibrators"] if one["key"] == "none"]
+    assert choice["colour"] == "var(--uncalibrated)"
+    greys = re.findall(r"--uncalibrated: (#\w+)", (playground.HERE / "page.html").read_text())
+    assert [grey.upper() for grey in greys] == [LIGHT.uncalibrated, DARK.uncalibrated]
 
 
 def test_a_binned_line_is_straight_over_bins_with_few_rows_whose_shares_are_noise():

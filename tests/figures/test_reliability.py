@@ -158,11 +158,12 @@ def test_every_view_is_drawn_on_the_same_axes_in_colours_of_its_own(kind, band, 
     assert "#0000" not in written
     assert len(written) < 2_000_000
     for key in METHODS:
-        assert MARKS[key].color in written
+        assert theme.mark(key).color in written
     inks = {c.upper() for c in re.findall(r"#[0-9a-fA-F]{6}", written)}
-    assert inks <= {legible(mark.color, theme) for mark in MARKS.values()} | {
+    marks = {theme.mark(key).color for key in MARKS}
+    assert inks <= {legible(color, theme) for color in marks} | marks | {
         ink.upper() for ink in vars(theme).values() if isinstance(ink, str)
-    } | {mark.color.upper() for mark in MARKS.values()}
+    }
 
 
 def test_each_calibrator_stands_once_in_the_legend_with_its_own_marker():

@@ -1,7 +1,9 @@
 """Every ink can be seen on its paper, and calibrators are told apart by readers with any colour vision."""
 
+import inspect
 import itertools
 import math
+import re
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
+from calib.export.playground import STYLE
+from calib.figures import FIGURES
 from calib.figures.theme import (
     DARK,
     FIXED,
@@ -23,6 +27,7 @@ from calib.figures.theme import (
 )
 from calib.kernel.wording import number
 from calib.recipe import Recipe
+from tests.figures.evaluations import evaluation
 
 # What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009,
 # severity 1)
@@ -92,7 +97,45 @@ def test_every_calibrator_has_a_mark_of_its_own():
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("key", MARKS)
 def test_marks_stand_out_from_the_paper(key, theme):
-    assert contrast(MARKS[key].color, theme.paper) >= 3
+    assert contrast(theme.mark(key).color, theme.paper) >= 3
+
+
+def mixed(color: str, opacity: float, paper: str) -> str:
+    """The colour of a translucent one over the paper."""
+    parts = (
+        round(opacity * int(color[i : i + 2], 16) + (1 - opacity) * int(paper[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{part:02X}" for part in parts)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_the_uncalibrated_model_is_clear_on_both_papers_also_in_pale_marks_and_bars(theme):
+    grey = theme.mark("none").color
+    assert contrast(grey, theme.paper) >= 4.5
+    pale = r"\.(marks|histogram) \w+ \{fill: var\(--calibrator\); fill-opacity: ([\d.]+)"
+    opacities = re.findall(pale, STYLE.read_text())
+    assert [part for part, _ in opacities] == ["marks", "histogram"]
+    for part, opacity in opacities:
+        assert contrast(mixed(grey, float(opacity), theme.paper), theme.paper) >= 3, part
+
+
+OF_EVALUATIONS = [
+    key
+    for key, entry in FIGURES.items()
+    if str(next(iter(inspect.signature(entry.prepare).parameters.values())).annotation) == "Evaluation"
+    if key not in ("class_intervals", "class_pairs", "simplex")  # of three and more classes
+]
+
+
+@pytest.mark.parametrize("key", OF_EVALUATIONS)
+def test_each_theme_draws_the_uncalibrated_model_in_its_own_grey(key):
+    entry = FIGURES[key]
+    record = entry.prepare(evaluation(calibrators=("none", "venn_abers")))
+    for theme, other in ((LIGHT, DARK), (DARK, LIGHT)):
+        written = entry.draw(record, theme).to_json().upper()
+        assert other.uncalibrated not in written
+        assert rgba(other.uncalibrated, 0.5).upper()[:-4] not in written
 
 
 @pytest.mark.parametrize("mark", RESERVE, ids=lambda mark: mark.symbol)
@@ -101,7 +144,7 @@ def test_marks_in_reserve_stand_out_from_both_papers_and_from_all_others(mark):
     go.Scatter(marker={"symbol": [mark.symbol, f"{mark.symbol}-open"]}, line={"dash": mark.dash})
     for theme in (LIGHT, DARK):
         assert contrast(mark.color, theme.paper) >= 3
-    others = [other for other in (*FIXED.values(), *RESERVE) if other is not mark]
+    others = [other for other in (*FIXED.values(), DARK.mark("none"), *RESERVE) if other is not mark]
     assert mark.symbol not in {other.symbol for other in others}
     for vision, least in (("usual", 12), ("protanopia", 8), ("deuteranopia", 8), ("tritanopia", 6.8)):
         assert min(difference(mark.color, other.color, VISION[vision]) for other in others) >= least
@@ -146,18 +189,19 @@ def test_words_lines_and_classes_stand_out_from_the_paper(theme):
     ("vision", "least"), [("usual", 20), ("protanopia", 14), ("deuteranopia", 14), ("tritanopia", 12)]
 )
 def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_vision(vision, least):
-    for (a, one), (b, two) in itertools.combinations(MARKS.items(), 2):
-        papers = {a, b} <= set(PAPERS)  # fifteen colours cannot be as far apart as nine
-        assert difference(one.color, two.color, VISION[vision]) >= least * (1 if papers else 0.55), (a, b)
     for theme in (LIGHT, DARK):
+        for a, b in itertools.combinations(MARKS, 2):
+            papers = {a, b} <= set(PAPERS)  # fifteen colours cannot be as far apart as nine
+            seen = difference(theme.mark(a).color, theme.mark(b).color, VISION[vision])
+            assert seen >= least * (1 if papers else 0.55), (theme.name, a, b)
         assert difference(theme.positive, theme.negative, VISION[vision]) >= 3 * least
         assert difference(theme.calibration, theme.grouping, VISION[vision]) >= 2.5 * least
         for loss, other in itertools.product(
             (theme.calibration, theme.grouping), (theme.positive, theme.negative, theme.muted)
         ):
             assert difference(loss, other, VISION[vision]) >= least
-        for loss, (key, mark) in itertools.product((theme.calibration, theme.grouping), FIXED.items()):
-            assert difference(loss, mark.color, VISION[vision]) >= 8, (theme.name, loss, key)
+        for loss, key in itertools.product((theme.calibration, theme.grouping), FIXED):
+            assert difference(loss, theme.mark(key).color, VISION[vision]) >= 8, (theme.name, loss, key)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -167,15 +211,16 @@ def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_visio
 def test_the_colour_of_guesses_is_nothing_else(theme, vision, least):
     assert contrast(theme.guess, theme.paper) >= 4.5  # words have it, too
     data = (theme.ink, theme.positive, theme.negative, theme.calibration, theme.grouping, theme.diagonal)
-    for color in (*data, *(mark.color for mark in MARKS.values())):
+    for color in (*data, *(theme.mark(key).color for key in MARKS)):
         assert difference(theme.guess, color, VISION[vision]) >= least, color
 
 
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize(
     ("vision", "least"), [("usual", 40), ("protanopia", 20), ("deuteranopia", 20), ("tritanopia", 20)]
 )
-def test_calibrators_that_are_on_by_default_differ_in_hue_marker_and_dash(vision, least):
-    marks = [MARKS[key] for key in Recipe().calibrators]
+def test_calibrators_that_are_on_by_default_differ_in_hue_marker_and_dash(theme, vision, least):
+    marks = [theme.mark(key) for key in Recipe().calibrators]
     for one, two in itertools.combinations(marks, 2):
         assert difference(one.color, two.color, VISION[vision]) >= least, (one, two)
     assert len({mark.symbol for mark in marks}) == len({mark.dash for mark in marks}) == len(marks)
@@ -184,7 +229,7 @@ def test_calibrators_that_are_on_by_default_differ_in_hue_marker_and_dash(vision
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("key", MARKS)
 def test_words_in_the_colour_of_a_mark_can_be_read(key, theme):
-    assert contrast(legible(MARKS[key].color, theme), theme.paper) >= 4.5
+    assert contrast(legible(theme.mark(key).color, theme), theme.paper) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import METHOD_MARKS
+from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, SixMethods
 from calib.figures.base import FigureEntry
@@ -118,19 +118,19 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     """Draw distances, and reliability with three coloured lines."""
     figure = go.Figure(layout=_layout(record, theme))
     if DISTANCE in record.pictures:
-        figure.add_traces(_distances(record))
+        figure.add_traces(_distances(record, theme))
     if RELIABILITY in record.pictures:
-        figure.add_traces([diagonal(theme, xaxis="x2", yaxis="y2"), *_reliability(record)])
+        figure.add_traces([diagonal(theme, xaxis="x2", yaxis="y2"), *_reliability(record, theme)])
     return mute(figure, record.coloured, theme)
 
 
-def _marker(method: str, size: int) -> dict[str, Any]:
-    mark = METHOD_MARKS[method]
+def _marker(method: str, size: int, theme: Theme) -> dict[str, Any]:
+    mark = method_mark(method, theme)
     rim = {"width": 2, "color": mark.color}
     return {"color": mark.color, "symbol": mark.symbol, "line": rim, "size": size}
 
 
-def _distances(record: Compare) -> list[go.Scatter]:
+def _distances(record: Compare, theme: Theme) -> list[go.Scatter]:
     """Draw the TCE of each method with two standard errors."""
     return [
         go.Scatter(
@@ -139,9 +139,9 @@ def _distances(record: Compare) -> list[go.Scatter]:
             mode="markers",
             name=METHODS[row.method],
             showlegend=False,
-            marker=_marker(row.method, 13),
+            marker=_marker(row.method, 13, theme),
             error_x={
-                **{"array": [2 * row.tce_se], "color": METHOD_MARKS[row.method].color},
+                **{"array": [2 * row.tce_se], "color": method_mark(row.method, theme).color},
                 **{"thickness": 1.6, "width": 5},
             },
             hovertemplate=f"TCE %{{x:.4f}}<br>Brier score {number(row.brier)}, log loss {number(row.log_loss)}",
@@ -150,7 +150,7 @@ def _distances(record: Compare) -> list[go.Scatter]:
     ]
 
 
-def _reliability(record: Compare) -> list[go.Scatter]:
+def _reliability(record: Compare, theme: Theme) -> list[go.Scatter]:
     """Draw the frequency of class 1 by prediction for each method."""
     return [
         go.Scatter(
@@ -161,12 +161,13 @@ def _reliability(record: Compare) -> list[go.Scatter]:
             mode="lines+markers",
             name=METHODS[method],
             legendgroup=method,
-            line={"color": METHOD_MARKS[method].color, "width": 2, "dash": METHOD_MARKS[method].dash},
-            marker=_marker(method, 8),
+            line={"color": mark.color, "width": 2, "dash": mark.dash},
+            marker=_marker(method, 8, theme),
             customdata=levels.draws,
             hovertemplate="predicted %{x:.3f}, observed %{y:.3f} of %{customdata:,d}",
         )
         for method, levels in record.levels.items()
+        for mark in [method_mark(method, theme)]
     ]
 
 

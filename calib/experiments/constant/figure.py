@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding, plus_minus
 from calib.experiments.shared.repeated_draws import running_mean
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import briefly, number
 
 SAID = 5  # places at which the alternative text describes the bands
@@ -70,7 +70,7 @@ def prepare(found: OneTrainingSet) -> Constant:
 
 def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
     """Draw the bands over x."""
-    found, color = record.found, MARKS["venn_abers"].color
+    found, color = record.found, theme.mark("venn_abers").color
     figure = go.Figure(
         layout=layout(
             theme,
@@ -84,7 +84,7 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
     for values, dash, name in ((found.p0, "dash", "p0, Venn–Abers"), (found.p1, "dot", "p1, Venn–Abers")):
         line = {"color": color, "width": 2, "dash": dash, "shape": "hvh"}
         figure.add_scatter(x=found.x, y=values, mode="lines", name=name, line=line)
-    (p0, p1), ends, venn = found.constant, np.array([found.x[0], found.x[-1]]), MARKS["venn"].color
+    (p0, p1), ends, venn = found.constant, np.array([found.x[0], found.x[-1]]), theme.mark("venn").color
     figure.add_trace(band(ends, np.full(2, p0), np.full(2, p1), venn))
     for x, y, name, ink, width in (
         (ends, [(p0 + p1) / 2] * 2, "constant Venn predictor", venn, 3),

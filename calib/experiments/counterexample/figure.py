@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.counterexample.simulation import Settling
 from calib.experiments.shared.findings import Finding, level, plus_minus
-from calib.experiments.shared.method_marks import METHOD_MARKS
+from calib.experiments.shared.method_marks import method_mark
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
@@ -88,7 +88,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     for key in ("simplified", "full"):
-        mark = METHOD_MARKS[key]
+        mark = method_mark(key, theme)
         color = theme.ink if key == "simplified" else mark.color
         (p0, p1), (e0, e1) = found.means[key].T, found.errors[key].T
         figure.add_trace(band(found.sizes, p0, p1, color))

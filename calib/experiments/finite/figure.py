@@ -17,7 +17,7 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, number
 from calib.synthetic.finite import Partitions
 
@@ -131,7 +131,7 @@ def _leaf_lines(table: pd.DataFrame, ends: np.ndarray, theme: Theme) -> list[go.
             hovertemplate="%{y:.3f}<extra></extra>",
         )
         for column, name, line in (
-            ("prediction", "prediction of the leaf, p", {"width": 6, "color": MARKS["isotonic"].color}),
+            ("prediction", "prediction of the leaf, p", {"width": 6, "color": theme.mark("isotonic").color}),
             (
                 "mean_posterior",
                 "mean probability of the group, c",

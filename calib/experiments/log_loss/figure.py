@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import METHOD_MARKS
+from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.six_methods import METHODS, SixMethods
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
@@ -123,12 +123,12 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
     )
     for key, trace in record.traces.items():
         finite = np.isfinite(trace)
-        figure.add_trace(_line(key, np.where(finite, trace, np.nan), "%{y:.3f} after %{x} rows"))
+        figure.add_trace(_line(key, np.where(finite, trace, np.nan), "%{y:.3f} after %{x} rows", theme))
         if not finite.all():
             end = int(np.argmin(finite))
             last = trace[end - 1] if end else 0.0
             figure.add_trace(_end(key, end + 1, min(last, 0.97 * top), theme))
-        share = _line(key, record.finite[key], "%{customdata:.0f} % finite after %{x} rows")
+        share = _line(key, record.finite[key], "%{customdata:.0f} % finite after %{x} rows", theme)
         lower = {"customdata": 100 * record.finite[key], "yaxis": "y2", "line_shape": "hv"}
         figure.add_trace(share.update(showlegend=False, **lower))
     return figure
@@ -145,7 +145,7 @@ def _groups(record: LogLoss, theme: Theme) -> list[dict[str, Any]]:
     corner = {
         "xanchor": "left",
         "yanchor": "bottom",
-        "font": {"color": METHOD_MARKS[next(iter(falling))].color},
+        "font": {"color": method_mark(next(iter(falling)), theme).color},
     }
     high = max(share[at] for share in falling.values())
     others = {"text": f"the {len(record.finite) - len(falling)} others", "x": at, "y": 1, "yanchor": "top"}
@@ -155,9 +155,9 @@ def _groups(record: LogLoss, theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def _line(key: str, values: Array, hover: str) -> go.Scatter:
+def _line(key: str, values: Array, hover: str, theme: Theme) -> go.Scatter:
     """Draw a method's line over the test rows so far."""
-    mark = METHOD_MARKS[key]
+    mark = method_mark(key, theme)
     return go.Scatter(
         x=np.arange(1, len(values) + 1),
         y=values,
@@ -181,7 +181,7 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         name=METHODS[key],
         legendgroup=key,
         showlegend=False,
-        marker={"symbol": "x", "size": 11, "color": METHOD_MARKS[key].color},
+        marker={"symbol": "x", "size": 11, "color": method_mark(key, theme).color},
         hovertemplate="infinite from row %{x} onwards",
     )
 

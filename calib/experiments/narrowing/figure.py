@@ -13,7 +13,7 @@ from calib.experiments.narrowing.simulation import Narrowing
 from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, number
 
 POWERS = {"1/n": -1.0, "n^(−2/3)": -2 / 3, "1/√n": -0.5}
@@ -54,7 +54,7 @@ def prepare(found: Narrowing) -> Narrow:
 
 def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
     """Draw width against size on logarithmic axes, with three powers for comparison."""
-    found, color = record.found, MARKS[record.found.method].color
+    found, color = record.found, theme.mark(record.found.method).color
     figure = go.Figure(
         layout=layout(
             theme,
@@ -81,7 +81,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
         mode="lines+markers",
         name=f"mean width, {label_of(found.method)}",
         line={"color": color, "width": 2.6},
-        marker={"symbol": MARKS[found.method].symbol, "size": 10, "color": color},
+        marker={"symbol": theme.mark(found.method).symbol, "size": 10, "color": color},
         error_y={"array": 2 * found.error, "color": color, "thickness": 1.2, "width": 4},
         hovertemplate="%{y:.4f} with %{x:,d} calibration rows",
     )

@@ -18,7 +18,7 @@ from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
 
 PAIR = 6  # width of the lines of the next pair
@@ -116,7 +116,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     figure.add_traces(_points(record, theme))
     # A pool of one row is as narrow as its mark, which would hide it
     figure.add_traces(_pools(record, theme, paired=True))
-    figure.add_trace(_new_row(record))
+    figure.add_trace(_new_row(record, theme))
     figure.add_traces(_diagram(record, theme))
     return figure
 
@@ -139,10 +139,10 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
     return traces
 
 
-def _new_row(record: Pooling) -> go.Scatter:
+def _new_row(record: Pooling, theme: Theme) -> go.Scatter:
     """Draw the new row: a bar from p0 to p1, and p."""
     score, p0, p1, p = record.asked
-    mark = MARKS["venn_abers"]
+    mark = theme.mark("venn_abers")
     return go.Scatter(
         x=[score] * 3,
         y=[p0, p, p1],
@@ -160,7 +160,7 @@ def _new_row(record: Pooling) -> go.Scatter:
 
 def _pools(record: Pooling, theme: Theme, paired: bool) -> list[go.Scatter]:
     """Draw one horizontal line per pool, between the midpoints to the neighbouring scores: the next pair, or others."""
-    found, mark = record.found, MARKS["isotonic"]
+    found, mark = record.found, theme.mark("isotonic")
     scores, values, bounds = found.scores, found.fitted(record.state), found.states[record.state]
     span = float(scores[-1] - scores[0]) or 1.0
     middle = (scores[1:] + scores[:-1]) / 2
@@ -187,7 +187,7 @@ def _pools(record: Pooling, theme: Theme, paired: bool) -> list[go.Scatter]:
 
 def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     """Draw the sums with their hull, and the pools as chords."""
-    found, mark = record.found, MARKS["isotonic"]
+    found, mark = record.found, theme.mark("isotonic")
     rows, ones = found.diagram()
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
     hover, silent = {"hovertemplate": "%{y} of %{x} rows are class 1<extra></extra>"}, {"hoverinfo": "skip"}

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.experiments.regret.simulation import Regrets
 from calib.experiments.shared.findings import Finding, level
 from calib.figures.base import FigureEntry
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
 from calib.kernel.wording import brief, number
 
@@ -82,7 +82,7 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
     )
     rim = {"width": 2, "color": theme.ink}
     for p, name, symbol, size in (
-        (best, "minimax", MARKS["venn_abers"].symbol, 17),
+        (best, "minimax", theme.mark("venn_abers").symbol, 17),
         (midpoint, "midpoint", "circle-open", 13),
     ):
         figure.add_scatter(

@@ -17,7 +17,7 @@ from calib.calibrators import label_of, name_of
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.panels import band
-from calib.figures.theme import MARKS, Mark, Theme
+from calib.figures.theme import Mark, Theme
 
 BASELINE_MARKS = {
     "rf_d": ("circle-open", "solid"),
@@ -36,7 +36,7 @@ def mark(method: str, theme: Theme) -> Mark:
     """Return colour, marker and dash of a forest or a calibrator."""
     if method == UNCALIBRATED:
         return Mark(theme.muted, "circle", "solid")
-    return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else MARKS[method]
+    return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else theme.mark(method)
 
 
 def name(method: str) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from calib.figures.theme import MARKS, Mark
+from dataclasses import replace
 
-METHOD_MARKS = {
-    "none": MARKS["none"],
-    "dir": Mark(MARKS["isotonic"].color, "diamond-open", "dot"),
-    "isotonic": MARKS["isotonic"],
-    "platt": MARKS["platt"],
-    "simplified": Mark(MARKS["venn_abers"].color, "star-open", "dash"),
-    "full": MARKS["venn_abers"],
-}
-"""Marks of METHODS: the calibrator's own mark, open if it reuses the training scores."""
+from calib.figures.theme import Mark, Theme
+
+CALIBRATOR = {"dir": "isotonic", "simplified": "venn_abers", "full": "venn_abers"}
+OPEN = {"dir": ("diamond-open", "dot"), "simplified": ("star-open", "dash")}
+
+
+def method_mark(method: str, theme: Theme) -> Mark:
+    """Return the mark of one of METHODS: the calibrator's own, open if it reuses the training scores."""
+    mark = theme.mark(CALIBRATOR.get(method, method))
+    if method not in OPEN:
+        return mark
+    symbol, dash = OPEN[method]
+    return replace(mark, symbol=symbol, dash=dash)

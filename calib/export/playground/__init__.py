@@ -53,8 +53,13 @@ def described() -> dict[str, Any]:
         for one in PLAYGROUND_SETTINGS.values()
     ]
     offered: Mapping[str, str] = PLAYGROUND_SETTINGS["calibrator"].choices
-    choices = [{"key": key, "label": label, "colour": MARKS[key].color} for key, label in offered.items()]
+    choices = [{"key": key, "label": label, "colour": _colour(key)} for key, label in offered.items()]
     return {"settings": controls, "calibrators": choices}
+
+
+def _colour(key: str) -> str:
+    """Return a calibrator's colour for the stylesheet, which has the grey of the uncalibrated model for each theme."""
+    return "var(--uncalibrated)" if key == "none" else MARKS[key].color
 
 
 def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def marks_of(
         "bands": [
             _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in banded
         ],
-        "colours": [MARKS[one].color for one in keys],
+        "colours": [_colour(one) for one in keys],
         "alt": " ".join([record.alt, *(_in_words(one, record.bins[one], part) for one in keys)]),
     }
 

@@ -14,7 +14,6 @@ from typing import Any
 import streamlit as st
 
 from calib.export.playground import ISOTONIC
-from calib.figures.theme import MARKS
 from pages.ui import current, state
 from pages.ui.text import plain
 
@@ -67,7 +66,7 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
     inks = {ink: getattr(theme, ink) for ink in ("ink", "muted", "grid", "paper", "positive", "negative")}
     data = {
         "points": [asdict(point) for point in points],
-        "inks": inks | {"fit": MARKS["venn_abers"].color},
+        "inks": inks | {"fit": theme.mark("venn_abers").color},
         "room": state.presenter(),
         "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture has seen
     }
