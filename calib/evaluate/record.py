@@ -173,6 +173,11 @@ class Evaluation:
         return float(np.average(self.y, weights=self.weight))
 
     @property
+    def predicts(self) -> str:
+        """Name of the predictions, as the title of an axis."""
+        return "Confidence" if self.of_confidence else "Predicted probability"
+
+    @property
     def metrics(self) -> pd.DataFrame:
         """One row per calibrator, one column per everyday metric; binned metrics use the Recipe's bins and binning."""
         hidden = () if self.posterior is not None else ("posterior",)

@@ -37,10 +37,13 @@ class Distribution:
         Calibrator → its histogram, whose positives are class 1.
     classes
         (negative, positive).
+    predicts
+        The title of the horizontal axis.
     """
 
     counts: Mapping[str, ScoreHistogram]
     classes: tuple[str, str]
+    predicts: str
     title: str
     caption: str
     alt: str
@@ -72,6 +75,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     return Distribution(
         counts,
         evaluation.dataset.classes,
+        evaluation.predicts,
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
         "Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward bars "
         f"are {positive}, downward bars {negative}. The less they "
@@ -102,7 +106,7 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
         columns,
         height=HEIGHT,
         uirevision="distribution",
-        xaxis={"title": {"text": "Predicted probability"}, "range": [0, 1], "nticks": 6},
+        xaxis={"title": {"text": record.predicts}, "range": [0, 1], "nticks": 6},
         yaxis={"title": {"text": "Share of the class"}, "range": [-top, top], **_ticks(top)},
     )
     for i, (key, (down, up)) in enumerate(shares.items()):

@@ -185,8 +185,10 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
             line={"width": 1, "color": rgba(theme.ink, 0.25)},
             layer="below",
         )
-        figure.add_traces(_points(fit, record.window, place, theme))
-        figure.add_traces([*_fit(fit, record.window, place, theme), *_row(fit, place, theme)])
+        row, fitted = _row(fit, place, theme)
+        # The row is below the others: on a phone it would hide a neighbour
+        figure.add_traces([row, *_points(fit, record.window, place, theme)])
+        figure.add_traces([*_fit(fit, record.window, place, theme), fitted])
     return figure
 
 
@@ -252,7 +254,8 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
 
 def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
     """Return the row with its assumed label, and its fitted value."""
-    given = ("diamond", theme.positive) if fit.label else ("circle", theme.negative)
+    symbol, color = ("diamond", theme.positive) if fit.label else ("circle", theme.negative)
+    given = symbol, rgba(color, 0.2)  # pale: the mark of a row may lie on it
     at_score = f"the row, given label {fit.label}, at score %{{x:.4f}}"
     fitted = f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}"
     return [

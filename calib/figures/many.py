@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sized
 from html import unescape
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from calib.figures.theme import Theme, rgba
@@ -61,7 +62,20 @@ def recolour(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.F
     for trace in figure.data:
         if trace.legendgroup and trace.visible == "legendonly":
             trace.visible = True
-    return mute(figure, coloured, theme)
+    return _in_sight(mute(figure, coloured, theme))
+
+
+def _in_sight(figure: go.Figure) -> go.Figure:
+    """Extend a vertical axis to the end of a coloured line that is wholly above or below it."""
+    for trace in figure.data:
+        axis = figure.layout[f"yaxis{(trace.yaxis or 'y')[1:]}"]
+        coloured = _is_line(trace) and trace.legendgroup and trace.visible is True
+        if not (coloured and axis.range) or axis.type == "log":
+            continue
+        (low, high), y = axis.range, np.asarray(trace.y, dtype=np.float64)
+        if (y > high).all() or (y < low).all():
+            axis.range = [min(low, y[-1]), max(high, 1.02 * y[-1])]
+    return figure
 
 
 def lines_of(figure: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:

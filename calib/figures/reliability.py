@@ -77,6 +77,8 @@ class Reliability:
         Whether bins with few rows are drawn.
     axis
         The log-odds axis of the picture, or None.
+    predicts
+        The title of the horizontal axis.
     """
 
     curves: Mapping[str, Curve]
@@ -89,6 +91,7 @@ class Reliability:
     band: str
     faint: bool
     axis: LogOddsAxis | None
+    predicts: str
     title: str
     caption: str
     alt: str
@@ -169,6 +172,7 @@ def prepare(
         recipe.band,
         faint,
         axis,
+        evaluation.predicts,
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
@@ -525,7 +529,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
         height=HEIGHT,
         uirevision="reliability",
         showlegend=len(record.curves) > MOST,  # the names of a few are beside their lines
-        xaxis={**axis, "title": {"text": "Predicted probability"}, "anchor": "y2", "constrain": "domain"},
+        xaxis={**axis, "title": {"text": record.predicts}, "anchor": "y2", "constrain": "domain"},
         yaxis={
             **axis,
             "title": {"text": "Observed frequency"},

@@ -73,7 +73,7 @@ def prepare(
         values,
         levels,
         f"{label}: {label_of(best)} has {number(values[best])}",
-        f"Marks show the {label} of each calibrator on {evaluation.size_text}. {better} is better. "
+        f"Marks show the {label} on {evaluation.size_text}. {better} is better. "
         "Upright lines are values to compare with.",
         f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in lines) + ".",
         pd.DataFrame(lines, columns=["name", metric]),

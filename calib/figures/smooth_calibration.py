@@ -29,9 +29,10 @@ SPARSE = 0.05  # relative to the mean density; below it, the curve is uncertain 
 
 @dataclass(frozen=True, eq=False)
 class SmoothDiagram:
-    """The smoothed curve of each calibrator, by its key."""
+    """The smoothed curve of each calibrator, by its key, and the title of the horizontal axis."""
 
     curves: Mapping[str, Smoothed]
+    predicts: str
     title: str
     caption: str
     alt: str
@@ -69,6 +70,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(
         curves,
+        evaluation.predicts,
         f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
         "Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match outcomes. The "
         "kernel is as wide as the smooth calibration error of the calibrator. Curves are "
@@ -88,7 +90,7 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=560,
             uirevision="smooth_calibration",
-            xaxis={**axis, "title": {"text": "Predicted probability"}},
+            xaxis={**axis, "title": {"text": record.predicts}},
             yaxis={**axis, "title": {"text": "Smoothed frequency"}, "scaleanchor": "x"},
             legend={"y": -0.15},
         )

@@ -114,7 +114,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
                     customdata=known,
                     mode="lines+markers",
                     marker=INVISIBLE,
-                    line={"color": theme.negative, "width": width, "dash": dash},
+                    line={"color": theme.negative, "width": width, "dash": dash, "shape": "hv"},
                     hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
                 )
             )

@@ -20,6 +20,7 @@ from calib.kernel.wording import briefly, number
 
 BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)
+BAR = 0.08  # of a line's height, between a histogram and its bar: clear of the name below
 NARROWEST = 1e-6  # smallest start of the axis
 CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
 NO_INTERVALS = "No method with intervals works here: Venn and Venn–Abers need calibration scores."
@@ -165,7 +166,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
         figure.add_annotation(
             x=0,
             xref="paper",
-            y=base + 0.76,
+            y=base + 0.71,
             xanchor="left",
             showarrow=False,
             text=f"<b>{series.name}</b>: median {number(record.quantiles[i, 1])}",
@@ -202,14 +203,14 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
     low, median, high = record.quantiles[i]
     bar = go.Scatter(
         x=[low, high],
-        y=[base - 0.1] * 2,
+        y=[base - BAR] * 2,
         mode="lines",
         line={"color": mark.color, "width": 5},
         hoverinfo="skip",
     )
     point = go.Scatter(
         x=[median],
-        y=[base - 0.1],
+        y=[base - BAR],
         mode="markers",
         name=record.series[i].name,
         marker={

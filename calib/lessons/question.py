@@ -24,6 +24,7 @@ PLACED: dict[str, tuple[str, ...]] = {
 }
 DAY = 86_400_000  # milliseconds
 OF_DAYS = 1e9  # a mark from this value on is a day, in milliseconds since 1970
+EXACT = "Your guess is exact."  # the explanation says its number
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
 Drawn = Sequence[Sequence[float]]  # points (x, y) of a curve
@@ -160,7 +161,7 @@ class Question:
 
         >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.5,), at=0.7, truth=0.27)
         >>> asked.how_far(0.5), asked.how_far(0.268)
-        ('You guessed 50 %, which is 23 percentage points too high.', 'You guessed 27 %, which is exact.')
+        ('You guessed 50 %, which is 23 percentage points too high.', 'Your guess is exact.')
         >>> Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.03,), truth=0.0419).how_far(0.035)
         'You guessed 0.035, which is 0.007 too low.'
         """
@@ -197,13 +198,13 @@ class Question:
                 ("too high", "too low"),
             )
         if not off:
-            return f"You guessed {value}, which is exact."
+            return EXACT
         return f"You guessed {value}, which is {counted(abs(off), unit)} {ways[off < 0]}."
 
     def _score_is_off(self, guess: float) -> str:
         value, truth = round(guess, 3), round(float(self.truth), 3)  # type: ignore[arg-type]
         if value == truth:
-            return f"You guessed {value:.3f}, which is exact."
+            return EXACT
         side = "high" if value > truth else "low"
         return f"You guessed {value:.3f}, which is {abs(value - truth):.3f} too {side}."
 

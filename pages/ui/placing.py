@@ -91,12 +91,10 @@ def with_ghost(
         layout["margin"] = margin | {"t": max(margin.get("t", 0), (ROOM + lifted) * scale)}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
-    # Lines of a sketch come first, under the curves; but bars would hide them, and the order of names would change
-    under = [
-        one
-        for one in data
-        if ghost.chosen and one["mode"] == "lines" and not (_on_bars(one, figure) or _on_names(one, figure))
-    ]
+    # Lines of a sketch come first, under the curves and marks; but bars would hide them
+    under = [one for one in data if ghost.chosen and one["mode"] == "lines" and not _on_bars(one, figure)]
+    for one in under:
+        layout |= _order_of_names(one, figure)
     above = [one for one in data if one not in under]
     return {**figure, "data": [*under, *figure["data"], *above], "layout": layout}
 
@@ -187,16 +185,17 @@ def _on_bars(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
     return any(one.get("type") == "bar" and _axes_of(one) == _axes_of(trace) for one in figure["data"])
 
 
-def _on_names(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> bool:
-    """Tell whether the trace has names of the figure's values; an axis of names has them in their first order."""
-    known = {
-        value
-        for one in figure["data"]
-        for axis in "xy"
-        for value in unpacked(one.get(axis, ()))
-        if isinstance(value, str)
-    }
-    return not known.isdisjoint([*trace["x"], *trace["y"]])
+def _order_of_names(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the axes of names that the trace is on, with the figure's order, which its first trace would set."""
+    axes = {}
+    for name, axis in _axes_of(trace).items():
+        own = (unpacked(one.get(name[0], ())) for one in figure["data"] if _axes_of(one)[name] == axis)
+        names = [value for values in own for value in values if isinstance(value, str)]
+        if not set(names).isdisjoint(trace[name[0]]):
+            key = f"{name}{axis[1:]}"
+            ordered = {"categoryorder": "array", "categoryarray": list(dict.fromkeys(names))}
+            axes[key] = figure["layout"].get(key, {}) | ordered
+    return axes
 
 
 def _ring(line: dict[str, Any]) -> dict[str, Any]:
@@ -285,11 +284,13 @@ def _upright(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
 
 
 def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
-    """Return a ring at the guess, a thin line across, and a solid line from the guess to the truth."""
+    """Return a ring at the guess, a thin line to it from the scale, and a solid line from the guess to the truth."""
     at, width = ghost.question.at, line["width"]
     assert at is not None
     style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
-    level = {"x0": 0, "x1": 1, "y0": ghost.guess, "y1": ghost.guess, "xref": "x domain", "yref": "y"}
+    style |= {"cliponaxis": False}  # a guess at 0 or 1 is a whole ring, too
+    # Not beyond the ring: at the level of the data it would run through their name
+    level = {"x0": 0, "x1": at, "y0": ghost.guess, "y1": ghost.guess, "xref": "x", "yref": "y"}
     shapes = [{"type": "line", "line": line | {"width": width / 2}, **level}]
     if ghost.question.truth is not None:
         ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}

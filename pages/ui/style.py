@@ -32,5 +32,11 @@ def _variables(theme: Theme) -> str:
     word, value = ("#7cc4ee", "#6fcfa9") if theme is DARK else ("#005f96", "#00694a")
     side = st.get_option(f"theme.{theme.name}.sidebar.backgroundColor") or theme.paper
     colours = {"ink": theme.ink, "muted": theme.muted, "paper": theme.paper, "grid": theme.grid}
-    colours |= {"side": side, "word": word, "value": value, "guess": theme.guess, "uncalibrated": theme.uncalibrated}
+    colours |= {
+        "side": side,
+        "word": word,
+        "value": value,
+        "guess": theme.guess,
+        "uncalibrated": theme.uncalibrated,
+    }
     return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in colours.items())}}}\n"

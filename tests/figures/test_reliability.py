@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calib import check
 from calib.analysis.curves import BAND_REPEATS, FEW, binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.advice import LEAVE, headline, recommend
@@ -164,6 +165,15 @@ def test_every_view_is_drawn_on_the_same_axes_in_colours_of_its_own(kind, band, 
     assert inks <= {legible(color, theme) for color in marks} | marks | {
         ink.upper() for ink in vars(theme).values() if isinstance(ink, str)
     }
+
+
+def test_the_axis_of_a_confidence_is_named_so():
+    p = np.linspace(0.05, 0.9, 60)
+    found = check(np.arange(60) % 3, np.column_stack([p, (1 - p) / 3, 2 * (1 - p) / 3]))
+    for key in ("reliability", "smooth_calibration", "distribution"):
+        drawn = [FIGURES[key].draw(FIGURES[key].prepare(found.of(k))) for k in ("top", 0)]
+        titles = [figure.layout.xaxis.title.text for figure in drawn]
+        assert titles == ["Confidence", "Predicted probability"]
 
 
 def test_each_calibrator_stands_once_in_the_legend_with_its_own_marker():

@@ -7,7 +7,7 @@ import pytest
 
 from calib.kernel.checks import InputError
 from calib.lessons import read
-from calib.lessons.question import question
+from calib.lessons.question import EXACT, question
 
 ASKED = {"text": "Where?", "answers": ["A", "B", "C"], "right": 2, "why": ["a.", "b.", "c."]}
 STEP = """
@@ -107,12 +107,12 @@ def test_a_mark_says_by_how_much_it_is_off_in_points_or_days():
     share = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8], "truth": 0.265}, "question")
     assert share.how_far(0.7) == "You guessed 70 %, which is 44 percentage points too high."
     assert share.how_far(0.0) == "You guessed 0 %, which is 26 percentage points too low."
-    assert share.how_far(0.26) == "You guessed 26 %, which is exact."
+    assert share.how_far(0.26) == EXACT
     days = question(
         ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)], "truth": date(2023, 8, 2)}, "q"
     )
     assert days.how_far(days.truth - 86_400_000) == "You guessed 1 August 2023, which is 1 day too early."
     for part in (-0.4, 0.0, 0.4):  # of a day: the nearest day counts in both, the date and the distance
         near = days.truth + part * 86_400_000
-        assert days.how_far(near) == "You guessed 2 August 2023, which is exact."
+        assert days.how_far(near) == EXACT
     assert question(ASKED, "question").how_far(0.5) == ""

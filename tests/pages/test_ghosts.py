@@ -134,6 +134,16 @@ def test_a_wide_pale_line_lies_under_a_trace():
     assert added({"traces": ["of another picture"]})[0] == []
 
 
+def test_a_level_guess_ends_at_its_ring_which_is_whole_at_the_edge_of_the_plot():
+    """Beyond the ring the line would run through the name of data at its level."""
+    asked = Question(**TEXTS, kind="mark", cuts=(0.3, 0.6), at=1.0, truth=0.7)
+    whole = with_ghost(figure(), Ghost(asked, 0.7), LIGHT, 0, 1)
+    level, _ = whole["layout"]["shapes"]
+    assert (level["x0"], level["x1"], level["xref"]) == (0, 1.0, "x")
+    ring = whole["data"][-1]
+    assert (ring["x"], ring["y"], ring["cliponaxis"]) == ([1.0], [0.7], False)
+
+
 def test_a_line_lies_over_bars_which_would_hide_it():
     content = figure()
     content["data"].append({"type": "bar", "x": [1], "y": [1]})
@@ -148,7 +158,9 @@ def test_a_line_on_names_leaves_them_in_their_order():
     content["data"] = [{"type": "scatter", "x": [1, 2, 3], "y": ["before", "divided", "after"]}]
     ghosts = ({"lines": [[[1, "divided"], [9, "divided"]]]}, {}, {})
     whole = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)
-    assert [one["y"][0] for one in whole["data"]] == ["before", "divided"]
+    assert [one["y"][0] for one in whole["data"]] == ["divided", "before"], "the guess is under the marks"
+    assert whole["layout"]["yaxis"]["categoryarray"] == ["before", "divided", "after"]
+    assert "categoryarray" not in whole["layout"]["xaxis"]
 
 
 def test_panels_of_the_answer_and_of_the_guess_have_frames():

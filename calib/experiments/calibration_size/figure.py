@@ -50,6 +50,10 @@ PUBLISHED_ENTROPY = {
 CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
 """Methods in the order of the answers."""
 
+MUCH = ("accuracy", "group_entropy", "bin_entropy")
+IN_SIGHT = 0.1
+"""Share of calibration rows from which errors are in the picture: up to the first, the lines would end as one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sizes(Finding):
@@ -63,12 +67,18 @@ class Sizes(Finding):
         Methods that are not grey.
     n_train
         Training rows: a share of 1 is as many calibration rows.
+    range
+        Of the vertical axis.
+    above
+        How far lines begin above it, or "".
     """
 
     rows: pd.DataFrame
     measure: str
     coloured: tuple[str, ...]
     n_train: int
+    range: list[float]
+    above: str
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
@@ -77,11 +87,13 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
     last = last[[key for key in DRAWN if key in last]]
-    much = measure in ("accuracy", "group_entropy", "bin_entropy")
+    much = measure in MUCH
     best = last.idxmax() if much else last.idxmin()
     n_train = found.settings["n_train"]
     needs = _needs(rows, measure, n_train) if measure in ("tce", "ece", "brier") else ""
     other = measure != "tce" or base != "tuned"
+    sight = _sight(rows, measure)
+    above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"If as many rows calibrate as train, {_extreme(last, best, much, measure, base)}",
@@ -96,7 +108,24 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         measure=measure,
         coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"], THREE),
         n_train=n_train,
+        range=sight,
+        above=above,
     )
+
+
+def _sight(rows: pd.DataFrame, measure: str) -> list[float]:
+    """Return the range of the vertical axis, without the first and largest errors."""
+    much = measure in MUCH
+    return span(rows if much else rows[rows["share"] >= IN_SIGHT], measure, from_zero=much)
+
+
+def _above(rows: pd.DataFrame, measure: str, top: float, n_train: int) -> str:
+    """Say how far lines are above the picture, or "" if none is."""
+    drawn = rows[rows["method"].isin(DRAWN)]
+    highest = drawn.loc[drawn[measure].idxmax()]
+    if highest[measure] <= top:
+        return ""
+    return f"up to {brief(highest[measure])} with {_rows(highest['share'], n_train)} rows"
 
 
 def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) -> str:
@@ -167,7 +196,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": f"Calibration rows, beside {record.n_train:,} training rows"},
                 "range": [0, 1.02 * record.n_train],
             },
-            yaxis={"title": {"text": MEASURES[record.measure]}, "range": span(record.rows, record.measure)},
+            yaxis={"title": {"text": MEASURES[record.measure]}, "range": record.range},
         )
     )
     rows = record.rows.assign(rows=(record.rows["share"] * record.n_train).round())
@@ -182,6 +211,18 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
         first=True,
         bands=True,
     )
+    if record.above:
+        figure.add_annotation(
+            text=f"↑ {record.above}",
+            **{
+                "x": IN_SIGHT * record.n_train,
+                "xanchor": "left",
+                "y": 1,
+                "yref": "y domain",
+                "yanchor": "top",
+            },
+            **{"showarrow": False, "font": {"color": theme.muted}},
+        )
     return mute(figure, record.coloured, theme)
 
 

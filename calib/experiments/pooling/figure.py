@@ -191,7 +191,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     rows, ones = found.diagram()
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
     hover, silent = {"hovertemplate": "%{y} of %{x} rows are class 1<extra></extra>"}, {"hoverinfo": "skip"}
-    hull = {"color": theme.diagonal, "width": 1.5, "dash": "dot"}
+    hull = {"color": theme.ink, "width": 1.5, "dash": "dot"}
     circles = {"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}}
     marker = {"symbol": mark.symbol, "size": 8, "color": mark.color}
     chords = {"line": {"color": mark.color, "width": 3}, "marker": marker}
@@ -200,9 +200,9 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
         return go.Scatter(x=rows[at], y=ones[at], xaxis="x2", yaxis="y2", name=name, mode=mode, **style)
 
     traces = [
-        of(last, "lower convex hull", "lines", line=hull, **silent),
         of(slice(None), "sums", "markers", marker=circles, **hover),
         of(here, "pools as chords", "lines+markers", **chords, **hover),
+        of(last, "lower convex hull", "lines", line=hull, **silent),  # above the chords, which end on it
     ]
     if record.pair is not None:
         thick = {"color": theme.ink, "width": PAIR}

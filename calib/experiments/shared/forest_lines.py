@@ -111,12 +111,12 @@ def add_lines(
         )
 
 
-def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) -> list[float]:
-    """Return a vertical range for these methods' means, from zero for errors and losses."""
-    values = table.loc[table["method"].isin(methods), measure]
+def span(table: pd.DataFrame, measure: str, from_zero: bool = True) -> list[float]:
+    """Return a vertical range for the means of DRAWN, from zero for errors and losses unless ``from_zero`` is off."""
+    values = table.loc[table["method"].isin(DRAWN), measure]
     low, high = float(values.min()), float(values.max())
     padding = 0.06 * (high - low or 1.0)
-    return [low - padding if low < 0 or measure == "accuracy" else 0.0, high + padding]
+    return [0.0 if from_zero and low >= 0 and measure != "accuracy" else low - padding, high + padding]
 
 
 def how_made(found: LongResult) -> str:

@@ -14,6 +14,7 @@ from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
 
 LOW, HIGH = 1.5, 4.5  # points between the answers
+LANE, BELOW = 44, 88  # pixels of a method's line, and of the scale, its title and the legend below them
 KINDS = {"classes": "single classes, mean", "confidence": "confidence"}
 
 
@@ -58,12 +59,13 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
 def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
     """Draw a line per method with a mark for each kind of error."""
     table = record.table
+    lanes = LANE * len(table)
     figure = go.Figure(
         layout=layout(
             theme,
-            height=380,
-            margin={"l": 150, "r": 16, "t": 12, "b": 52},
-            legend={"y": -0.2},
+            height=12 + lanes + BELOW,  # low, so that a phone shows it with its question
+            margin={"l": 150, "r": 16, "t": 12, "b": BELOW},
+            legend={"y": -60 / lanes},
             xaxis={"title": {"text": "Calibration error in percentage points"}, "rangemode": "tozero"},
             yaxis={"autorange": "reversed", "type": "category"},
         )

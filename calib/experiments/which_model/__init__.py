@@ -18,8 +18,7 @@ EXPERIMENT = Experiment(
     why=(
         "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
         "and this variance counts too.",
-        "The curved boundary of the support-vector machine fits, and Platt scaling learns only two parameters, so "
-        "there is little scatter.",
+        "Its curved boundary fits, and Platt scaling learns only two parameters, so there is little scatter.",
         "Logistic regression is right with equal covariances. With unequal ones its straight boundary is wrong, and "
         "more rows cannot bend it.",
     ),

@@ -88,7 +88,7 @@ function calibrated(root, told) {
         for (const [x, y] of told.guess.rings) parts.guessed.append(element("circle", { cx: across(x), cy: up(y), r: 8 }))
     } else if (told.guess) {
         const { at, value } = told.guess
-        parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(1)}` }),
+        parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(at)}` }),
             element("circle", { cx: across(at), cy: up(value), r: 8 }))
     }
     // In the corner where no marks are: next to a guess it would cover those that are near

@@ -40,10 +40,10 @@ function mark(chart, { at, begin, label }) {
         dot.setAttribute("cx", x)
         dot.setAttribute("cy", y)
         words.textContent = `${label}: ${said(along(), value())}`
-        const left = x + 14 + words.getComputedTextLength() > axes().width  // no room to the right
-        words.setAttribute("x", left ? x - 14 : x + 14)
+        const long = words.getComputedTextLength(), last = axes().width - long
+        const beside = x + 14 > last ? x - 14 - long : x + 14  // at the left if there is no room to the right
+        words.setAttribute("x", within(beside, Math.min(xaxis._offset + 4, last), last))  // not over the scale
         words.setAttribute("y", y < 28 ? y + 24 : y - 12)  // below the mark at the upper edge
-        words.setAttribute("text-anchor", left ? "end" : "start")
         const ends = [0, along()._length].map(pixel => read(along(), pixel)).sort((one, other) => one - other)
         const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
             "aria-valuemin": ends[0], "aria-valuemax": ends[1], "aria-valuenow": value(), "aria-valuetext": said(along(), value()) }

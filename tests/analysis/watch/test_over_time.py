@@ -188,6 +188,8 @@ def test_figures_draw_what_was_found(key):
         text = entry.draw(record, theme).to_json()
         assert "#0000" not in text
     if key == "watch_evidence":
+        line = next(trace for trace in entry.draw(record).data if trace.customdata is not None)
+        assert line.line.shape == "hv", "what is held changes at once when labels come"
         assert record.table["log10_evidence"].iloc[-1] == pytest.approx(found.watched.log_now / np.log(10))
 
 
