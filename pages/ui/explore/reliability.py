@@ -234,10 +234,11 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             key="differences",
             alt="Differences and intervals",
         )
-        st.caption(
-            f"On {found.basis}, with the same model. ● marks a clear difference: its interval excludes 0. "
+        chart.caption(
+            f"On {found.basis}, with the same model; ● marks a clear difference: its interval excludes 0. "
             "Intervals of the ECE are wide, so that they include the true change. "
-            f"{why_missing(evaluation.sample)}"
+            f"{why_missing(evaluation.sample)}",
+            "differences",
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
     for figure in GRAPHS:

@@ -438,7 +438,7 @@ def _listed(lesson: Lesson) -> None:
     if st.button("Repeat" if done else "Start", key=f"start_{lesson.key}", type=kind):
         open_step(lesson, 1)
     with st.popover(
-        ":material/more_vert:", type="tertiary", key=f"more_{lesson.key}", help="Steps, handout, class"
+        ":material/more_vert: More", type="tertiary", key=f"more_{lesson.key}", help="Steps, handout, class"
     ):
         for i, step in enumerate(lesson.steps, start=1):
             query = state.address(step.recipe, step.place)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.export.playground import PLAYGROUND_SETTINGS, STYLE, described, playground_html, script
 from calib.recipe import Recipe
-from pages.ui import state, tables
+from pages.ui import chart, state, tables
 
 PAGE = "playground"
 # Called again after every run of the page. The picture stays as it is if Python has the settings that it last reported,
@@ -48,9 +48,10 @@ def show(recipe: Recipe) -> None:
         state.update(**{f"{PAGE}.{name}": found[name] for name in PLAYGROUND_SETTINGS if name in found})
 
     _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
-    st.caption(
-        "Simulated data. Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
-        "If the model is calibrated, 95 % of the bins lie in the grey band. Hollow points: before calibration."
+    chart.caption(
+        "Simulated data: each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
+        "If the model is calibrated, 95 % of the bins lie in the grey band. Hollow points: before calibration.",
+        PAGE,
     )
     stated = {name: value for name, value in values.items() if value is not None}
     tables.download(
