@@ -34,7 +34,6 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, evaluations, headings, stage, state
 from pages.ui.grid import grid
-from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
