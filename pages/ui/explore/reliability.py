@@ -235,7 +235,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"On {found.basis}, with the same model; ● marks a clear difference: its interval excludes 0. "
+            f"● marks a difference whose interval excludes 0, on {found.basis} with the same model. "
             "Intervals of the ECE are wide, so that they include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",

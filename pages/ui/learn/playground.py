@@ -49,8 +49,9 @@ def show(recipe: Recipe) -> None:
 
     _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     chart.caption(
-        "Simulated data: each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
-        "If the model is calibrated, 95 % of the bins lie in the grey band. Hollow points: before calibration.",
+        "Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
+        "The data are simulated. If the model is calibrated, 95 % of the bins lie in the grey band. "
+        "Hollow points: before calibration.",
         PAGE,
     )
     stated = {name: value for name, value in values.items() if value is not None}
