@@ -355,8 +355,8 @@ def _audit(args: argparse.Namespace) -> int:
         args.unweighted,
         watch,
     )
-    told = [*audit_sentences(found), gain_sentence(evaluation, key, args.columns)]
-    print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output has only the table
+    lines = [*audit_sentences(found), gain_sentence(evaluation, key, args.columns)]
+    print("\n".join(filter(None, lines)), file=sys.stderr, flush=True)  # standard output has only the table
     _print(found.segments)
     if args.csv:
         _write(args.csv, _csv(found.segments))
@@ -499,7 +499,7 @@ def _on_file(
             "the Recipe.",
             file=sys.stderr,
         )
-    asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
+    stated, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=data, file=recipe.file and name, data_params=read_so, target=target)
     uploads: dict[str, Upload] = {str(file_key(data)): frame if large is None else large}
     if judge_on is not None:
@@ -515,7 +515,7 @@ def _on_file(
             f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
             "(a table) or --onnx (a model)."
         )
-    _report_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
+    _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     read_as = recipe
     if large is not None and recipe.content == "predictions":
         read_as, frame = count_large(recipe, large)
@@ -540,15 +540,15 @@ def _on_file(
 
 def _of_file(recipe: Recipe, path: Path, whole: bool) -> tuple[LargeFile | None, pd.DataFrame]:
     """Return (the file if it is too large for memory or counted, its rows or the first of them)."""
-    asked = reading(recipe)
+    options = reading(recipe)
     try:
-        if not whole and not asked and (many := open_if_many(path)) and _counts(recipe, many):
+        if not whole and not options and (many := open_if_many(path)) and _counts(recipe, many):
             return many, many.head
-        return None, read_table(_checked(path), path.name, **asked)
+        return None, read_table(_checked(path), path.name, **options)
     except TooLargeError:
         if whole:
             raise
-        large = open_large(path, asked.get("header"))
+        large = open_large(path, options.get("header"))
         return large, large.head
 
 
@@ -619,8 +619,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     table = evaluation.measured(evaluation.applicable(keys)) if keys else evaluation.metrics
     if evaluation.joint is not None:
         together = evaluation.joint.metrics
-        asked = together[[key for key in together if key in keys or not keys]]
-        table = pd.concat([asked.add_suffix(ALL), table], axis=1)
+        chosen = together[[key for key in together if key in keys or not keys]]
+        table = pd.concat([chosen.add_suffix(ALL), table], axis=1)
     print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:

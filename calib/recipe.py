@@ -598,10 +598,10 @@ class Recipe:
 
     def _check_split(self) -> None:
         """Refuse an option of a split other than the chosen one."""
-        given, own = dict(self.data_params), {p.name for p in SPLITS[self.split].parameters}
+        given, allowed = dict(self.data_params), {p.name for p in SPLITS[self.split].parameters}
         for key, split in SPLITS.items():
             for p in split.parameters:
-                if p.name in given and p.name not in own:
+                if p.name in given and p.name not in allowed:
                     raise InputError(
                         f"data_params.{p.name} is an option of split={key!r}, but split is {self.split!r}. Choose "
                         f"split={key!r}, or remove {p.name}."
@@ -832,14 +832,14 @@ def effective_values(parameters: Iterable[Parameter], given: Mapping[str, Any]) 
     {'taxonomy': 'label', 'threshold': 0.3}
     """
     parameters = tuple(parameters)
-    own = {p.name: p for p in parameters}
-    decided = [p for p in parameters if p.only_with is None or p.only_with[0] in own]
+    named = {p.name: p for p in parameters}
+    decided = [p for p in parameters if p.only_with is None or p.only_with[0] in named]
     idle = (
-        own.keys()
+        named.keys()
         - {p.name for p in effective_parameters(decided, given)}
-        - (own.keys() - {p.name for p in decided})
+        - (named.keys() - {p.name for p in decided})
     )
-    return {name: value for name, value in given.items() if name not in idle or value == own[name].default}
+    return {name: value for name, value in given.items() if name not in idle or value == named[name].default}
 
 
 def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
@@ -897,8 +897,8 @@ def with_classes(recipe: Recipe, classes: int) -> dict[str, Any]:
     {}
     """
     of_two = FIELDS["calibrators"].default
-    own, other = (TOGETHER, of_two) if 2 < classes <= MOST_TOGETHER else (of_two, TOGETHER)
-    return with_calibrators(recipe, own) if recipe.calibrators == other else {}
+    usual, other = (TOGETHER, of_two) if 2 < classes <= MOST_TOGETHER else (of_two, TOGETHER)
+    return with_calibrators(recipe, usual) if recipe.calibrators == other else {}
 
 
 def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:

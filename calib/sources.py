@@ -260,18 +260,18 @@ def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
             yield f"data_params.{name}", value
 
 
-def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]) -> Table:
+def _table(named: tuple[str, str], uploads: Uploads, file: str | None, options: Mapping[str, Any]) -> Table:
     kind, key = named
     if kind == "upload" or kind in PLACED:
         name, digest = (file, key) if kind == "upload" else (place(f"{kind}:{key}") or ("", key, ""))[1:]
         if digest in uploads:
-            return Table(_uploaded(uploads[digest], asked))
+            return Table(_uploaded(uploads[digest], options))
         if kind == "upload":
             raise DataError(_upload_again(name, digest))
         raise DataError(f"{name} is not open.", "Choose the table again on Data.")
-    if asked:
+    if options:
         raise DataError(
-            f"data_params.{next(iter(asked))} is an option for reading a file, but data is {kind}:{key}.",
+            f"data_params.{next(iter(options))} is an option for reading a file, but data is {kind}:{key}.",
             "Remove the option, or choose a file.",
         )
     if kind == "sample":
@@ -539,14 +539,14 @@ def reading(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.data_params if name in READING}
 
 
-def _uploaded(given: Upload, asked: Mapping[str, Any]) -> pd.DataFrame:
+def _uploaded(given: Upload, options: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
-        return given.read(**asked)
+        return given.read(**options)
     if isinstance(given, LARGE):
         given = given.head
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
-    for name, value in asked.items():
+    for name, value in options.items():
         if (used := getattr(about(given), name)) not in (None, value):
             message = f"data_params.{name} is {value!r}, but the table was read with {used!r}."
             raise DataError(message, f"Read the file again with read_table(…, {name}={value!r}).")

@@ -195,8 +195,8 @@ def realised_class_costs(
     y: np.ndarray, decided: np.ndarray, costs: np.ndarray, reject: float | None
 ) -> np.ndarray:
     """Return the realised cost of each decision, (m,)."""
-    own = costs[y, decided]
-    return own if reject is None else np.where(decided == UNDECIDED, reject, own)
+    cost = costs[y, decided]
+    return cost if reject is None else np.where(decided == UNDECIDED, reject, cost)
 
 
 def _shares(y: np.ndarray, decided: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:

@@ -381,11 +381,11 @@ def _drawn_labels(
     pair, m = clusters.by_group(index, truth.size)
     whose, group = np.divmod(pair, truth.size)
     least, of_each = truth[group], np.bincount(whose)
-    own, shared = np.sqrt([1 - clusters.correlation, clusters.correlation])
-    expected = (1 - own) * rows * truth - shared * group_sums(group, truth.size, least, m)
+    independent, shared = np.sqrt([1 - clusters.correlation, clusters.correlation])
+    expected = (1 - independent) * rows * truth - shared * group_sums(group, truth.size, least, m)
     for ones in drawn:
         one = np.flatnonzero(np.repeat(rng.random(clusters.count), of_each) < least)
-        ones *= own
+        ones *= independent
         ones += expected + shared * group_sums(group[one], truth.size, weights=m[one])
     return drawn
 

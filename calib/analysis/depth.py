@@ -244,9 +244,9 @@ def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
     """Tell whether the single tree has been grown to every depth."""
-    own = [point for point in points if point.growth == "tree"]
-    deepest = [point.depth for point in own if point.deepest]
-    return bool(deepest) and {point.depth for point in own} >= set(depths_below(deepest[0], False))
+    trees = [point for point in points if point.growth == "tree"]
+    deepest = [point.depth for point in trees if point.deepest]
+    return bool(deepest) and {point.depth for point in trees} >= set(depths_below(deepest[0], False))
 
 
 def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, float]:
@@ -256,10 +256,10 @@ def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, floa
     time. Out-of-bag growth on all rows took 1.7 times as long as growth on the held-out share. A forest's trees were
     deeper by half, and the mean time over the depths was two thirds of that of the full depth.
     """
-    own = [point for point in points if point.growth == "tree"]
-    deepest = max(point.depth for point in own)
+    fitted = [point for point in points if point.growth == "tree"]
+    deepest = max(point.depth for point in fitted)
     # the quickest, because a fit may have been interrupted by other work
-    seconds = min(point.fitted.seconds for point in own if 2 * point.depth >= deepest)
+    seconds = min(point.fitted.seconds for point in fitted if 2 * point.depth >= deepest)
     trees = dict(depth_recipe(recipe, "forest").params).get("n_estimators", 1)
     depths = 1 + len(depths_below(max(2, round(1.5 * deepest)), True))
     return 2 * depths, seconds * trees * depths * 0.2 * (1 + 1.7) * 2 / 3
@@ -301,7 +301,7 @@ def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
 
 def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str) -> list[int]:
     """Return the depths grown so far, in increasing order."""
-    return sorted(depth for own, kind, depth in list(points) if (own, kind) == (growth, leaf))
+    return sorted(depth for grown, kind, depth in list(points) if (grown, kind) == (growth, leaf))
 
 
 def at_depth(
@@ -315,7 +315,7 @@ def at_depth(
     if not there:
         return None
     wanted = there[-1] if depth == DEEPEST else int(depth)
-    return points[growth, leaf, min(there, key=lambda own: (abs(own - wanted), own))]
+    return points[growth, leaf, min(there, key=lambda each: (abs(each - wanted), each))]
 
 
 def judge(recipe: Recipe, point: DepthFit) -> Evaluation:

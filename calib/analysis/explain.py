@@ -157,8 +157,8 @@ def can_move_rows(explained: Explained) -> bool:
 def calibration_rows(fit: Explanation) -> pd.DataFrame:
     """Return score, label and rows for every position in the calibration set of an answer, without the row itself."""
     zero = fit.zero
-    own = zero.scores == zero.score  # the row itself is among them, as class 0
-    counts = np.concatenate([zero.counts - zero.ones - own, zero.ones])
+    itself = zero.scores == zero.score  # the row itself is among them, as class 0
+    counts = np.concatenate([zero.counts - zero.ones - itself, zero.ones])
     table = pd.DataFrame(
         {
             "score": np.tile(zero.scores, 2),
@@ -206,12 +206,12 @@ def with_moved_rows(explained: Explained, moves: str, calibration_set: int = 1) 
     return replace(changed, what_if=(moves, calibration_set))
 
 
-def _moved(own: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
+def _moved(explanation: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
     """Return the calibration rows after the moves, and the score of the row itself."""
-    rows, score = calibration_rows(own), own.score
+    rows, score = calibration_rows(explanation), explanation.score
     at = {place: i for i, place in enumerate(zip(rows["score"], rows["label"], strict=True))}
     for place, (new, label) in moved_rows(moves, "what_if"):
-        if label is None and place == (own.score, None):
+        if label is None and place == (explanation.score, None):
             score = new
         elif place in at:
             rows.loc[at[place], ["score", "label"]] = new, label

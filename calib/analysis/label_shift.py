@@ -172,7 +172,7 @@ def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str
     """
     share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
     rest = (1 - share) / (1 - shares[name])
-    return {each: share if each == name else rest * own for each, own in shares.items()}
+    return {each: share if each == name else rest * before for each, before in shares.items()}
 
 
 MOST_INTERVALS = 30  # most classes whose shares get intervals, because each end is a search

@@ -229,7 +229,7 @@ def sample_size(
     each = or_ones(weights, len(y))
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
-    asked = _checked(WIDTHS | (widths or {}))
+    goals = _checked(WIDTHS | (widths or {}))
     n, share, area = float(each.sum()), float(np.average(y, weights=each)), auc(y, p, each)
     uncertain = (p > 0) & (p < 1)
     if not uncertain.any():
@@ -248,7 +248,7 @@ def sample_size(
     if not act.any():  # the net benefit is 0, whatever the rows
         del width_of["net_benefit"]
     needed = tuple(
-        Needed(name, asked[name], fewest_rows(width, asked[name], design_effect), width(n / design_effect))
+        Needed(name, goals[name], fewest_rows(width, goals[name], design_effect), width(n / design_effect))
         for name, width in width_of.items()
     )
     return SampleSize(needed, round(n), share, threshold, design_effect)

@@ -319,7 +319,7 @@ class IntervalCalibrator(ScoreCalibrator):
         (breaks0, values0), (breaks1, values1) = self._steps()
         breaks1 = np.nextafter(breaks1, np.inf)  # s > x is the same as s >= the next float after x
         breaks = np.union1d(breaks0, breaks1)
-        at0, at1 = (np.append(0, np.searchsorted(own, breaks, side="right")) for own in (breaks0, breaks1))
+        at0, at1 = (np.append(0, np.searchsorted(b, breaks, side="right")) for b in (breaks0, breaks1))
         return breaks, values0[at0], values1[at1]
 
     def merged(self, pairs: Array) -> Array:

@@ -220,8 +220,8 @@ class Pairwise(FromTwoClasses):
         self.calibrators_ = {}
         for i, j in combinations(range(P.shape[1]), 2):
             rows = (y == i) | (y == j)
-            some = None if weights is None else weights[rows]
-            self.calibrators_[i, j] = self._new().fit(_share(P[rows], i, j), y[rows] == i, some)
+            selected = None if weights is None else weights[rows]
+            self.calibrators_[i, j] = self._new().fit(_share(P[rows], i, j), y[rows] == i, selected)
 
     @property
     def method(self) -> str:

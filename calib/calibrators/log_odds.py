@@ -60,11 +60,11 @@ def count_clipped(p: Array) -> int:
 
 def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """Return notes on calibration scores of 0 or 1, and on classes that the scores separate."""
-    moved = (
+    note = (
         f"{clipped} calibration scores of 0 or 1 were clipped to {CLIP:.1e} or 1 − {CLIP:.1e}, so that log-odds "
         "stay finite."
     )
-    return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
+    return ((note,) if clipped else ()) + ((SEPARABLE,) if separable else ())
 
 
 def slope_notes(slope: float) -> tuple[str, ...]:

@@ -248,10 +248,10 @@ class Multicalibration(ScoreCalibrator):
 
 def _correction(fields: Fields, features: tuple[FeatureGroups, ...], levels: int) -> Correction:
     names = [each.name for each in features]
-    asked = fields.texts("columns")
-    if not set(asked) <= set(names):
+    corrected = fields.texts("columns")
+    if not set(corrected) <= set(names):
         raise fields.refuse("columns", "must name features of this file")
-    columns = [names.index(name) for name in asked]
+    columns = [names.index(name) for name in corrected]
     groups = fields.numbers("groups", length=len(columns))
     if not all(group in range(features[column].size) for column, group in zip(columns, groups, strict=True)):
         raise fields.refuse("groups", "must be numbers of the columns' groups")
@@ -356,23 +356,23 @@ class _Search:
             self._add(parts[-1], self.rows, all_rows, 1)
         return parts
 
-    def _add(self, cells: _Cells, rows: _Rows, some: Array, sign: int) -> None:
+    def _add(self, cells: _Cells, rows: _Rows, selected: Array, sign: int) -> None:
         """Add the terms of some of the rows to the sums, or subtract them."""
         first, other = cells.columns.T
-        place = self.groups[first[:, None], some]
+        place = self.groups[first[:, None], selected]
         place *= self.sizes[other, None]
-        place += self.groups[other[:, None], some]
+        place += self.groups[other[:, None], selected]
         place += cells.starts[:, None]
         place *= self.levels
-        place += np.searchsorted(self.breaks, rows.x[some], side="right")
-        for sums, term in zip(cells.sums, self._terms(rows, some), strict=True):
+        place += np.searchsorted(self.breaks, rows.x[selected], side="right")
+        for sums, term in zip(cells.sums, self._terms(rows, selected), strict=True):
             values = np.tile(sign * term, len(place))
             sums += np.bincount(place.ravel(), values, sums.size).reshape(sums.shape)
 
-    def _terms(self, rows: _Rows, some: Array) -> Iterator[Array]:
+    def _terms(self, rows: _Rows, selected: Array) -> Iterator[Array]:
         """Yield the residual, the information and the variance of some of the rows, rounded so that sums are exact."""
-        p, weights, squared = expit(rows.x[some]), rows.weights[some], self.squared[some]
-        terms = weights * (rows.y[some] - p), weights * p * (1 - p), squared * p * (1 - p)
+        p, weights, squared = expit(rows.x[selected]), rows.weights[selected], self.squared[selected]
+        terms = weights * (rows.y[selected] - p), weights * p * (1 - p), squared * p * (1 - p)
         for term, unit in zip(terms, self.units, strict=True):
             yield np.rint(term / unit) * unit
 

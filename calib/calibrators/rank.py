@@ -82,14 +82,14 @@ class Rank(ScoreCalibrator):
     @classmethod
     def from_map(cls, fields: Fields) -> Rank:
         trees = [(tree, tree.numbers("votes", increasing=True)) for tree in fields.objects("trees")]
-        ranked, room = [], MOST_VOTES
+        ranked, left = [], MOST_VOTES
         for tree, votes in trees:
             counts = tree.numbers("counts", length=len(votes))
-            if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > room:
+            if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > left:
                 raise tree.refuse(
                     "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
                 )
-            room -= int(counts.sum())
+            left -= int(counts.sum())
             ranked.append(np.repeat(votes, counts.astype(np.intp)))
         if len({len(votes) for votes in ranked}) > 1:
             raise fields.refuse("trees", "must all have the same number of votes")

@@ -94,8 +94,8 @@ def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
     """
     following = np.append(slopes[1:], np.inf)
 
-    def touches(some: Array, u: Array) -> Array:
-        return (C_end[u] - C[some]) / (W_end[u] - W[some]) <= following[u]
+    def touches(scores: Array, u: Array) -> Array:
+        return (C_end[u] - C[scores]) / (W_end[u] - W[scores]) <= following[u]
 
     low, high = pool.copy(), pool.copy()
     open_, stride = np.arange(len(pool)), 1

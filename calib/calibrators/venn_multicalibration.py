@@ -143,10 +143,10 @@ class VennMulticalibration(IntervalCalibrator):
         size, unit = self._size, 2.0 ** (DIGITS - np.ceil(np.log2(counts.sum() + 1)))
         residuals = np.rint(self.residual_ * unit).astype(np.int64) * counts.astype(np.int64)
         both, sums = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-        for some in _pieces(rows, size):
-            indicators = self._indicators(self.cells_[some])
-            both += (indicators * counts[some, None]).T @ indicators
-            sums += residuals[some] @ indicators.astype(np.int64)
+        for piece in _pieces(rows, size):
+            indicators = self._indicators(self.cells_[piece])
+            both += (indicators * counts[piece, None]).T @ indicators
+            sums += residuals[piece] @ indicators.astype(np.int64)
         return _Level(both, sums / unit)
 
     @property
@@ -175,18 +175,18 @@ class VennMulticalibration(IntervalCalibrator):
     def _raw(self, scores: pd.DataFrame) -> Array:
         cells, level = self._placed(scores)
         p, found = scores.iloc[:, 0].to_numpy(), np.tile([0.0, 1.0], (len(scores), 1))
-        for some, inverse, beta, outside in self._by_level(level):
-            phi = self._indicators(cells[some])
+        for piece, inverse, beta, outside in self._by_level(level):
+            phi = self._indicators(cells[piece])
             h = ((phi @ inverse) * phi).sum(axis=1)
             known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
-            found[some[known]] = _pair(p[some] + phi @ beta, h)[known]
+            found[piece[known]] = _pair(p[piece] + phi @ beta, h)[known]
         return found
 
     def _by_level(self, level: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
         """Yield (some rows of one level, its M⁺, β and complement)."""
         for i, solved in enumerate(self.solved_):
-            for some in _pieces(np.flatnonzero(level == i), self._size):
-                yield some, *solved
+            for piece in _pieces(np.flatnonzero(level == i), self._size):
+                yield piece, *solved
 
     def _pairs(self, scores: pd.DataFrame) -> Array:
         return self._clipped(self._raw(scores))
@@ -201,20 +201,20 @@ class VennMulticalibration(IntervalCalibrator):
         """Return the pairs after rank-one downdates; a level other than that of the removed row is not changed."""
         found, (cells, level) = self._raw(scores), self._placed(scores)
         p = scores.iloc[:, 0].to_numpy()
-        for some, inverse, beta, outside in self._by_level(
+        for piece, inverse, beta, outside in self._by_level(
             np.where(level == self.level_[removed], level, NONE)
         ):
-            phi, gone = self._indicators(cells[some]), self._indicators(self.cells_[removed[some]])
+            phi, gone = self._indicators(cells[piece]), self._indicators(self.cells_[removed[piece]])
             known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
             turned = gone @ inverse
             leverage, between = (turned * gone).sum(axis=1), (turned * phi).sum(axis=1)
             alone = leverage > SURE
             left = np.where(alone, 1.0, 1 - leverage)
-            missed = self.residual_[removed[some]] - gone @ beta
+            missed = self.residual_[removed[piece]] - gone @ beta
             h = ((phi @ inverse) * phi).sum(axis=1) + np.where(alone, 0.0, between**2 / left)
-            value = p[some] + phi @ beta - np.where(alone, 0.0, between * missed / left)
+            value = p[piece] + phi @ beta - np.where(alone, 0.0, between * missed / left)
             known &= ~alone | (np.abs(between) < OUTSIDE)
-            found[some] = np.where(known[:, None], _pair(value, h), [0.0, 1.0])
+            found[piece] = np.where(known[:, None], _pair(value, h), [0.0, 1.0])
         return self._clipped(found)
 
     def _notes(self) -> tuple[str, ...]:

@@ -143,8 +143,8 @@ def _by_arrow(block: str, attributes: Sequence[tuple[str, Any]]) -> list[list[pa
 def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[list[pa.Array]]:
     """Convert rows of texts to columns; Arrow needs a tenth of the memory of Python lists."""
     found: list[list[pa.Array]] = [[] for _ in range(width)]
-    for some in pieces(rows):
-        for piece, cells in zip(found, zip(*some, strict=True), strict=True):
+    for few in pieces(rows):
+        for piece, cells in zip(found, zip(*few, strict=True), strict=True):
             texts = [None if cell is None else whole_text(cell) for cell in cells]
             piece.append(pa.array(texts, pa.string()))
     return found

@@ -204,8 +204,8 @@ def _are_predictions(
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
     """
     words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
-    told = PROBABILITY_WORDS | LOGIT_WORDS | {"class"} | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
-    return bool(words & told) or (sure and from_zero) or sum_to_one(seen, columns)
+    terms = PROBABILITY_WORDS | LOGIT_WORDS | {"class"} | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
+    return bool(words & terms) or (sure and from_zero) or sum_to_one(seen, columns)
 
 
 def _named_tables(
@@ -235,9 +235,9 @@ def _classes_without_rows(
     """Return further classes with a column but no row, if sums or consecutive numbers confirm them."""
     taken = set(found.values())
     others = {name: column for name, column in _others(ends, numbers).items() if column not in taken}
-    own, every = list(found.values()), [*found.values(), *others.values()]
+    columns, every = list(found.values()), [*found.values(), *others.values()]
     # Without a rare class most rows add up to about one, but with it more exactly
-    if not others or (sum_to_one(seen, own) and _off(seen, every) >= _off(seen, own)):
+    if not others or (sum_to_one(seen, columns) and _off(seen, every) >= _off(seen, columns)):
         return {}
     numbered = [name for name in (*found, *others) if name.isdecimal()]
     if len(numbered) == len(found) + len(others):
@@ -266,8 +266,8 @@ def _by_model(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tu
         if first.casefold().startswith(begin) and first.casefold().endswith(end):  # spelt as in the file
             begin, end = first[: len(begin)], first[len(first) - len(end) :]
         words = re.findall(r"[^\W_]+", f"{begin} {end}")
-        own = [word for word in words if word.casefold() not in SCORE_WORDS | LOGIT_WORDS | FILLERS]
-        title = " ".join(own or (words if len(columns) > 1 else ())) or "predictions"
+        specific = [word for word in words if word.casefold() not in SCORE_WORDS | LOGIT_WORDS | FILLERS]
+        title = " ".join(specific or (words if len(columns) > 1 else ())) or "predictions"
         while title in taken:
             title += "'"
         taken.add(title)
@@ -339,8 +339,8 @@ def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     found = np.empty((len(typed), len(columns)))
     # By blocks, because a second copy of a thousand columns is too large
     for start in range(0, len(columns), COLUMNS_AT_ONCE):
-        some = typed[list(columns[start : start + COLUMNS_AT_ONCE])]
-        found[:, start : start + COLUMNS_AT_ONCE] = some.to_numpy(np.float64, na_value=np.nan)
+        several = typed[list(columns[start : start + COLUMNS_AT_ONCE])]
+        found[:, start : start + COLUMNS_AT_ONCE] = several.to_numpy(np.float64, na_value=np.nan)
     return found
 
 

@@ -374,9 +374,9 @@ class _Rounding:
         return f"CASE WHEN score > 0 AND score < 1 THEN {inside} ELSE score END"
 
     def note(self, most: int) -> str:
-        moved = f"each moved by at most {_plain(self._moved)}"
+        rounded = f"each moved by at most {_plain(self._moved)}"
         brier = f", and the Brier score by at most {_plain(2 * self._moved)}" if self._unit else ""
-        return f"Scores were rounded to {_plain(10.0**-self._decimals)} (over {most:,} are distinct): {moved}{brier}."
+        return f"Scores were rounded to {_plain(10.0**-self._decimals)} (over {most:,} are distinct): {rounded}{brier}."
 
 
 def _plain(value: float) -> str:
@@ -393,14 +393,14 @@ def check_first_numbers(sql: Any, file: LargeFile, name: str, role: str = "") ->
 
     ``role`` is the column's role, such as "score: ".
     """
-    own = file.head[name]
-    if not is_number(own):
+    column = file.head[name]
+    if not is_number(column):
         raise DataError(f"{role}{name!r} contains values that are not numbers.", "Choose another column.")
-    query = f"SELECT {file.number(name)} AS score FROM {file.source} LIMIT {len(own)}"
+    query = f"SELECT {file.number(name)} AS score FROM {file.source} LIMIT {len(column)}"
     sql.execute("SET threads TO 1")  # several threads may change the order of rows if IN becomes a join
     theirs = sql.execute(query, file.parameters).fetchnumpy()["score"]
     sql.execute("RESET threads")
-    read, expected = np.ma.filled(theirs.astype(float), np.nan), as_float(own)
+    read, expected = np.ma.filled(theirs.astype(float), np.nan), as_float(column)
     expected = np.where(np.isfinite(expected), expected, np.nan)
     if not np.allclose(read, expected, rtol=1e-14, atol=0, equal_nan=True):  # decimals differ in the last bit
         raise DataError(
@@ -542,8 +542,8 @@ def _read_errors(name: str, watch: Watch | None = None) -> Iterator[None]:
 def _refusal(said: str, name: str) -> DataError:
     line = re.search(r"CSV Error on Line: (\d+)", said)
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
-    if own := re.search(r"weight: .*", said):
-        return DataError(own.group(), "Correct the values, or choose another column.")
+    if weight := re.search(r"weight: .*", said):
+        return DataError(weight.group(), "Correct the values, or choose another column.")
     if "Out of Memory" in said or "out of memory" in said:
         return DataError(f"Reading {name} takes more memory than allowed.", "Use the command line.")
     if line and cells:

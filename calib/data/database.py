@@ -132,11 +132,11 @@ class Connection:
 
     def _fetched(self, name: str, watch: Watch, by: By | None) -> pd.DataFrame:
         pieces, rows = [], 0
-        for names, some in self.pieces(name, watch, by):
-            rows += len(some)
+        for names, piece in self.pieces(name, watch, by):
+            rows += len(piece)
             watch.step(0.0, f"{rows:,} rows read")
-            check_memory(len(names) * (PER_OBJECT * len(some) + PER_CELL * rows))
-            pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
+            check_memory(len(names) * (PER_OBJECT * len(piece) + PER_CELL * rows))
+            pieces.append(pd.DataFrame.from_records(piece, columns=names, coerce_float=True))
         return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
 
     def pieces(
@@ -167,14 +167,14 @@ class Connection:
             names = list(map(str, result.keys()))
             check_names(names)
             partitions = result.partitions(ROWS_AT_ONCE)
-            while some := timed(lambda: next(partitions, None)):
-                rows += len(some)
+            while piece := timed(lambda: next(partitions, None)):
+                rows += len(piece)
                 if rows > self.rows:
                     raise TooManyRowsError(
                         f"{name} of {self.name} returns more than {self.rows:,} rows.",
                         "Count predictions by score and label in the query (GROUP BY), or take a sample.",
                     )
-                yield names, some
+                yield names, piece
 
     def _statement(self, name: str, by: By | None) -> Any:
         sql = _sqlalchemy()

@@ -173,8 +173,8 @@ def _end(text: bytes, lines: int) -> int:
 
 def numbered(text: bytes, delimiter: str, fewest: int = FEWEST_LINES) -> tuple[list[list[str]], list[int]]:
     """Return the first rows as lists of trimmed cells, and the line on which each begins; skip blank lines."""
-    some = min(SAMPLE_LINES, max(fewest, text.count(b"\n", 0, SAMPLE_BYTES)))
-    reader = csv.reader(io.StringIO("\n".join(_lines(text, some))), delimiter=delimiter)
+    sampled = min(SAMPLE_LINES, max(fewest, text.count(b"\n", 0, SAMPLE_BYTES)))
+    reader = csv.reader(io.StringIO("\n".join(_lines(text, sampled))), delimiter=delimiter)
     rows, lines, line = [], [], 1
     try:
         for row in reader:

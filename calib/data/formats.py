@@ -308,15 +308,15 @@ def _sheet(
 def _read_sheet(filled: Iterable[tuple[int, SheetRow]], title: str, at: int | None) -> _Sheet:
     """Read the filled rows; refuse a sheet in which a distant cell makes too many empty ones."""
     read = _Sheet()
-    for some in pieces(filled, lambda row: len(row[1])):
-        read.width = max(read.width, *(len(row) for _, row in some))
-        if some[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
+    for piece in pieces(filled, lambda row: len(row[1])):
+        read.width = max(read.width, *(len(row) for _, row in piece))
+        if piece[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
             raise DataError(
                 f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_COLUMNS:,} columns.",
                 "Delete stray cells outside the table, or keep fewer columns.",
             )
         rows = []
-        for number, row in some:
+        for number, row in piece:
             if len(read.first) < FIRST or (at is not None and read.first[-1][0] < at <= number):
                 read.first.append((number, row))
             elif at is None or number >= at:

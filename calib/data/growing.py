@@ -24,15 +24,15 @@ def pieces(rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = CE
     >>> [len(some) for some in pieces([range(300_000)] * 5)]
     [2, 2, 1]
     """
-    some, cells = list[Row](), 0
+    piece, cells = list[Row](), 0
     for row in rows:
-        some.append(row)
+        piece.append(row)
         cells += size(row)
         if cells >= most:
-            yield some
-            some, cells = list[Row](), 0
-    if some:
-        yield some
+            yield piece
+            piece, cells = list[Row](), 0
+    if piece:
+        yield piece
 
 
 class Growing:

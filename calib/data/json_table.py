@@ -71,16 +71,16 @@ def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
     """Return the columns of records, or None if there are none, or other values among them."""
     columns: dict[str, Growing] = {}
     rows, records = 0, True
-    for some in lists:
-        records = records and all(isinstance(value, dict) and value for value in some)
+    for elements in lists:
+        records = records and all(isinstance(value, dict) and value for value in elements)
         if not records:
             columns.clear()
             continue  # to the end, which may be damaged
-        for key in dict.fromkeys(key for record in some for key in record):
+        for key in dict.fromkeys(key for record in elements for key in record):
             column = columns.setdefault(key, Growing())
             column.skip_to(rows)
-            column.add([record.get(key) for record in some])
-        rows += len(some)
+            column.add([record.get(key) for record in elements])
+        rows += len(elements)
         check_names(list(columns))
         check_memory(PER_CELL * rows * len(columns))
     if not (records and rows):
@@ -130,9 +130,9 @@ class _Document:
             last, size = self._at, self._at - last
             return size
 
-        for some in pieces(values, read, PIECE):
+        for piece in pieces(values, read, PIECE):
             self._watch.step(min(self._at / len(self._text), 1.0), "")
-            yield some
+            yield piece
 
     def _object(self) -> Columns | None:
         """Return the records under one of ``WRAPS``, else the columns that the keys name."""
@@ -149,8 +149,8 @@ class _Document:
                 continue
             self._at = begin
             column = columns[key] = Growing()
-            for some in self._in_pieces(self._elements()):
-                column.add(some)
+            for piece in self._in_pieces(self._elements()):
+                column.add(piece)
         check_names(names)
         for key in WRAPS:
             if key in wrapped:

@@ -136,9 +136,9 @@ def _promising(
     whole = len(rows) == len(typed)
     rows, y = (np.arange(len(y)), y) if whole else (rows, y[rows])
     for start in range(0, len(columns), TOGETHER):
-        some = columns[start : start + TOGETHER]
-        known = _screened(typed, y, [column for column in some if not column.missing], rows)
-        for column in some:
+        piece = columns[start : start + TOGETHER]
+        known = _screened(typed, y, [column for column in piece if not column.missing], rows)
+        for column in piece:
             if (area := known.get(column.name)) is None:
                 series = typed[column.name]
                 area = _area(series if whole else series.iloc[rows], y)

@@ -206,8 +206,8 @@ class Matrix(TransformerMixin, BaseEstimator):
         columns = zip(self.categories_, self._encoded_levels(), self._encoded_positions(), strict=True)
         for (c, levels, positions), rare in zip(columns, self.encoder_.infrequent_categories_, strict=True):
             places = [at.get(position, -1) for position in positions.tolist()]
-            own = levels if rare is None else levels[:-1]
-            found.append((c, dict(zip(own, places, strict=False)), -1 if rare is None else places[-1]))
+            dummies = levels if rare is None else levels[:-1]
+            found.append((c, dict(zip(dummies, places, strict=False)), -1 if rare is None else places[-1]))
         return found
 
     def _encoded_levels(self) -> list[list[str]]:
@@ -217,8 +217,8 @@ class Matrix(TransformerMixin, BaseEstimator):
         found = []
         for levels, rare in zip(self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True):
             together = frozenset(() if rare is None else rare)
-            own = [str(level) for level in levels if level not in together]
-            found.append(own if rare is None else [*own, "other levels"])
+            kept = [str(level) for level in levels if level not in together]
+            found.append(kept if rare is None else [*kept, "other levels"])
         return found
 
     def _encoded_positions(self) -> list[np.ndarray]:

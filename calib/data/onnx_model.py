@@ -208,12 +208,12 @@ def _tensors(graph: Any) -> Iterator[Any]:
 
 
 def _inputs(session: Any, typed: pd.DataFrame, beside: Collection[str]) -> Inputs:
-    asked = session.get_inputs()
-    kinds = {each.name: each.type.removeprefix("tensor(").removesuffix(")") for each in asked}
-    if len(asked) > 1 or asked[0].name in typed.columns:
+    nodes = session.get_inputs()
+    kinds = {each.name: each.type.removeprefix("tensor(").removesuffix(")") for each in nodes}
+    if len(nodes) > 1 or nodes[0].name in typed.columns:
         return Inputs(tuple(_by_name(typed, name, kind) for name, kind in kinds.items()), by_position=False)
     ((name, kind),) = kinds.items()
-    features, shape = [column for column in typed if column not in beside], asked[0].shape
+    features, shape = [column for column in typed if column not in beside], nodes[0].shape
     width = shape[1] if len(shape) == 2 and isinstance(shape[1], int) else len(features)
     each = tuple(
         Input(f"{name}, {i + 1}", kind, column, _misfit(typed, column, kind))
@@ -250,11 +250,11 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
 
 def _fitting(inputs: Inputs) -> Inputs:
     """Return the inputs, or raise DataError with all misfits."""
-    asked = sum(one.name != "–" for one in inputs.each)
+    needed = sum(one.name != "–" for one in inputs.each)
     given = [one.column for one in inputs.each if one.column is not None]
-    if inputs.by_position and (asked != len(given) or not given):
+    if inputs.by_position and (needed != len(given) or not given):
         raise DataError(
-            f"The model takes {asked} columns, but the table has {len(given)} without the label: "
+            f"The model takes {needed} columns, but the table has {len(given)} without the label: "
             f"{', '.join(given[:20])}.",
             "Upload exactly the columns that the model was trained on, in the same order.",
         )

@@ -154,8 +154,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
         return False
     if any(column.role not in NOT_SCORES for column in found if column.name not in scores):
-        told = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
-        return told and bool(unit)
+        clear = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
+        return clear and bool(unit)
     return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
 
 
@@ -169,10 +169,10 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
         sum_to_one(seen, columns) and has_fractions(seen[columns[0]]) for columns in tables.columns.values()
     ):
         return True
-    told = [called_predictions(columns[0]) for columns in tables.columns.values()]
+    clear = [called_predictions(columns[0]) for columns in tables.columns.values()]
     every = set(tables.all_columns)
     beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
-    return all(told) and not _numbers(beside)
+    return all(clear) and not _numbers(beside)
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
@@ -535,11 +535,11 @@ def _other_classes(
 
     With two classes, each column may be a different model, so only columns that sum to one with it are returned.
     """
-    own = [column for column in values if named[column] == positive]
+    columns = [column for column in values if named[column] == positive]
     others = [column for column in values if named[column] not in (None, positive)]
     if classes > 2:
-        return others if own else []
-    return [column for column in others if any(_add_up((values[column], values[mine])) for mine in own)]
+        return others if columns else []
+    return [column for column in others if any(_add_up((values[column], values[mine])) for mine in columns)]
 
 
 def _add_up(columns: Collection[np.ndarray]) -> bool:
@@ -584,8 +584,8 @@ def _agreement(data: Dataset, model: str) -> Problem | None:
     assert data.labels is not None
     columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
     P, guess = of_classes(data, model), np.empty(data.n, dtype=np.intp)
-    for some in range(0, data.n, ROWS_AT_ONCE):  # in batches, because NumPy would copy a read-only array
-        guess[some : some + ROWS_AT_ONCE] = P[some : some + ROWS_AT_ONCE].argmax(axis=1)
+    for start in range(0, data.n, ROWS_AT_ONCE):  # in batches, because NumPy would copy a read-only array
+        guess[start : start + ROWS_AT_ONCE] = P[start : start + ROWS_AT_ONCE].argmax(axis=1)
     share = np.bincount(data.labels, rows.weights, minlength=len(columns)) / rows.weights.sum()
     right, chance = data.labels == guess, share[guess]
     gain = right - chance

@@ -52,9 +52,9 @@ def class_draws(rows: Rows) -> tuple[float, float] | None:
     """
     held = [rows.y == label for label in (1, 0)]
     if rows.cluster_index is None:
-        draws = [rows.effective_number(own) for own in held]
+        draws = [rows.effective_number(selected) for selected in held]
     else:
-        draws = [float(len(np.unique(rows.cluster_index[own]))) for own in held]
+        draws = [float(len(np.unique(rows.cluster_index[selected]))) for selected in held]
     return None if min(draws) <= 0 or rows.freedom <= 0 else (draws[0], draws[1])
 
 

@@ -293,8 +293,8 @@ def _times(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _clusters(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     codes, names = pd.factorize(column)
-    own = codes < 0
-    codes[own] = len(names) + np.arange(own.sum())  # a row of unknown cluster is a cluster of its own
+    alone = codes < 0
+    codes[alone] = len(names) + np.arange(alone.sum())  # a row of unknown cluster is a cluster of its own
     return codes.astype(np.intp), np.zeros(len(codes), dtype=bool)
 
 
@@ -319,8 +319,8 @@ def _parts_of(names: Collection[Any]) -> list[int | None]:
     """
     words = [_plain(name) for name in names]
     train, calibrate = PARTS.index("train"), PARTS.index("calibrate")
-    own = {DEVELOPMENT: calibrate if any(WORDS.get(word) == train for word in words) else train}
-    return [(WORDS | own).get(word) for word in words]
+    development = {DEVELOPMENT: calibrate if any(WORDS.get(word) == train for word in words) else train}
+    return [(WORDS | development).get(word) for word in words]
 
 
 def _plain(value: Any) -> str:

@@ -40,7 +40,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).adjust(
             posterior
         )
-    moved = replace(
+    adjusted = replace(
         found,
         recipe=found.recipe.replace(base_rate=stated),
         predictions=MappingProxyType(predictions),
@@ -49,7 +49,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         weight=weight,
         before=found,
     )
-    return _noted(moved, _adjusted_note(found, stated, weight, ratios))
+    return _noted(adjusted, _adjusted_note(found, stated, weight, ratios))
 
 
 def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) -> Evaluation:
@@ -72,7 +72,7 @@ def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) 
             ratio[folds == fold] = rate.odds_ratio(p[folds == fold])
         predictions[key] = found.predictions[key].adjusted(ratio, weight)
         calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
-    moved = replace(
+    adjusted = replace(
         found,
         recipe=found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True))),
         predictions=MappingProxyType(predictions),
@@ -81,7 +81,7 @@ def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) 
         before=found,
     )
     return _noted(
-        moved,
+        adjusted,
         f"At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. Each "
         f"row is then divided by its sum. {_weighted(found, weight)}",
     )
@@ -137,9 +137,9 @@ def _check_present(y: np.ndarray, data: Dataset, noun: str) -> None:
         )
 
 
-def _noted(moved: Evaluation, note: str) -> Evaluation:
-    assert moved.weight is not None
-    return replace(moved, notes=tuple(dict.fromkeys((note, *moved.notes, *unweighted_notes(moved.weight)))))
+def _noted(found: Evaluation, note: str) -> Evaluation:
+    assert found.weight is not None
+    return replace(found, notes=tuple(dict.fromkeys((note, *found.notes, *unweighted_notes(found.weight)))))
 
 
 def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:

@@ -218,8 +218,8 @@ class JointEvaluation:
         whole = self.whole
         if whole is None or whole.before is None:
             return None
-        own = whole.before
-        return once(self, "before", lambda: self.of_recipe(own, self.chosen))
+        before = whole.before
+        return once(self, "before", lambda: self.of_recipe(before, self.chosen))
 
     @property
     def counts(self) -> np.ndarray | None:
@@ -484,8 +484,8 @@ def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, Counted], ...]:
         return found.flow
     right = np.split(or_ones(found.weight, len(found.y)) * found.y, ends[:-1])
     return tuple(
-        {**fold, "test": fold["test"]._replace(events=float(own.sum()))}
-        for fold, own in zip(found.flow, right, strict=True)
+        {**fold, "test": fold["test"]._replace(events=float(correct.sum()))}
+        for fold, correct in zip(found.flow, right, strict=True)
     )
 
 

@@ -161,8 +161,8 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
 
 def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     """Yield the figures with legible type; rows share the sheet in proportion to their heights on a page."""
-    own = [figure.layout.height for figure in figures]
-    rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
+    heights = [figure.layout.height for figure in figures]
+    rows = [max(heights[start : start + COLUMNS]) for start in range(0, len(heights), COLUMNS)]
     for i, figure in enumerate(figures):
         highest = min(HIGHEST, SHEET * rows[i // COLUMNS] / sum(rows))
         yield for_projector(for_paper(figure), highest=highest).update_layout(width=WIDTH)

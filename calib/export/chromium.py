@@ -97,11 +97,11 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
     pictures = iter(_images([(figure, name) for figure in figures for name in images]))
     files = [{name: next(pictures) for name in images} for _ in figures]
     if "pdf" in formats:
-        for figure, own in zip(figures, files, strict=True):
-            own["pdf"] = _print(
+        for figure, file in zip(figures, files, strict=True):
+            file["pdf"] = _print(
                 render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)), EACH
             )
-    return [{name: own[name] for name in formats} for own in files]
+    return [{name: file[name] for name in formats} for file in files]
 
 
 def print_pdf(html: str) -> bytes:

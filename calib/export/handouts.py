@@ -65,14 +65,14 @@ def _is_square(figure: go.Figure) -> bool:
 
 def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     """Return the picture before the answer (empty axes, or parts that do not reveal the answer), or None."""
-    asked, experiment = step.question, _experiment(step)
+    question, experiment = step.question, _experiment(step)
     highest = GUESSED if _is_square(figure) else HEIGHT
-    if asked is None:
+    if question is None:
         return _on_paper(figure, highest) if experiment is not None and experiment.posed else None
-    if "all" in asked.shows:
+    if "all" in question.shows:
         return _on_paper(figure, highest)
-    if asked.kind in ("mark", "curve") or asked.shows:
-        empty = go.Figure(without_data(figure.to_dict(), kept=asked.shows))
+    if question.kind in ("mark", "curve") or question.shows:
+        empty = go.Figure(without_data(figure.to_dict(), kept=question.shows))
         return _on_paper(_alone(empty) if _is_square(empty) else empty, GUESSED)
     return None
 
@@ -94,11 +94,11 @@ def _experiment(step: Step) -> Experiment | None:
 
 def _question_of(step: Step) -> dict[str, Any]:
     """Return the question of a step, or of its Learn page, with the answers and the solution."""
-    asked = step.question or _experiment(step)
-    if asked is None:
+    posed = step.question or _experiment(step)
+    if posed is None:
         return {"question": "", "answers": (), "solution": ""}
-    right = asked.right - 1
-    why, remark = asked.why[right] if asked.why else "", getattr(asked, "told", "")
-    solution = f"{LETTERS[right]}, {asked.answers[right]}: {why} {remark}".strip()
-    question = asked.text if isinstance(asked, Question) else asked.question
-    return {"question": question, "answers": asked.answers, "solution": solution}
+    right = posed.right - 1
+    why, remark = posed.why[right] if posed.why else "", getattr(posed, "told", "")
+    solution = f"{LETTERS[right]}, {posed.answers[right]}: {why} {remark}".strip()
+    question = posed.text if isinstance(posed, Question) else posed.question
+    return {"question": question, "answers": posed.answers, "solution": solution}

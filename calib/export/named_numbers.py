@@ -29,15 +29,15 @@ def named_numbers(
     """
     keys = [key for key in step.beside if key in METRICS]
     scores = [SCORES[key].label for key in step.beside if key in SCORES and key not in METRICS]
-    own = step.picture.get("name", label_of("none"))
+    named = step.picture.get("name", label_of("none"))
     if scores:
         return formatted_scores(evaluation.joint)[scores] if evaluation.joint is not None else None
     if not keys:
         return None
     if "against" not in step.picture:
-        return formatted_metrics(evaluation, keys).rename(index={label_of("none"): own})
+        return formatted_metrics(evaluation, keys).rename(index={label_of("none"): named})
     lesson, number = place(step.picture["against"])
     other = lesson.steps[number - 1]
-    models = {other.picture["name"]: evaluated(other.recipe), own: evaluation}
+    models = {other.picture["name"]: evaluated(other.recipe), named: evaluation}
     table = formatted_side_by_side(models, keys)
     return table.drop(columns="Calibrator").rename(columns={"": "Model"}).set_index("Model")

@@ -257,7 +257,7 @@ def _section(
         "verdict": evaluation.verdict.sentence,
         "advice": recommend(evaluation),
         "charts": placed,
-        "figures": {place: _shown(own) for place, own in placed.items()},
+        "figures": {place: _shown(each) for place, each in placed.items()},
         "event": class_named(data.classes[1]),
         "limits": limits(
             evaluation,

@@ -78,9 +78,9 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     <BLANKLINE>
     """
     several = {"": recipes} if isinstance(recipes, Recipe) else recipes
-    asked = any(name.startswith("report.") for one in several.values() for name, _ in one.settings)
+    reports = any(name.startswith("report.") for one in several.values() for name, _ in one.settings)
     made = "evaluation" if isinstance(recipes, Recipe) else "evaluations"
-    return HOW + _evaluating(recipes, files) + (REPORT.format(made) if asked else "")
+    return HOW + _evaluating(recipes, files) + (REPORT.format(made) if reports else "")
 
 
 def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None) -> str:
@@ -197,17 +197,17 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
 
 
 def _results_source(recipe: Recipe) -> str:
-    asked = recipe.given("results", "rows", "file_name", "metric", "setups")
-    kind, _, key = asked.get("rows", "published:forests_calibrated").partition(":")
+    settings = recipe.given("results", "rows", "file_name", "metric", "setups")
+    kind, _, key = settings.get("rows", "published:forests_calibrated").partition(":")
     reading, rows = "", f"as_rows({key!r})"
     if kind == "upload":
         reading, rows = (
             "from calib.data import read_table\n",
-            f"check_rows(read_table({asked.get('file_name', FILE)!r}))",
+            f"check_rows(read_table({settings.get('file_name', FILE)!r}))",
         )
-    options = {"metric": asked.get("metric", "brier")}
-    if asked.get("setups"):
-        options["setups"] = list(asked["setups"])
+    options = {"metric": settings.get("metric", "brier")}
+    if settings.get("setups"):
+        options["setups"] = list(settings["setups"])
     given = ", ".join(["rows", repr(options.pop("metric"))]) + _keywords(options)
     return (
         f"{HOW}{reading}from calib.study import {rows.partition('(')[0]}, summarise\n\nrows = {rows}\n"
@@ -222,15 +222,15 @@ PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results
 
 def _study(recipe: Recipe) -> dict[str, Any]:
     """Return the choices on the page Run that differ from the protocol, with files by their names."""
-    asked = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
-    if "test_folds" in asked:
-        asked["folds"] = asked.pop("test_folds")
-    protocol = asked.pop("protocol", PROTOCOL)
-    own = asked.pop("protocol_file", FILE)
+    settings = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
+    if "test_folds" in settings:
+        settings["folds"] = settings.pop("test_folds")
+    protocol = settings.pop("protocol", PROTOCOL)
+    uploaded = settings.pop("protocol_file", FILE)
     sets = [
-        name.split(":", 2)[-1] if name.startswith("upload:") else name for name in asked.pop("sets", SETS)
+        name.split(":", 2)[-1] if name.startswith("upload:") else name for name in settings.pop("sets", SETS)
     ]
-    return {"protocol": own if protocol.startswith("upload:") else protocol, "data": sets} | asked
+    return {"protocol": uploaded if protocol.startswith("upload:") else protocol, "data": sets} | settings
 
 
 def study_command(recipe: Recipe) -> str:
@@ -246,24 +246,24 @@ def study_command(recipe: Recipe) -> str:
     >>> print(study_command(Recipe(settings={"run.sets": ["sample:digits"]})))
     python -m calib study venn_forests_2019 --data sample:digits --store results.sqlite --csv rows.csv
     """
-    asked = _study(recipe)
-    words = [asked.pop("protocol")]
-    if "metrics" in asked:
-        asked["metrics"] = ",".join(asked["metrics"])
-    for name, value in asked.items():
+    settings = _study(recipe)
+    words = [settings.pop("protocol")]
+    if "metrics" in settings:
+        settings["metrics"] = ",".join(settings["metrics"])
+    for name, value in settings.items():
         words += [f"--{name}", *(map(str, value) if isinstance(value, list | tuple) else [str(value)])]
     return f"python -m calib study {shlex.join(words)} --store {STORE} --csv rows.csv"
 
 
 def _run_source(recipe: Recipe) -> str:
-    asked = _study(recipe)
-    protocol, data, metrics = asked.pop("protocol"), asked.pop("data"), asked.pop("metrics", None)
+    settings = _study(recipe)
+    protocol, data, metrics = settings.pop("protocol"), settings.pop("data"), settings.pop("metrics", None)
     measuring = f".measuring({metrics!r})" if metrics else ""
     return (
         f"{HOW}from calib.study import Store, load_protocol, load_sets, run_study\n\n"
         f"protocol = load_protocol({protocol!r}){measuring}\nsets = load_sets({data!r}, protocol.data)\n"
         f"with Store({STORE!r}, write=True) as store:\n"
-        f"    done = run_study(protocol, sets, store{_keywords(asked)})\n"
+        f"    done = run_study(protocol, sets, store{_keywords(settings)})\n"
         "    print(store.rows(of=done.keys).round(4).to_string(max_rows=60))\n"
     )
 
@@ -273,8 +273,8 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
     costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
     trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
     watched = recipe.setting("watch.calibrator")
-    own = recipe.setting("groups.calibrator")
-    audited = own if own in recipe.calibrators else None
+    preferred = recipe.setting("groups.calibrator")
+    audited = preferred if preferred in recipe.calibrators else None
     return {
         "searching": _keywords(
             ({"calibrator": audited} if audited else {}) | recipe.given("groups", *SEARCH)

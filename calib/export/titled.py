@@ -75,8 +75,8 @@ def _names_above(figure: go.Figure) -> float:
 
 def _margin(figure: go.Figure, side: str) -> float:
     """Return the margin of the figure, or else of its template."""
-    own = figure.layout.margin[side]
-    return (figure.layout.template.layout.margin[side] or 0) if own is None else own
+    margin = figure.layout.margin[side]
+    return (figure.layout.template.layout.margin[side] or 0) if margin is None else margin
 
 
 def subtitle(source: Any = None, label: str = "") -> str:

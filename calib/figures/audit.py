@@ -293,16 +293,16 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
         (beyond, "Beyond chance", theme.positive, 11 if beyond.sum() <= MANY else 7, "diamond"),
     ):
         if kind.any():
-            own = table[kind]
+            segments = table[kind]
             figure.add_trace(
                 go.Scatter(
-                    x=own["rows"],
-                    y=100 * own["gap"],
+                    x=segments["rows"],
+                    y=100 * segments["gap"],
                     mode="markers",
                     name=name,
                     marker=outlined(color, size, theme) | {"symbol": symbol},
-                    customdata=own[["segment"]].to_numpy(),
-                    text=[as_text(each, 80) for each in own["segment"]],
+                    customdata=segments[["segment"]].to_numpy(),
+                    text=[as_text(each, 80) for each in segments["segment"]],
                     hovertemplate="%{text}<br>%{x:,d} rows, gap %{y:.1f} points<extra></extra>",
                 )
             )

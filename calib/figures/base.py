@@ -85,8 +85,8 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     methods = [key for key in evaluation.predictions if key in interval_methods()]
     if not methods:
         raise InputError("No method with intervals works here.")
-    own = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)
-    return evaluation, {"calibrator": own if own in methods else methods[0]}
+    preferred = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)
+    return evaluation, {"calibrator": preferred if preferred in methods else methods[0]}
 
 
 def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:

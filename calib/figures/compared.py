@@ -127,8 +127,8 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     line = next(first.itertuples())
     evaluation = evaluations[line.recipe]
     choice = recommend(evaluation).choice
-    own = table[(table["recipe"] == line.recipe) & (table["calibrator"] == choice)]
-    if choice is None or own.empty or choice == line.calibrator:
+    lines = table[(table["recipe"] == line.recipe) & (table["calibrator"] == choice)]
+    if choice is None or lines.empty or choice == line.calibrator:
         return ""
     where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
     said = f"recommended calibrator is {name_of(choice)}"
@@ -137,7 +137,7 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     why = (
         "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
     )
-    return f"{where} {said} ({brief(own['value'].iloc[0])}), because {why}."
+    return f"{where} {said} ({brief(lines['value'].iloc[0])}), because {why}."
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
@@ -197,8 +197,8 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     lanes = _lanes(record)
-    for key, own in record.table.groupby("calibrator", sort=False):
-        figure.add_trace(_marks(own, str(key), lanes[own.index], ends[1], theme))
+    for key, lines in record.table.groupby("calibrator", sort=False):
+        figure.add_trace(_marks(lines, str(key), lanes[lines.index], ends[1], theme))
     chosen = record.table.index[record.table["best"] & np.isfinite(record.table["value"])]
     figure.add_traces([_ring(record.table["value"][i], lanes[i], theme) for i in chosen])
     return figure
@@ -222,8 +222,8 @@ def _lanes(record: Compared) -> pd.Series:
     return recipes + SPREAD * (0.5 - (number_of + 0.5) / len(keys))
 
 
-def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: Theme) -> go.Scatter:
-    mark, value = theme.mark(key), own["value"].to_numpy()
+def _marks(lines: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: Theme) -> go.Scatter:
+    mark, value = theme.mark(key), lines["value"].to_numpy()
     finite = np.isfinite(value)
     return go.Scatter(
         x=np.where(finite, value, end),
@@ -232,14 +232,14 @@ def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: The
         name=label_of(key),
         customdata=[
             with_clipped(with_interval(line.value, line.lower, line.upper), line.clipped)
-            for line in own.itertuples()
+            for line in lines.itertuples()
         ],
         hovertemplate="%{customdata}",
         cliponaxis=False,
         error_x={
             **{"type": "data", "symmetric": False, "color": mark.color, "thickness": 1.2, "width": 3},
-            "array": np.where(finite, own["upper"] - value, np.nan),
-            "arrayminus": np.where(finite, value - own["lower"], np.nan),
+            "array": np.where(finite, lines["upper"] - value, np.nan),
+            "arrayminus": np.where(finite, value - lines["lower"], np.nan),
         },
         marker=outlined(
             mark.color, 12, theme, symbol=[mark.symbol if here else "triangle-right" for here in finite]

@@ -60,8 +60,8 @@ class DepthCurves(TableRecord):
 
     def panel(self, growth: str, leaf: str) -> pd.DataFrame:
         """Return the metric of one panel, depth by calibrator."""
-        own = self.table[(self.table["growth"] == growth) & (self.table["leaf"] == leaf)]
-        return own.pivot_table(index="depth", columns="calibrator", values=self.spec.key)
+        panel = self.table[(self.table["growth"] == growth) & (self.table["leaf"] == leaf)]
+        return panel.pivot_table(index="depth", columns="calibrator", values=self.spec.key)
 
 
 def prepare(
@@ -110,9 +110,9 @@ def measure(table: pd.DataFrame, metric: str) -> Metric:
 
 def _best_other(table: pd.DataFrame, metric: str, cell: tuple[str, str], name: str) -> list[str]:
     """Return the other calibrator with the best value of a panel, if the metric has a best value."""
-    own = table[(table["growth"] == cell[0]) & (table["leaf"] == cell[1]) & (table["calibrator"] != name)]
-    chosen = best(METRICS[metric], own[metric])
-    return own.loc[chosen, "calibrator"].tolist()[:1]
+    panel = table[(table["growth"] == cell[0]) & (table["leaf"] == cell[1]) & (table["calibrator"] != name)]
+    chosen = best(METRICS[metric], panel[metric])
+    return panel.loc[chosen, "calibrator"].tolist()[:1]
 
 
 def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -140,11 +140,11 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
 
     Leaves are frequency leaves. The clipped value is NaN for finite values.
     """
-    own = table[
+    fits = table[
         (table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)
     ]
-    values = own.set_index("depth")[metric]
-    finite = own.set_index("depth")["log_loss_clipped"].where(np.isinf(values) & (metric == "log_loss"))
+    values = fits.set_index("depth")[metric]
+    finite = fits.set_index("depth")["log_loss_clipped"].where(np.isinf(values) & (metric == "log_loss"))
     chosen = best(METRICS[metric], values)
     at = int(chosen.idxmax()) if chosen.any() else int(values.index[0])
     return {
@@ -227,10 +227,10 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
         return []
     cells = []
     for growth in table["growth"].unique():
-        own = table[(table["growth"] == growth) & table[metric].notna()].sort_values("depth", kind="stable")
-        chosen = best(spec, own[metric])
+        fits = table[(table["growth"] == growth) & table[metric].notna()].sort_values("depth", kind="stable")
+        chosen = best(spec, fits[metric])
         if chosen.any():
-            line = own.loc[chosen.idxmax()]
+            line = fits.loc[chosen.idxmax()]
             where = f"{label_of(line.calibrator)}, {LEAF_LABELS[line.leaf]}, depth {line.depth}"
             cells.append((str(growth), float(line[metric]), where))
     return cells

@@ -41,18 +41,18 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         raise InputError(
             "The true probabilities of these data are unknown. Choose a synthetic data set to see these losses."
         )
-    own = table[table["calibrator"] == calibrator]
-    if own.empty:
+    fits = table[table["calibrator"] == calibrator]
+    if fits.empty:
         raise InputError(
             f"{label_of(calibrator)} is not among the chosen calibrators. Choose it, or choose another calibrator here."
         )
-    own = own[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
-    own["excess"] = own["calibration"] + own["grouping"]
-    title, alt = _finding(own, calibrator)
-    irreducible = number(float(own["irreducible"].iloc[0]))
+    fits = fits[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
+    fits["excess"] = fits["calibration"] + fits["grouping"]
+    title, alt = _finding(fits, calibrator)
+    irreducible = number(float(fits["irreducible"].iloc[0]))
     return DepthLosses(
         calibrator,
-        table=own,
+        table=fits,
         title=title,
         caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss arises if "
         "the prediction of a group differs from its mean true probability; a calibrator can lower it. Grouping "
@@ -68,15 +68,15 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
     """Return (title, alternative text): the depth of the tree's smallest sum, and the change of the two losses."""
     summary = []
     for growth in table["growth"].unique():
-        own = table[(table["growth"] == growth) & (table["leaf"] == "frequency")]
-        least, first, last = own.loc[own["excess"].idxmin()], own.iloc[0], own.iloc[-1]
+        fits = table[(table["growth"] == growth) & (table["leaf"] == "frequency")]
+        least, first, last = fits.loc[fits["excess"].idxmin()], fits.iloc[0], fits.iloc[-1]
         summary.append(
             f"{GROWTHS[growth].label}: calibration loss {number(first.calibration)} at depth {first.depth:.0f} and "
             f"{number(last.calibration)} at depth {last.depth:.0f}, grouping loss {number(first.grouping)} and "
             f"{number(last.grouping)}, lowest sum {number(least.excess)} at depth {least.depth:.0f}"
         )
-    own = table[(table["growth"] == table["growth"].iloc[0]) & (table["leaf"] == "frequency")]
-    least, last = own.loc[own["excess"].idxmin()], own.iloc[-1]
+    fits = table[(table["growth"] == table["growth"].iloc[0]) & (table["leaf"] == "frequency")]
+    least, last = fits.loc[fits["excess"].idxmin()], fits.iloc[-1]
     who = "tree" if not GROWTHS[table["growth"].iloc[0]].forest else "forest"
     losses = (least.calibration, least.grouping, last.calibration, last.grouping)
     title = (
@@ -97,13 +97,13 @@ def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
     }
     for i, (growth, leaf) in enumerate(cells_of(table)):
         x, y = axes(i)
-        own = table[(table["growth"] == growth) & (table["leaf"] == leaf)]
+        panel = table[(table["growth"] == growth) & (table["leaf"] == leaf)]
         low, high = limits_of(table, list(styles), growth)
         figure.update_layout({f"yaxis{y[1:]}": {"range": [min(low, -0.03 * high), high]}})
         for name, (label, color, dash, symbol) in styles.items():
             figure.add_scatter(
-                x=own["depth"],
-                y=own[name],
+                x=panel["depth"],
+                y=panel[name],
                 xaxis=x,
                 yaxis=y,
                 mode="lines+markers",

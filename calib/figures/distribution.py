@@ -90,8 +90,8 @@ def _medians(evaluation: Evaluation, key: str) -> list[str]:
     """Return the medians of class 0, then of class 1."""
     predictions, found = evaluation.predictions[key], []
     for label in (0, 1):
-        own = predictions.of(predictions.y == label)
-        found.append(brief(float(quantiles(own.p, np.array([0.5]), own.weight)[0])) if len(own.y) else "–")
+        part = predictions.of(predictions.y == label)
+        found.append(brief(float(quantiles(part.p, np.array([0.5]), part.weight)[0])) if len(part.y) else "–")
     return found
 
 

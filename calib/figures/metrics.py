@@ -103,10 +103,10 @@ def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame
         text = percent if column in ("base_rate", "mean_p") else number
         shown[label] = [text(value) for value in table[column]]
     for place, made in places_of(evaluation).items():
-        own = table["place"] == place
-        finite = clipped(made, table[own].set_index("calibrator"))["log_loss"]
+        here = table["place"] == place
+        finite = clipped(made, table[here].set_index("calibrator"))["log_loss"]
         label = METRICS["log_loss"].label
-        shown.loc[own, label] = list(map(with_clipped, shown.loc[own, label], finite))
+        shown.loc[here, label] = list(map(with_clipped, shown.loc[here, label], finite))
     return shown
 
 

@@ -82,8 +82,8 @@ def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None)
     table = pair_table(evaluation, calibrator)
     if row is None:
         return table.sort_values(["width", "row"], ascending=[False, True]).head(LISTED)
-    own = table.iloc[position_of(evaluation, row)]
-    distance = np.hypot(table.p0 - own.p0, table.p1 - own.p1).where(table.row != row, -1.0)
+    pair = table.iloc[position_of(evaluation, row)]
+    distance = np.hypot(table.p0 - pair.p0, table.p1 - pair.p1).where(table.row != row, -1.0)
     return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED]]
 
 
@@ -115,8 +115,8 @@ def prepare(
     margins = np.stack([[_margins(end[rows], axis, held) for rows, held in of_class] for end in (p0, p1)])
     chosen = None
     if row is not None:
-        own = position_of(evaluation, row)
-        chosen = (row, float(p0[own]), float(p1[own]))
+        position = position_of(evaluation, row)
+        chosen = (row, float(p0[position]), float(p1[position]))
     width, name = table.width.to_numpy(), label_of(calibrator)
     crossed = int((p0 > p1).sum())
     zero, one = map(class_named, evaluation.dataset.classes)

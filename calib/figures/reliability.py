@@ -258,12 +258,12 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
 
 def leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
     """Return the uncalibrated model and the recommended method, or else the one with the lowest Brier score."""
-    own = reference_of(shown) if shown else "none"
-    others = [key for key in shown if key != own]
+    reference = reference_of(shown) if shown else "none"
+    others = [key for key in shown if key != reference]
     if not others:
-        return (own,)
+        return (reference,)
     choice = recommend(evaluation).choice
-    return (own, choice if choice in others else str(advise(evaluation).table.score[others].idxmin()))
+    return (reference, choice if choice in others else str(advise(evaluation).table.score[others].idxmin()))
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
@@ -272,10 +272,10 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
-    table, (own, *rest) = advise(evaluation).table, leading(evaluation, shown)
+    table, (reference, *rest) = advise(evaluation).table, leading(evaluation, shown)
     if not rest:
-        return f"{capital(name_of(own))}: Brier score {brief(table.score[own])}"
-    before, after = briefly(*table.score[[own, *rest]])
+        return f"{capital(name_of(reference))}: Brier score {brief(table.score[reference])}"
+    before, after = briefly(*table.score[[reference, *rest]])
     return f"{capital(name_of(rest[0]))}: Brier score {before} → {after}"
 
 
@@ -582,11 +582,11 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram, theme: Them
         strong = np.where(enough, shape.y, np.nan)
         over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thinnest}
         return [over_few, {"x": shape.x, "y": strong, **plain, "line": style}]
-    some, strong = (np.where(enough & (near(rows, shape.x) >= least), shape.y, np.nan) for least in (1, FEW))
+    faint, strong = (np.where(enough & (near(rows, shape.x) >= least), shape.y, np.nan) for least in (1, FEW))
     whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thinnest)
     return [
         whole,
-        {"x": shape.x, "y": some, **plain, **thin},
+        {"x": shape.x, "y": faint, **plain, **thin},
         {"x": shape.x, "y": strong, **plain, "line": style},
     ]
 

@@ -69,18 +69,18 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     key = others[others.index(choice)] if choice in others else others[0]
     raw, P = joint.whole.scores, joint.predictions[key]
     weights = or_ones(joint.sample_weight, len(raw))
-    moved = float(np.average(np.abs(P - raw).sum(axis=1) / 2, weights=weights))
+    distance = float(np.average(np.abs(P - raw).sum(axis=1) / 2, weights=weights))
     names = tuple(map(str, joint.names))
     return Simplex(
         key,
         _cells(raw, P, np.eye(3)[joint.y], weights, names),
         (names[0], names[1], names[2]),
-        f"{capital(name_of(key))} moves {number(moved)} of each row’s probability to other classes on average",
+        f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
         f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
         "nearer a point lies to a corner, the more probable is that class. Thicker arrows stand for more rows. Rings "
         f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator is good if arrows end in their "
         "rings, apart from chance.",
-        f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(moved)} of the "
+        f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )
 

@@ -83,8 +83,8 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
         f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, brief)} to {_p_of(most, brief)}"
     )
     if row is not None:
-        own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
-        title = f"Row {row} ({class_named(label)}) ends in a leaf of {own.n} training rows: p = {_p_of(own, brief)}"
+        leaf, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
+        title = f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {_p_of(leaf, brief)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
         tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)

@@ -312,10 +312,10 @@ def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
         if i:
             dotted = {"color": theme.muted, "width": 1.5, "dash": "dot"}
             figure.add_trace(_line(i, first["predicted"], first["observed"], dotted))
-        own = record.table[record.table["period"] == name]
+        period = record.table[record.table["period"] == name]
         figure.add_trace(
-            _line(i, own["predicted"], own["observed"], {"color": color, "width": 2}).update(
-                customdata=own[["period", "rows"]].to_numpy(),
+            _line(i, period["predicted"], period["observed"], {"color": color, "width": 2}).update(
+                customdata=period[["period", "rows"]].to_numpy(),
                 mode="lines+markers",
                 marker={"size": 5, "symbol": symbol},
                 hoverinfo=None,

@@ -58,8 +58,8 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
     widest = int(width.argmax())
     chosen = None
     if row is not None:
-        own = position_of(evaluation, row)
-        chosen = (row, float(score[own]), float(width[own]))
+        position = position_of(evaluation, row)
+        chosen = (row, float(score[position]), float(width[position]))
     name = label_of(calibrator)
     at, least = brief(float(score[widest])), brief(float(width[widest]))
     alike = width.min() == width.max()  # for example, one score for every row: no place is less certain

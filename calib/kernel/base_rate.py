@@ -118,33 +118,33 @@ class BaseRates:
         If a class is certain, the rest of its row is unknown, and its distribution over all rows is used.
         """
         p, w = np.asarray(p, dtype=np.float64), self.factors
-        rest, moved = 1 - p, (p @ w)[:, None] - p * w
+        rest, weighted = 1 - p, (p @ w)[:, None] - p * w
         each, top = np.arange(len(p)), p.argmax(axis=1)
         others = p.copy()  # if a class is nearly certain, a difference would only be rounding error
         others[each, top] = 0.0
-        rest[each, top], moved[each, top] = others.sum(axis=1), others @ w
+        rest[each, top], weighted[each, top] = others.sum(axis=1), others @ w
         usual = (1 - np.array(self.stated)) / (1 - np.array(self.fitted))
         sure = rest < SURE
-        return w / np.where(sure, usual, moved / np.where(sure, 1.0, rest))
+        return w / np.where(sure, usual, weighted / np.where(sure, 1.0, rest))
 
     def adjust(self, p: ArrayLike) -> Array:
         """Adjust rows (m, K) to the stated shares; 0 and 1 do not change."""
-        moved = np.asarray(p, dtype=np.float64) * self.factors
-        return moved / moved.sum(axis=1, keepdims=True)
+        weighted = np.asarray(p, dtype=np.float64) * self.factors
+        return weighted / weighted.sum(axis=1, keepdims=True)
 
     def adjust_terms(self, answers: Mapping[str, Expression]) -> dict[str, Expression]:
         """Adjust the formulas p_0 … of all classes, and of their intervals p0_0, p1_0 … if there are any."""
         w = self.factors.tolist()
         p = [answers[f"p_{k}"] for k in range(len(w))]
-        moved = [factor * each for factor, each in zip(w, p, strict=True)]
-        total = sum(moved[1:], moved[0])
+        weighted = [factor * each for factor, each in zip(w, p, strict=True)]
+        total = sum(weighted[1:], weighted[0])
         found: dict[str, Expression] = {
-            f"p_{k}": Arithmetic("/", each, total, 0.0, 1.0) for k, each in enumerate(moved)
+            f"p_{k}": Arithmetic("/", each, total, 0.0, 1.0) for k, each in enumerate(weighted)
         }
         ends = [name for name in answers if name not in found]
         for k in {int(name.partition("_")[2]): None for name in ends}:
             others = [j for j in range(len(w)) if j != k]
-            rest, after = (sum((of[j] for j in others[1:]), of[others[0]]) for of in (p, moved))
+            rest, after = (sum((of[j] for j in others[1:]), of[others[0]]) for of in (p, weighted))
             none = steps(rest, np.array([SURE]), np.array([1.0, 0.0]))
             rest, after = rest + (1 - self.fitted[k]) * none, after + (1 - self.stated[k]) * none
             for name in (name for name in ends if name.partition("_")[2] == str(k)):

@@ -57,9 +57,9 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 def _unknown(name: str) -> InputError:
     """Return the refusal of a setting, naming the settings of its page, or the pages if there is no such page."""
     page = name.partition(".")[0]
-    own = [key for key in _settings if key.partition(".")[0] == page]
-    if own:
-        return InputError(f"settings: {name!r} is not a known setting. Use one of these: {', '.join(own)}.")
+    known = [key for key in _settings if key.partition(".")[0] == page]
+    if known:
+        return InputError(f"settings: {name!r} is not a known setting. Use one of these: {', '.join(known)}.")
     pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
     return InputError(
         f"settings: {name!r} is not a known setting. Settings are named page.setting, for these pages: "

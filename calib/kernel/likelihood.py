@@ -42,7 +42,7 @@ class LogisticFit:
 
 def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
     """Return the weighted sum of the cross-entropy of targets in [0, 1] under logits of any size."""
-    return sum(_loss(logits[some], targets[some], weights[some]) for some in pieces(len(logits)))
+    return sum(_loss(logits[piece], targets[piece], weights[piece]) for piece in pieces(len(logits)))
 
 
 def _loss(logits: Array, targets: Array, weights: Array) -> float:
@@ -119,10 +119,10 @@ def _newton(
     loss = objective(beta)
     for _ in range(200):
         gradient, hessian = penalty * beta, np.diag(penalty)
-        for some in pieces(len(design)):
-            rows, w = design[some], weights[some]
+        for piece in pieces(len(design)):
+            rows, w = design[piece], weights[piece]
             p = expit(rows @ beta)
-            gradient = gradient + rows.T @ (w * (p - targets[some]))
+            gradient = gradient + rows.T @ (w * (p - targets[piece]))
             hessian = hessian + (rows.T * (w * p * (1 - p))) @ rows
         step = -np.linalg.pinv(hessian, rcond=1e-15, hermitian=True) @ gradient
         gain = -float(gradient @ step)
@@ -130,7 +130,7 @@ def _newton(
             # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
             # unless nothing is left to gain.
             bounded = loss <= SEPARATED or any(
-                bool(np.abs(design[some] @ step).max() > 0.01) for some in pieces(len(design))
+                bool(np.abs(design[piece] @ step).max() > 0.01) for piece in pieces(len(design))
             )
             return (beta if bounded else beta + step), bounded
         length = 1.0

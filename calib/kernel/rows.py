@@ -190,9 +190,9 @@ class Rows:
             yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
             return
         weights, draws = self.weights, self.draws
-        for some in pieces(self.n):
-            each = weights[some] / np.sqrt(draws[some])
-            yield diags_array(each) @ values[some], each
+        for piece in pieces(self.n):
+            each = weights[piece] / np.sqrt(draws[piece])
+            yield diags_array(each) @ values[piece], each
 
     @cached_property
     def _of_cluster(self) -> csr_array:

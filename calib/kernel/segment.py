@@ -60,8 +60,8 @@ def shown_segment(segment: Sequence[str]) -> str:
     >>> shown_segment(("age=60.0..75.5", "income=..1234567.0", "work=self-employed", "day=2024-02-01T00:00:00.."))
     'age from 60 to below 75.5, income below 1,234,567, work = self-employed and day from 2024-02-01'
     """
-    told = [_in_words(each) for each in segment]
-    return without_direction_marks(" and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])))
+    words = [_in_words(each) for each in segment]
+    return without_direction_marks(" and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]])))
 
 
 def _in_words(condition: str) -> str:

@@ -183,9 +183,9 @@ class _Problem:
         found = np.empty((k, q, k, q))
         common = 2 * self.stiff * np.diag(self.free.astype(float))
         for i in range(k):
-            own = self.design(i).T * (self.share * p[:, i])
+            weighted = self.design(i).T * (self.share * p[:, i])
             for j in range(i, k):
-                block = own @ (self.design(j) * ((i == j) - p[:, j])[:, None]) + common
+                block = weighted @ (self.design(j) * ((i == j) - p[:, j])[:, None]) + common
                 found[i, :, j], found[j, :, i] = block, block.T
             found[i, :, i] += 2 * self.quadratic[i]
         return found.reshape(k * q, k * q)

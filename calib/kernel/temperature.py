@@ -37,10 +37,10 @@ def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[floa
 def joint_temperature(logits: Array, y: Array, weights: Array) -> tuple[float, bool]:
     """Return the best temperature of logits (n, K) with labels 0 … K − 1, and whether the search stopped at an end."""
     logits = logits - logits.max(axis=1, keepdims=True)  # a constant per row changes nothing
-    own = weights @ logits[np.arange(len(y)), y]
+    observed = weights @ logits[np.arange(len(y)), y]
 
     def slope(inverse: float) -> float:
         """Return the derivative of the log loss in 1/T, which is increasing."""
-        return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - own)
+        return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - observed)
 
     return best_temperature(slope, not logits.any())

@@ -164,14 +164,14 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
     """Return the mean of one class with Student's interval, corrected for skewness; or Agresti and Min's, with
     ``step``.
     """
-    own = rows.y == label
-    w, m, n, held = rows.weights[own], rows.draws[own], rows.effective_number(own), values[own]
+    at = rows.y == label
+    w, m, n, held = rows.weights[at], rows.draws[at], rows.effective_number(at), values[at]
     center = float(np.average(held, weights=w))
     quantile, away = float(stdtrit(max(n - 1, 1e-9), (1 + level) / 2)), held - center
     variance = float((w**2 / m) @ away**2) / w.sum() ** 2 * n / max(n - 1, 1e-9)
     if step:
-        moved, net = n * float(np.average(np.abs(held), weights=w)) / step, n * center / step
-        middle, half = plus_four(n, moved, net, quantile)
+        nonzero, net = n * float(np.average(np.abs(held), weights=w)) / step, n * center / step
+        middle, half = plus_four(n, nonzero, net, quantile)
         return ClassMean(center, variance, center - step * (middle - half), step * (middle + half) - center)
     error, cubes = math.sqrt(variance), float(np.average(away**3, weights=w))
     below, above = quantile * error, quantile * error
@@ -187,8 +187,8 @@ def _unskewed(t: float, g: float) -> float:
     return t if abs(g) < 1e-9 else 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1)
 
 
-def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
-    """Return (middle, half width) for the mean of n values of −1, 0 and 1; ``moved`` are not 0, their sum is ``net``.
+def plus_four(n: float, nonzero: float, net: float, quantile: float) -> tuple[float, float]:
+    """Return (middle, half width) for the mean of n values of −1, 0 and 1; ``nonzero`` are not 0, their sum is ``net``.
 
     Half a row is added on either side and one at 0 (Agresti & Min 2005), so that n equal values do not give certainty.
 
@@ -196,7 +196,7 @@ def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[floa
     >>> middle, round(half, 3)
     (0.0, 0.038)
     """
-    return net / (n + 2), quantile * math.sqrt(max(moved + 1 - net**2 / (n + 2), 0.0)) / (n + 2)
+    return net / (n + 2), quantile * math.sqrt(max(nonzero + 1 - net**2 / (n + 2), 0.0)) / (n + 2)
 
 
 def mean_interval(
@@ -350,22 +350,22 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
             return UNKNOWN
         weights, at = rows.weights, 1 if name == "slope" else 0
 
-        def fitted(some: slice) -> tuple[Array, Array]:
-            x = logit(np.clip(p[some], 1e-300, 1 - 1e-16))
+        def fitted(piece: slice) -> tuple[Array, Array]:
+            x = logit(np.clip(p[piece], 1e-300, 1 - 1e-16))
             columns = np.ones((len(x), 1)) if level else np.column_stack([np.ones(len(x)), x])
             return columns, expit(a + b * x)
 
         information = sum(
-            (columns.T * (weights[some] * f * (1 - f))) @ columns
-            for some in pieces(rows.n)
-            for columns, f in [fitted(some)]
+            (columns.T * (weights[piece] * f * (1 - f))) @ columns
+            for piece in pieces(rows.n)
+            for columns, f in [fitted(piece)]
         )
         inverse, influence = np.linalg.inv(information), np.empty(rows.n)
-        for some in pieces(rows.n):
-            columns, f = fitted(some)
+        for piece in pieces(rows.n):
+            columns, f = fitted(piece)
             leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns) * f * (1 - f)
-            residual = (rows.y[some] - f) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)
-            influence[some] = columns @ inverse[at] * residual * weights.sum()
+            residual = (rows.y[piece] - f) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)
+            influence[piece] = columns @ inverse[at] * residual * weights.sum()
         error = rows.standard_error(influence)
         if rows.plain and not level:
             error = max(error, math.sqrt(inverse[at, at]))

@@ -102,12 +102,12 @@ def cumulative_differences(
     """
     y, p = checks.labelled_probabilities(y, p)
     whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
-    own = checks.checked_counts(counts, sample_weight, len(y))
+    counted = checks.checked_counts(counts, sample_weight, len(y))
     weights, y, p = checks.counted_rows(sample_weight, y, p, counts)
     tied = pool_ties(p, y, weights)
     total = tied.weights.sum()
     steps = (tied.sums - tied.weights * tied.scores) / total
-    sigma = math.sqrt(float(squares(or_ones(weights, len(p)), own) @ (p * (1 - p)))) / total
+    sigma = math.sqrt(float(squares(or_ones(weights, len(p)), counted) @ (p * (1 - p)))) / total
     share, walk = (np.append(0.0, np.cumsum(values)) for values in (tied.weights / total, steps))
     if whose is None:
         return CumulativeDifferences(share, walk, tied.scores, float(sigma))
@@ -128,11 +128,11 @@ def _p_values(sums: csr_array) -> tuple[float, float]:
     much.
     """
     rng, k = np.random.default_rng(0), sums.shape[1]
-    own, reached, left = _distance_and_range(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
+    observed, reached, left = _distance_and_range(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
     while left > 0:
         r = min(left, max(1, CELLS // max(sums.shape)))
         tossed = _distance_and_range(sums @ rng.choice([-1.0, 1.0], size=(k, r)))
-        reached += (tossed >= own * (1 - 1e-9)).sum(axis=1)
+        reached += (tossed >= observed * (1 - 1e-9)).sum(axis=1)
         left -= r
     return float((1 + reached[0]) / (1 + TOSSES)), float((1 + reached[1]) / (1 + TOSSES))
 

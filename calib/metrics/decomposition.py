@@ -133,8 +133,8 @@ def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
     # Predictions that are right up to rounding have exactly no miscalibration
     tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
     overall = np.full(len(fitted), tied.sums.sum() / tied.weights.sum())
-    own, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
-    return Corp(own - recalibrated, uncertainty - recalibrated, uncertainty)
+    loss, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
+    return Corp(loss - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
 def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) -> float:
@@ -280,8 +280,8 @@ def _brier_terms(
     if corrected:
         count = group_sums(index, size, weights=weights)
         variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
-        moved = (share * variance / count).sum()
-        calibration, grouping = calibration - moved, grouping + moved
+        bias = (share * variance / count).sum()
+        calibration, grouping = calibration - bias, grouping + bias
     return calibration, grouping, mean(truth * (1 - truth), weights)
 
 

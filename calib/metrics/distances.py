@@ -213,7 +213,7 @@ def drawn_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | Non
     cuts = np.cumsum([len(each.values) for each in methods])[:-1]
     parts = (np.split(each, cuts, axis=-1) for each in (values, draws, np.sqrt(np.diag(covariance))))
     n = int(rows.draws.sum())
-    return [Noise(own, drawn, deviation, n) for own, drawn, deviation in zip(*parts, strict=True)]
+    return [Noise(distance, drawn, deviation, n) for distance, drawn, deviation in zip(*parts, strict=True)]
 
 
 def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:

@@ -75,8 +75,8 @@ def top_label_calibration_error(
     predicted, found = p.argmax(axis=1), 0.0
     for k in np.unique(predicted[weights > 0]):
         rows = predicted == k
-        some = None if sample_weight is None else weights[rows]
-        error = _error(debiased)(y[rows] == k, p[rows, k], bins, strategy, some)
+        selected = None if sample_weight is None else weights[rows]
+        error = _error(debiased)(y[rows] == k, p[rows, k], bins, strategy, selected)
         found += weights[rows].sum() / weights.sum() * error
     return float(found)
 

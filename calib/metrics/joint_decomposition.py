@@ -84,11 +84,11 @@ def decompose_joint_log_loss(
     def at(inverse: float) -> Array:
         return -log_softmax(inverse * logits, axis=1)[each, labels]
 
-    own, after, before = joint_log_losses(labels, P), at(1 / best), -np.log(shares[labels])
-    gain = mean(own, rows.weight) - mean(after, rows.weight)
+    losses, after, before = joint_log_losses(labels, P), at(1 / best), -np.log(shares[labels])
+    gain = mean(losses, rows.weight) - mean(after, rows.weight)
     discriminated = mean_interval(rows, before - after, level)[1:]
     near = abs(1 / best - 1) < NEARBY
-    moved = at(1 / best + NEARBY) - after if near else own - after
+    gains = at(1 / best + NEARBY) - after if near else losses - after
     unc = mean(before, rows.weight)
     return JointDecomposition(
         max(gain, 0.0),
@@ -96,7 +96,7 @@ def decompose_joint_log_loss(
         unc,
         best,
         {
-            "mcb": _of_gain(rows, gain, moved, level),
+            "mcb": _of_gain(rows, gain, gains, level),
             "dsc": discriminated,
             "unc": _of_shares(rows, labels, shares, level),
         },
@@ -117,14 +117,14 @@ def _of_shares(rows: Rows, y: Array, shares: Array, level: float) -> Ends:
     return min(low, seen), max(high, seen)
 
 
-def _of_gain(rows: Rows, gain: float, moved: Array, level: float) -> Ends:
+def _of_gain(rows: Rows, gain: float, gains: Array, level: float) -> Ends:
     """Return the ends of a gain of at least 0 by its root, whose error is that of the rows' gains over 2 √gain.
 
-    ``moved`` (n,) are the gains of the rows, or those of a small step from the best temperature if it is about 1.
+    ``gains`` (n,) are the gains of the rows, or those of a small step from the best temperature if it is about 1.
     """
-    mean_gain = rows.mean(moved) if np.isfinite(moved).all() else np.nan
+    mean_gain = rows.mean(gains) if np.isfinite(gains).all() else np.nan
     if not (math.isfinite(gain) and mean_gain > 0) or rows.fewest < FEWEST or rows.single_cluster:
         return UNKNOWN
     root = math.sqrt(max(gain, 0.0))
-    half = rows.quantile(level) * rows.standard_error(moved - mean_gain) / (2 * math.sqrt(mean_gain))
+    half = rows.quantile(level) * rows.standard_error(gains - mean_gain) / (2 * math.sqrt(mean_gain))
     return max(root - half, 0.0) ** 2, (root + half) ** 2

@@ -177,8 +177,8 @@ def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
         return UNKNOWN
     areas, influence = [], np.zeros(rows.n)
     for k in present:
-        own = Rows((y == k).astype(np.intp), weight=rows.weight, counts=rows.counts, cluster=rows.cluster)
-        area, moves = auc_influence(own, P[:, k])
+        binary = Rows((y == k).astype(np.intp), weight=rows.weight, counts=rows.counts, cluster=rows.cluster)
+        area, moves = auc_influence(binary, P[:, k])
         areas.append(area)
         influence += moves / len(present)
     area, error = float(np.mean(areas)), rows.standard_error(influence)
@@ -261,11 +261,11 @@ def _norm_intervals(cells: Cells, noise: Noise, seen: float, level: float) -> li
 
 
 def _kept(
-    seen: float, own: Array, cross: Array, noise: Array, size: Callable[[Array], Array], level: float
+    seen: float, squared: Array, cross: Array, noise: Array, size: Callable[[Array], Array], level: float
 ) -> Ends:
     """Return the smallest and the largest N for which ``seen`` is between the quantiles of the estimates.
 
-    ``own`` (V,), ``cross`` and ``noise`` (draws, V) are the parts of the squared norm of N · unit + noise in each view.
+    ``squared`` (V,), ``cross`` and ``noise`` (draws, V) are terms of the squared norm of N · unit + noise in each view.
     """
     tail = (1 - level) / 2
 
@@ -274,7 +274,7 @@ def _kept(
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            found = size(middle**2 * own + middle * cross + noise)
+            found = size(middle**2 * squared + middle * cross + noise)
             low, high = (low, middle) if reached(found) else (middle, high)
         return high if low > 0 else 0.0
 

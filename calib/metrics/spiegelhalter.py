@@ -61,12 +61,12 @@ def spiegelhalter_test(
     """
     y, p = checks.labelled_probabilities(y, p)
     whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
-    own = checks.checked_counts(counts, sample_weight, len(y))
+    counted = checks.checked_counts(counts, sample_weight, len(y))
     weights, y, p = checks.counted_rows(sample_weight, y, p, counts)
     weights = or_ones(weights, len(y))
     each = weights * (y - p) * (1 - 2 * p)
     difference = float(each.sum())
-    variance = float((squares(weights, own) * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    variance = float((squares(weights, counted) * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
     if whose is not None and variance > 0:
         variance = float((np.bincount(whose, each) ** 2).sum())
     if variance == 0:

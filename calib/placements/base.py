@@ -336,8 +336,8 @@ class Placement(ABC):
     def _rate_of_training(self, y: np.ndarray) -> Any:
         """Return the frequency of class 1 in the model's training data; for an existing model, that of y."""
         learned = self.trained if len(self.trained) else slice(None)
-        own = self.rows.weight if self._weighs else None
-        return self._rate(y[learned], None if own is None else own[learned])
+        weight = self.rows.weight if self._weighs else None
+        return self._rate(y[learned], None if weight is None else weight[learned])
 
     @staticmethod
     def fits(cv: int, n: int) -> int:
@@ -368,9 +368,9 @@ class Placement(ABC):
                 f"With split={self.split.key!r}, all training rows are of one class. Choose fewer folds, another "
                 "calibration_size, or split='random'."
             )
-        own = self.rows.weight
+        known = self.rows.weight
         model, _ = self._train(
-            rows(X, index), y[index], watch, own[index] if weight is None and own is not None else weight
+            rows(X, index), y[index], watch, known[index] if weight is None and known is not None else weight
         )
         return model
 

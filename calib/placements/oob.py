@@ -100,8 +100,8 @@ class OutOfBag(Placement):
         return other
 
     def _own_scores(self) -> np.ndarray:
-        ensemble, own = ensemble_of(last_step(self.model)), np.arange(len(self.index))
-        return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
+        ensemble, positions = ensemble_of(last_step(self.model)), np.arange(len(self.index))
+        return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, positions)
 
     def reference(self, X: Any) -> np.ndarray:
         """Return for each row of X the position in the calibration set of its drawn row z_r, int (m,)."""
@@ -151,10 +151,10 @@ class OutOfBag(Placement):
                 scored = np.arange(rows.shape[0])
             else:
                 scored = np.flatnonzero(~self.bag[:, t][reference])
-            own = vote(rows[scored])
-            total[scored] += (votes.searchsorted(own, "left") + votes.searchsorted(own, "right")) / (
-                2 * len(free)
-            )
+            votes_here = vote(rows[scored])
+            total[scored] += (
+                votes.searchsorted(votes_here, "left") + votes.searchsorted(votes_here, "right")
+            ) / (2 * len(free))
             count[scored] += 1
         return total / count
 

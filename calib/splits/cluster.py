@@ -41,8 +41,8 @@ class ByCluster(Splitter):
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         cluster, totals = _totals(rows, self._column(rows), k)
         part = _assign(totals, np.full(k, 1 / k), check_random_state(random_state))
-        own = part[cluster]
-        return [Cut(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(k)]
+        fold_of = part[cluster]
+        return [Cut(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(k)]
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         return self._column(rows)

@@ -44,7 +44,7 @@ class AtRandom(Splitter):
         if rows.counted:
             counts = _counts(rows)
             drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))
-            return [_cut_of_counts(counts - own, own) for own in drawn.T]
+            return [_cut_of_counts(counts - in_part, in_part) for in_part in drawn.T]
         kind = StratifiedKFold if self.stratified else KFold
         splitter = kind(k, shuffle=True, random_state=random_state)
         return [Cut(train, test) for train, test in splitter.split(rows.y, _strata(rows.y, k))]

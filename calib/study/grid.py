@@ -156,8 +156,8 @@ def _fits(
 
 def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
     """Return a setup's repeats; one with its own number (16 of full Venn–Abers beside 100) keeps at most that."""
-    own = setup.splits.repeats
-    return min(repeats, own) if own != protocol.splits.repeats else repeats
+    limit = setup.splits.repeats
+    return min(repeats, limit) if limit != protocol.splits.repeats else repeats
 
 
 def check_rows_for(splits: Splits, data: Dataset) -> None:

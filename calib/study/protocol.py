@@ -89,9 +89,9 @@ class Splits:
 
     def meaning(self) -> list[Any]:
         """Return the settings that results depend on; the number of repeats is not one of them."""
-        own = [self.folds] if self.kind == "folds" else [self.test_size]
+        size = [self.folds] if self.kind == "folds" else [self.test_size]
         calibration = [self.calibration_folds] if self.calibration == "first_fold" else []
-        return [self.kind, *own, self.stratified, self.seed, self.calibration, *calibration]
+        return [self.kind, *size, self.stratified, self.seed, self.calibration, *calibration]
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def read_protocol(text: str, file: str) -> Protocol:
 def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     top = {"title": checks.text, "source": checks.text, "default": checks.names}
     tables = ("data", "splits", "metrics", "recipe", "setups", "grid")
-    own = _checked(
+    checked = _checked(
         {k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",)
     )
     data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
@@ -171,20 +171,20 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"setups: {twice!r} appears twice. Give each setup a different name.")
-    for name in own.get("default", ()):
+    for name in checked.get("default", ()):
         if name not in names:
             raise InputError(
                 f"default: {name!r} is not a setup. Remove it from the list, or add a setup of this name."
             )
     return Protocol(
         key,
-        own["title"],
-        own.get("source", ""),
+        checked["title"],
+        checked.get("source", ""),
         data,
         splits,
         measured["keys"],
         tuple(setups),
-        own.get("default", ()),
+        checked.get("default", ()),
         merges,
     )
 
@@ -276,10 +276,10 @@ def _common(values: Any, where: str) -> dict[str, Any]:
 
 
 def _splits(values: Any, where: str) -> Splits:
-    own = _checked(values, where, SPLIT_CHECKS)
-    splits = Splits(**own)
+    checked = _checked(values, where, SPLIT_CHECKS)
+    splits = Splits(**checked)
     for key, of, needed in NEEDED:
-        if key in own and getattr(splits, of) != needed:
+        if key in checked and getattr(splits, of) != needed:
             raise InputError(
                 f"{where}{key} has no effect without {of} = {needed!r}. Remove {key}, or set {of}."
             )
@@ -303,24 +303,24 @@ def _written(values: Any, where: str, shared: SharedSettings) -> Setup:
 
 def _setup(values: Any, where: str, shared: SharedSettings) -> Setup:
     known = OWN | RECIPE_CHECKS | {"calibrator": _one_of(*shared.methods)}
-    own = _checked(values, where, known, required=("name", "calibrator"))
-    where = f"{where}{own['name']!r}: "
-    overrides = {key: value for key, value in own.items() if key in RECIPE_CHECKS}
-    paper_model = own.get("paper_model")
+    given = _checked(values, where, known, required=("name", "calibrator"))
+    where = f"{where}{given['name']!r}: "
+    overrides = {key: value for key, value in given.items() if key in RECIPE_CHECKS}
+    paper_model = given.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
         raise InputError(
             f"{where}paper_model replaces model and params. Use either paper_model, or model and params."
         )
     try:
-        recipe = _recipe(shared.recipe, overrides, own["calibrator"], bool(paper_model))
-        check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)
+        recipe = _recipe(shared.recipe, overrides, given["calibrator"], bool(paper_model))
+        check_possible(recipe.model, recipe.placement, given["calibrator"], paper_model)
         if shared.joint:
             PLACEMENTS[recipe.placement].check_for_k()
     except InputError as error:
         raise InputError(f"{where}{error}") from None
-    splits = Splits(**vars(shared.splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
+    splits = Splits(**vars(shared.splits) | {key: given[key] for key in ("repeats", "seed") if key in given})
     merges = tuple(sorted(shared.merges.items())) if merged(recipe) else ()
-    return Setup(own["name"], recipe, splits, paper_model, merges)
+    return Setup(given["name"], recipe, splits, paper_model, merges)
 
 
 def _recipe(
@@ -365,17 +365,17 @@ GRID: dict[str, Check] = {
 def _grid(values: Any, where: str, shared: SharedSettings) -> list[Setup]:
     """Return a setup for every possible calibrator × model × placement; "*" means all that are registered."""
     required = ("name", "models", "placements", "calibrators")
-    own = _checked(values, where, GRID, required=required)
-    _checked_name(own["name"], where)
+    checked = _checked(values, where, GRID, required=required)
+    _checked_name(checked["name"], where)
     chosen = {}
     registries = ("models", MODELS), ("calibrators", shared.methods), ("placements", PLACEMENTS)
     for name, registry in registries:
         without = [
-            checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())
+            checks.one_of(k, registry, f"{where}without_{name}") for k in checked.get(f"without_{name}", ())
         ]
-        wanted = shared.every(registry) if own[name] == ("*",) else own[name]
+        wanted = shared.every(registry) if checked[name] == ("*",) else checked[name]
         chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
-    more = {key: own[key] for key in ("options", "merge") if key in own}
+    more = {key: checked[key] for key in ("options", "merge") if key in checked}
     every = list(product(chosen["models"], chosen["placements"], chosen["calibrators"]))
     found = [one for one in every if possible(*one)]
     if not found:
@@ -383,7 +383,7 @@ def _grid(values: Any, where: str, shared: SharedSettings) -> list[Setup]:
     return [
         _setup(
             {
-                "name": own["name"].format(model=model, placement=placement, calibrator=calibrator),
+                "name": checked["name"].format(model=model, placement=placement, calibrator=calibrator),
                 **{"model": model, "placement": placement, "calibrator": calibrator, **more},
             },
             where,

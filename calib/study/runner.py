@@ -211,11 +211,11 @@ def _lacking(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
 
 def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
     """Refuse to mix results of one name from different data or settings."""
-    asked = {key[:2]: key[2:4] for key in wanted}
+    given = {key[:2]: key[2:4] for key in wanted}
     for data, setup, *digests in sorted({key[:4] for key in store.stored_keys()}):
-        if asked.get((data, setup), tuple(digests)) != tuple(digests):
+        if given.get((data, setup), tuple(digests)) != tuple(digests):
             what = (
-                "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
+                "the data have" if given[data, setup][0] != digests[0] else "the protocol or the folds have"
             )
             raise InputError(
                 f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since then. "

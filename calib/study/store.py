@@ -410,10 +410,10 @@ def _check_whole(db: sqlite3.Connection) -> None:
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:
     """Refuse an upload with other tables than ours: a trigger or view in it would run with every added row."""
-    with contextlib.closing(sqlite3.connect(":memory:")) as own:
-        own.executescript(TABLES)
+    with contextlib.closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
-        if db.execute(listed).fetchall() != own.execute(listed).fetchall():
+        if db.execute(listed).fetchall() != empty.execute(listed).fetchall():
             raise InputError(
                 f"{name} is not a results file of a study, or was changed by another program. {ANOTHER}"
             )

@@ -28,7 +28,7 @@ def admit() -> None:
             st.stop()
         st.session_state["admitted"] = True
         key = uploads.keep_table(file.content, file.name)
-        if not state.asked():  # no link with settings of its own
+        if not state.query_parameters():  # no link with settings of its own
             _open(file, key)
     if st.query_params.get(TOKEN) != file.token:
         st.query_params[TOKEN] = file.token

@@ -116,16 +116,16 @@ def show(
             pass
         elif heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                own = (current_question().finding if staged else "") or finding or record.title
-                headings.heading(entry.label if current_question().open else own)
+                finding_shown = (current_question().finding if staged else "") or finding or record.title
+                headings.heading(entry.label if current_question().open else finding_shown)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
         # On a phone panels form a strip, or two columns in a lesson, so that what is below stays near
-        asked = current_question().open
+        is_open = current_question().open
         strip = staged or first
         interaction = _interaction(key, widget, on_click, on_pick)
-        if strip and asked and entry.panels:  # seven buttons per panel would stand before the answers
+        if strip and is_open and entry.panels:  # seven buttons per panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
         asked_lines = _asked_lines(key)
         lines = (
@@ -216,30 +216,30 @@ def _pictures(
     starts = range(0, len(panels), columns)
     with st.container(key=f"{block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
-    room = (len(starts), role == "beside") if state.presenter() else None
-    shared = role == "beside" and len(starts) > 1 and room is None  # rows that share the window beside a text
+    grid = (len(starts), role == "beside") if state.presenter() else None
+    shared = role == "beside" and len(starts) > 1 and grid is None  # rows that share the window beside a text
     ghost = current_question().ghost if block == "strip" else None
     _let_data_come_in(widget)
     for i, panel in enumerate(panels):
-        content = _drawn(panel, current.theme(), entry.draw, height, room)
+        content = _drawn(panel, current.theme(), entry.draw, height, grid)
         if current_question().empty:
             content = without_data(content, isinstance(panel, Finding), current_question().kept)
         elif ghost is not None:
-            scale = 1 if room is None else IN_A_ROOM
+            scale = 1 if grid is None else IN_A_ROOM
             content = placing.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
         if role == "beside":
             content = without_grey_names(content)
         if block == "strip":
             content = current_question().narrowed(content)
         figure = ReadyFigure(content)
-        own = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)
-        with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
+        panel_key = f"{widget}_panel_{i}" if entry.panels else widget
+        follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, grid)
+        with places[i], st.container(key=f"{follows}_{panel_key}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
-                figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
+                figure, theme=None, key=panel_key, height=high, alt=_in_words(entry, panel), **interaction
             )
-        server.forget_older(own)
+        server.forget_older(panel_key)
 
 
 def _let_data_come_in(widget: str) -> None:
@@ -252,11 +252,11 @@ def _let_data_come_in(widget: str) -> None:
         style.add("arriving")
 
 
-def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> str:
+def _follows(figure: ReadyFigure, role: str, grid: tuple[int, bool] | None) -> str:
     """Return the prefix of the container's key by which the stylesheet fits a chart's height to the window, or ""."""
     fits = LOW < figure.height <= PROJECTED
-    if room is not None:
-        rows, fills = room
+    if grid is not None:
+        rows, fills = grid
         return f"projected_in_{rows}" if fills and figure.height <= PROJECTED else "projected_page" * fits
     bare = figure.square_above and not figure.has_legend
     return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above + ["bare"] * bare)
@@ -266,8 +266,8 @@ def _in_words(entry: FigureEntry, panel: Any) -> str:
     """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
     if not current_question().open:
         return current_question().renamed(panel.alt)
-    told = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
-    return f"{entry.label}. {told}".strip()
+    finding = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
+    return f"{entry.label}. {finding}".strip()
 
 
 def _asked_lines(key: str) -> set[str]:
@@ -277,9 +277,9 @@ def _asked_lines(key: str) -> set[str]:
     return set(st.session_state.get(f"lines_{key}", current_question().picture.get("lines", ())))
 
 
-def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], asked: set[str]) -> None:
+def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:
     """Let the reader choose the coloured lines, in the legend or below the chart."""
-    here = asked & set(lines) or {line for line, (_, on) in lines.items() if on}
+    here = coloured & set(lines) or {line for line, (_, on) in lines.items() if on}
 
     def choose(chosen: Iterable[str]) -> None:
         """Choose these lines; an empty choice restores the default."""
@@ -321,11 +321,11 @@ def _coloured(draw: Callable, lines: Collection[str]) -> Callable:
 
 
 def _drawn(
-    record: Any, theme: Theme, draw: Callable, height: int | None, room: tuple[int, bool] | None
+    record: Any, theme: Theme, draw: Callable, height: int | None, grid: tuple[int, bool] | None
 ) -> dict[str, Any]:
     """Return the figure of a record from the cache, shared by all sessions.
 
-    ``room`` is the number of rows of pictures in presenter view, with whether they fill the page; else None. Figures
+    ``grid`` is the number of rows of pictures in presenter view, with whether they fill the page; else None. Figures
     of very many rows, and of records that cannot be pickled, are not cached.
     """
     try:
@@ -333,11 +333,11 @@ def _drawn(
     except (pickle.PicklingError, AttributeError, TypeError):
         content = None
     if content is None or len(content) > MOST_BYTES:
-        return _figure(record, theme, draw, height, room)
+        return _figure(record, theme, draw, height, grid)
     inks = (theme.name, *MARKS)  # a plug-in calibrator may change the colours of others
-    key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
+    key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, grid)
     keep = partial(jobs.cached, "figures", OWN) if state.has_upload() else _figures()
-    return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, room)))))
+    return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, grid)))))
 
 
 def _packed(figure: dict[str, Any]) -> bytes:
@@ -352,14 +352,14 @@ def _figures() -> Callable[[tuple, Callable[[], bytes]], bytes]:
 
 
 def _figure(
-    record: Any, theme: Theme, draw: Callable, height: int | None, room: tuple[int, bool] | None
+    record: Any, theme: Theme, draw: Callable, height: int | None, grid: tuple[int, bool] | None
 ) -> dict[str, Any]:
     figure = draw(record, theme)
     if height is not None:
         figure.update_layout(height=height)
-    if not room and figure.layout.yaxis.constraintoward is None:  # a square diagram leaves room anyway
+    if not grid and figure.layout.yaxis.constraintoward is None:  # a square diagram leaves room anyway
         figure.update_layout(margin_r=max(TOOLBAR, figure.layout.margin.r or 0))
-    return (for_projector(figure, rows=room[0], fills=room[1]) if room else figure).to_dict()
+    return (for_projector(figure, rows=grid[0], fills=grid[1]) if grid else figure).to_dict()
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

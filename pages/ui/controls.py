@@ -199,8 +199,8 @@ def _model(recipe: Recipe, depths: bool) -> None:
                 parameter,
                 f"params.{parameter.name}",
                 settings.get(parameter.name, parameter.default),
-                lambda new, own=parameter.name: {
-                    "params": effective_values(MODELS[recipe.model].parameters, settings | {own: new})
+                lambda new, name=parameter.name: {
+                    "params": effective_values(MODELS[recipe.model].parameters, settings | {name: new})
                 },
             )
         if seeded:
@@ -447,9 +447,8 @@ def _calibrator_settings(recipe: Recipe) -> None:
     given, score = dict(recipe.options), _kind_of_score(recipe)
     options = {}
     for key in recipe.calibrators:
-        own = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{key}.")}
         offered = [p for p in CALIBRATORS[key].parameters if p.name != "merge"]
-        options[key] = effective_parameters(offered, own, score=score)
+        options[key] = effective_parameters(offered, _options_of(key, recipe), score=score)
     if not any(options.values()):
         return
     with st.expander("Calibrator settings"):
@@ -461,16 +460,20 @@ def _calibrator_settings(recipe: Recipe) -> None:
                     parameter,
                     f"options.{name}",
                     given.get(name, parameter.default),
-                    lambda new, key=key, own=parameter.name: {"options": _options(recipe, key, own, new)},
+                    lambda new, key=key, opt=parameter.name: {"options": _options(recipe, key, opt, new)},
                 )
 
 
 def _options(recipe: Recipe, key: str, name: str, new: Any) -> dict[str, Any]:
     """Return all options after changing one of a calibrator, without those that then have no effect."""
-    own = {n.partition(".")[2]: value for n, value in recipe.options if n.startswith(f"{key}.")}
-    own = effective_values(CALIBRATORS[key].parameters, own | {name: new})
+    options = effective_values(CALIBRATORS[key].parameters, _options_of(key, recipe) | {name: new})
     others = {n: value for n, value in recipe.options if not n.startswith(f"{key}.")}
-    return others | {f"{key}.{n}": value for n, value in own.items()}
+    return others | {f"{key}.{n}": value for n, value in options.items()}
+
+
+def _options_of(key: str, recipe: Recipe) -> dict[str, Any]:
+    """Return the Recipe's options of one calibrator."""
+    return {name.partition(".")[2]: value for name, value in recipe.options if name.startswith(f"{key}.")}
 
 
 def _kind_of_score(recipe: Recipe) -> str:
@@ -580,11 +583,11 @@ def choice(
 
 def rows_shown(page: str) -> None:
     """Say which conditions select the rows shown, each with a button that shows all rows again."""
-    for field, (home, told, every) in CONDITIONS.items():
+    for field, (home, words_of, every) in CONDITIONS.items():
         chosen = getattr(state.recipe(), field)
         if not chosen:
             continue
-        shown = told(chosen)
+        shown = words_of(chosen)
         text = f"Only test rows {shown}."
         if page == home:
             text = f"Selected: test rows {shown}. The other pages show only these rows."

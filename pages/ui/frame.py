@@ -100,7 +100,7 @@ def run_app() -> None:
 def open_start() -> None:
     """Open the start page, which has no settings; an address with settings is a link to Reliability."""
     _note_a_lost_session()
-    if query := state.asked():
+    if query := state.query_parameters():
         st.switch_page("pages/explore_reliability.py", query_params=query)
     state.enter_without_recipe("")
     _set_up("", "Start", presenter=False)
@@ -211,7 +211,7 @@ def _place_of_data(page: current.Page) -> Any:
 
 def _through_app(script: str) -> None:
     if "through_app" not in st.session_state:
-        st.session_state["asked_for"] = (script, state.asked())
+        st.session_state["asked_for"] = (script, state.query_parameters())
         st.switch_page("app.py")
 
 

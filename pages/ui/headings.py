@@ -60,8 +60,8 @@ def finding(beside: bool = True) -> FindingPlaces:
     width. In presenter view all words are beside the page.
     """
     block = st.container(key="finding")
-    if room := stage.beside_the_page():
-        with room:
+    if column := stage.beside_the_page():
+        with column:
             return FindingPlaces(block, st.container(), st.container(key="numbers"))
     with block:
         sentence = st.container()

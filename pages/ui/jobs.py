@@ -291,9 +291,9 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
         # Other work than the page's own leaves the picture as it is
-        own = partly or kind == PAGE or kind.startswith("learn_")
+        of_page = partly or kind == PAGE or kind.startswith("learn_")
         below = "Results so far are shown below." if partly else before
-        st.info(f"Cancelled. {below}" if own else "Cancelled.")
+        st.info(f"Cancelled. {below}" if of_page else "Cancelled.")
         st.button(
             "Continue" if partly else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",

@@ -39,9 +39,9 @@ def _component():
     )
 
 
-def over_the_chart(told: dict[str, Any]) -> None:
+def over_the_chart(arguments: dict[str, Any]) -> None:
     """Draw the arguments of ``calibrated.js`` over the chart in the container with the key "moving"."""
-    _component()(key="calibrated", data=told)
+    _component()(key="calibrated", data=arguments)
 
 
 def axes(label: str) -> None:
@@ -65,18 +65,18 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     if current_question().empty:
         part = step.picture.get("before")
         keys = keys[:1] if part else [key for key in keys if {label_of(key), "all"} & set(shows)]
-    told: dict[str, Any] = {"alt": alt}
+    arguments: dict[str, Any] = {"alt": alt}
     if keys:
         marks = marks_of(evaluation, keys, part=part or (0, 1))
         dotted = f"Dotted: {label_of(keys[0]).lower()}." if _has_a_line(marks["curves"][0]) else ""
-        told = (
+        arguments = (
             marks
             | {"calibrates": label_of(keys[-1]), "words": ["", dotted]}
             | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
         )
     if ghost := current_question().ghost:
-        told["guess"] = placing.drawn(ghost)
-    over_the_chart(told | {"under": LOW})
+        arguments["guess"] = placing.drawn(ghost)
+    over_the_chart(arguments | {"under": LOW})
 
 
 def _has_a_line(curve: list[list[float]]) -> bool:

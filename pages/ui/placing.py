@@ -165,8 +165,8 @@ def _sketch(
 def _axes(figure: Mapping[str, Any], number: int) -> dict[str, str]:
     """Return the axes of a panel, from 1; panels one below the other may share their horizontal axis."""
     upright = f"y{number if number > 1 else ''}"
-    own = (one for one in map(_axes_of, figure["data"]) if one["yaxis"] == upright)
-    return next(own, {"xaxis": "x", "yaxis": upright})
+    candidates = (one for one in map(_axes_of, figure["data"]) if one["yaxis"] == upright)
+    return next(candidates, {"xaxis": "x", "yaxis": upright})
 
 
 def _axes_of(trace: Mapping[str, Any]) -> dict[str, str]:
@@ -308,12 +308,12 @@ def drawn(ghost: Ghost) -> dict[str, Any]:
         return {"rings": rings, "label": f"{RING} {name}" if rings else ""}
     if ghost.question.kind == "mark":
         return {"at": ghost.question.at, "value": ghost.guess, "label": f"{RING} {LABEL}"}
-    told = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{DASHES} {LABEL}"}
+    marks = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{DASHES} {LABEL}"}
     if ghost.question.truth:
         x, guess, truth = ghost.question.between(ghost.guess)
         around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
-        told |= {"area": around, "gap": _widest(x, guess, truth)}
-    return told
+        marks |= {"area": around, "gap": _widest(x, guess, truth)}
+    return marks
 
 
 def _gap(

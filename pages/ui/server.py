@@ -66,9 +66,9 @@ class Ends(UploadFile):
         self._first, self._last = bytearray(), bytearray()
 
     async def write(self, data: bytes) -> None:
-        room = HEAD - len(self._first)
-        self._first += data[:room]
-        self._last += data[room:] if room else data
+        left = HEAD - len(self._first)
+        self._first += data[:left]
+        self._last += data[left:] if left else data
         if len(self._last) > 2 * HEAD:
             del self._last[:-HEAD]
 

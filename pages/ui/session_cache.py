@@ -144,9 +144,9 @@ def _sessions() -> WeakSet[SessionCache]:
 
 def enter() -> None:
     """Begin a run of this session: apply the limits to it, and to sessions that have been idle for a while."""
-    own, others = session(), list(_sessions())
+    mine, others = session(), list(_sessions())
     bound = min(OF_SESSION, OF_ALL_SESSIONS // max(1, len(others)))
-    own.enter(bound)
+    mine.enter(bound)
     for other in others:
         if time.monotonic() - other.entered > IDLE:
             other.trim(bound)

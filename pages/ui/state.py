@@ -68,9 +68,9 @@ def uploads() -> dict[str, Upload]:
 
 def missing_uploads() -> dict[str, str | None]:
     """Return the files that the settings need and this session does not have, digest → name."""
-    asked = sources.missing(recipe(), held())
+    missing = sources.missing(recipe(), held())
     placed = [sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.place(data)]
-    return {key: name for key, name in asked.items() if key not in placed}
+    return {key: name for key, name in missing.items() if key not in placed}
 
 
 def files() -> dict[str, str]:
@@ -87,9 +87,9 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
     """Return every data set at hand, data field → label; labels are unique, because a browser knows only labels."""
     choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
     choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
-    own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
-    own |= {upload.data or f"upload:{key}": upload.name for key, upload in uploads().items()}
-    for data, label in own.items():
+    more = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
+    more |= {upload.data or f"upload:{key}": upload.name for key, upload in uploads().items()}
+    for data, label in more.items():
         choices[data] = (
             label if label not in choices.values() else f"{label} ({(sources.file_key(data) or data)[:6]})"
         )
@@ -183,7 +183,7 @@ def replace(new: Recipe, lesson: str | None = None) -> None:
 def _take(new: Recipe, lesson: str | None, presenter: bool, guesses_first: bool) -> None:
     """Continue with another Recipe; when a lesson opens, keep the reader's previous Recipe."""
     if lesson and not lesson_open():
-        st.session_state["own"] = recipe()
+        st.session_state["before_lesson"] = recipe()
     st.session_state["recipe"] = new
     st.session_state["lesson_open"], st.session_state["for_projector"] = lesson, presenter
     st.session_state["guesses_first"] = guesses_first
@@ -213,9 +213,9 @@ def ask_first(on: bool) -> None:
     st.session_state["changed"], st.session_state["guesses_first"] = True, on
 
 
-def own() -> Recipe:
+def before_lesson() -> Recipe:
     """Return the reader's Recipe from before the open lesson."""
-    return st.session_state["own"]
+    return st.session_state["before_lesson"]
 
 
 def address(recipe: Recipe, lesson: str | None) -> dict[str, str]:
@@ -235,7 +235,7 @@ def has_upload() -> bool:
     return sources.has_upload(recipe()) or "upload:" in str(here().values())
 
 
-def asked() -> dict[str, str | list[str]]:
+def query_parameters() -> dict[str, str | list[str]]:
     """Return the query parameters of the address, with several values of one name as a list."""
     given = {name: st.query_params.get_all(name) for name in st.query_params if name != TOKEN}
     return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
@@ -253,9 +253,9 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
             st.session_state["first_step"] = f"pages/{step.page}.py"
             return step.recipe, step.place, presenter == "true", guesses
         lesson = step.place
-    room = {"true": True, "false": False}.get(presenter, presenter)
+    projected = {"true": True, "false": False}.get(presenter, presenter)
     new = Recipe.from_query(fields)
-    presents = checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
+    presents = checks.setting(projected, Parameter("presenter", "", "boolean", False), "presenter")
     return new, lesson, presents, guesses
 
 
@@ -267,17 +267,17 @@ def follow_address(script: str) -> None:
     was last entered, also when the back button leads there.
     """
     st.session_state["page"] = path = script
-    query = asked()
-    own = st.session_state.pop("changed", False)
+    query = query_parameters()
+    changed = st.session_state.pop("changed", False)
     entered = st.session_state.setdefault("entered", {})
     if st.session_state.setdefault("path", path) != path:
         st.session_state["path"] = path
         page_entered()
         if not query:
-            own, entered[path] = True, here()
+            changed, entered[path] = True, here()
         say(None)
     meant = query or entered.get(path, {})
-    if not own and meant != st.session_state.get("address", {}):
+    if not changed and meant != st.session_state.get("address", {}):
         try:
             _take(*_read(meant))
         except InputError as error:

@@ -55,27 +55,27 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     found
         The differences; None while they are worked out.
     """
-    own, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
+    headline_key, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
     beside = clipped(evaluation, table)
-    if own != "none" and choice is not None:
-        own = choice
-    other = None if choice in (None, own) else choice
+    if headline_key != "none" and choice is not None:
+        headline_key = choice
+    other = None if choice in (None, headline_key) else choice
     found = found or differences(evaluation, PER_ROW)
     with headings.rows():
         for name in evaluation.applicable(HEADLINE):
-            keys = [key for key in (own, other) if key is not None]
+            keys = [key for key in (headline_key, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
-            changed = _changed(found.line(name, other), evaluation, own) if other is not None else {}
+            changed = _changed(found.line(name, other), evaluation, headline_key) if other is not None else {}
             st.metric(
                 METRICS[name].label,
                 " → ".join(dict.fromkeys(values)),
                 help=METRICS[name].help,
                 **changed,
             )
-    who = "Uncalibrated" if own == "none" else label_of(own)
+    who = "Uncalibrated" if headline_key == "none" else label_of(headline_key)
     then = f" → {label_of(other)}, then the change with its 95 % interval" if other else ""
-    shown = table.loc[list(filter(None, [own, other]))]
+    shown = table.loc[list(filter(None, [headline_key, other]))]
     st.caption(
         f"{who}{then}. {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}"
     )
@@ -132,16 +132,16 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
 
 def difference(change: float) -> dict[str, Any]:
     """Return the arguments of ``st.metric`` for a difference that is neither good nor bad, in grey."""
-    told = f"{change:+.2g}".replace("-", "−") if isfinite(change) and change else None
-    return {"delta": told, "delta_color": "gray", "delta_arrow": "off"}
+    delta = f"{change:+.2g}".replace("-", "−") if isfinite(change) and change else None
+    return {"delta": delta, "delta_color": "gray", "delta_arrow": "off"}
 
 
 def metrics(evaluation: Evaluation) -> None:
     """Draw the table of every metric of every calibrator, with the best value of each column marked."""
     headings.heading("Metrics on the test rows")
     every = toggle("reliability.all_metrics", evaluation.recipe)
-    asked = _more(evaluation)  # first: the last columns are out of sight
-    shown = [*asked, *(evaluation.metrics if every else MAIN)]
+    more = _more(evaluation)  # first: the last columns are out of sight
+    shown = [*more, *(evaluation.metrics if every else MAIN)]
     grid(
         formatted_metrics(evaluation, shown),
         width="stretch",
@@ -172,8 +172,8 @@ def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
     keys = list(evaluation.predictions)
     if len(keys) <= MOST:
         return {"key": "metrics"}
-    asked = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
-    here = [key for key in keys if key in (asked or leading(evaluation, keys))]
+    in_colour = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
+    here = [key for key in keys if key in (in_colour or leading(evaluation, keys))]
     name = f"metrics_{'_'.join(map(slug, here))}"  # a new table if the lines were chosen elsewhere
 
     def chosen() -> None:

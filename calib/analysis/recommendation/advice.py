@@ -259,8 +259,8 @@ def _unhelped(found: Choice) -> str:
 def _tried(found: Choice) -> list[str]:
     """Return the methods that differ from the uncalibrated model and from each other, the lowest score first."""
     table = found.table
-    own = [key for key in table.index if table.same[key] == key and key != "none"]
-    return sorted(own, key=lambda key: (table.score[key], complexity_of(key)))
+    distinct = [key for key in table.index if table.same[key] == key and key != "none"]
+    return sorted(distinct, key=lambda key: (table.score[key], complexity_of(key)))
 
 
 def _changes(found: Choice, keys: Iterable[str], columns: str = "change lower upper") -> str:
@@ -407,9 +407,9 @@ def headline(evaluation: Evaluation) -> str:
 
 def _ece(evaluation: Evaluation, key: str) -> str:
     """Describe the change of the ECE, if its interval excludes 0."""
-    recipe, (own, other) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
+    recipe, (p, raw) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
     view = View(bins=recipe.bins, strategy=recipe.binning)
-    change, low, high = difference_interval("ece", evaluation.sample, own, other, view)
+    change, low, high = difference_interval("ece", evaluation.sample, p, raw, view)
     if not (low > 0 or high < 0):
         return "no clear change in ECE"
     before, after = briefly(*evaluation.measured(["ece"])["ece"][["none", key]])

@@ -81,8 +81,8 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     if choice == start:
         reason = f"{score}. No other method is clearly better."
     else:
-        own = number(means[start])
-        reason = f"{score}. It is clearly better than {name_of(start)} ({own})."
+        loss = number(means[start])
+        reason = f"{score}. It is clearly better than {name_of(start)} ({loss})."
     answer = f"Use {name_of(choice)}." if choice != "none" else "Leave the probabilities as they are."
     if choice == start and start in never:
         reason = f"{capital(name_of(start))} gave the true class a probability of 0, but no other method is better."

@@ -100,9 +100,9 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
         return replace(found, sentences=(*found.sentences, _at_its_own_rate(evaluation, key)))
     if not evaluation.predictions:
         return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
-    own = key or reference_of(evaluation.predictions)
+    key = key or reference_of(evaluation.predictions)
     recipe = evaluation.recipe
-    return once(evaluation, ("verdict", own, recipe.bins, recipe.binning), lambda: _judge(evaluation, own))
+    return once(evaluation, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(evaluation, key))
 
 
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
@@ -113,9 +113,9 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
             "This verdict is at the class shares of the rows themselves; metrics and diagrams are at the stated "
             "shares, so their ECE differs."
         )
-    own = _judged(evaluation.before, key or "none").share
+    share = _judged(evaluation.before, key or "none").share
     return (
-        f"This verdict is at the base rate of the rows themselves, {percent(own)}; metrics and diagrams are at "
+        f"This verdict is at the base rate of the rows themselves, {percent(share)}; metrics and diagrams are at "
         f"{percent(evaluation.share)}, so their ECE differs."
     )
 
@@ -213,11 +213,11 @@ def _certain(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
     """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
-    own = float(evaluation.measured(["ece"])["ece"][key])
+    ece = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
-    chance, seen = briefly(most, own)
+    chance, seen = briefly(most, ece)
     these = evaluation.size_text
-    if own > most:
+    if ece > most:
         return f"On these {these} a calibrated model would show an ECE of up to {chance}; the observed ECE is {seen}."
     return (
         f"On these {these} a calibrated model may show an ECE of up to {chance}, and the observed ECE is {seen}. "

@@ -97,20 +97,20 @@ def gains(block: Block, offsets: Array) -> Array:
     base = softplus(sign * block.x)
     out = np.empty((len(KINDS), len(block.starts)))
     for j, (a, b, _) in enumerate(LINES):
-        moved = block.x + a if b == 1 else a + b * block.x
-        out[j] = block.sums(base - softplus(sign * _within(moved, block)))
+        log_odds = block.x + a if b == 1 else a + b * block.x
+        out[j] = block.sums(base - softplus(sign * _within(log_odds, block)))
     for j in range(len(MEMORIES)):
         out[len(LINES) + j] = block.sums(base - softplus(sign * _within(block.x + offsets[j], block)))
     return out
 
 
-def _within(moved: Array, block: Block) -> Array:
+def _within(log_odds: Array, block: Block) -> Array:
     """Let bets on clipped rows move away from the end only, so that the mean stays at most 1 for p beyond the clip."""
-    moved = np.clip(moved, -2 * FARTHEST, 2 * FARTHEST)
+    log_odds = np.clip(log_odds, -2 * FARTHEST, 2 * FARTHEST)
     if block.end is None:
-        return moved
-    moved = np.where(block.end < 0, np.maximum(moved, block.x), moved)
-    return np.where(block.end > 0, np.minimum(moved, block.x), moved)
+        return log_odds
+    log_odds = np.where(block.end < 0, np.maximum(log_odds, block.x), log_odds)
+    return np.where(block.end > 0, np.minimum(log_odds, block.x), log_odds)
 
 
 def next_renewal(last: int) -> int:

@@ -92,16 +92,16 @@ class Candidates:
         gram = np.stack([np.stack([v[i + j] for j in range(3)], -1) for i in range(3)], -2)
         prior = np.diag(PRIOR_SD**-2)
         held = gram + prior
-        moved = np.linalg.solve(held, score[:, :, None])[:, :, 0]
-        log = 0.5 * (score * moved).sum(axis=1) - 0.5 * np.linalg.slogdet(held)[1]
+        estimate = np.linalg.solve(held, score[:, :, None])[:, :, 0]
+        log = 0.5 * (score * estimate).sum(axis=1) - 0.5 * np.linalg.slogdet(held)[1]
         gaps = np.diff(np.append(self.row, self.rows)).astype(float)
         log += np.log(gaps)
         share = np.exp(log - log.max())
-        return share / share.sum(), moved
+        return share / share.sum(), estimate
 
     def began(self) -> dict[str, Any]:
         """Return row and moment of the likeliest beginning, and of the ends of its interval."""
-        share, moved = self.posterior()
+        share, estimate = self.posterior()
         # Every candidate represents the rows up to the next one: compare densities.
         likeliest = np.argsort(-share / np.diff(np.append(self.row, self.rows)), kind="stable")
         inside = likeliest[: int(np.searchsorted(np.cumsum(share[likeliest]), SHARE)) + 1]
@@ -112,9 +112,9 @@ class Candidates:
         return {
             "rows": {name: int(self.row[i]) for name, i in ends.items()},
             "moments": {name: self.moment[i].item() for name, i in ends.items()},
-            "shift": float(moved[best, 0]),
+            "shift": float(estimate[best, 0]),
             # z = x / 2: a slope in z is half a slope in x
-            "slope": 1 + float(moved[best, 1]) / 2,
+            "slope": 1 + float(estimate[best, 1]) / 2,
         }
 
     def state(self) -> dict[str, Any]:

@@ -89,10 +89,10 @@ def waiting(first: Array, base_rate: float, p: Array, when: Array, kind: str) ->
     names, starts = _cut(when, kind) if kind == "date" else ([_stretch(when, kind)], np.zeros(1, dtype=int))
     unit, lines = _unit(when, kind), []
     for name, start, end in zip(names, starts, np.append(starts[1:], len(p)), strict=True):
-        own = p[start:end]
+        batch = p[start:end]
         line = _span(f"{name}, labels incomplete", when[start:end], unit)
-        line |= {"rows": len(own), "predicted": own.mean(), **_spread(own)}
-        lines.append(line | {"base_rate": _rate(own, base_rate)} | _moved(first, own))
+        line |= {"rows": len(batch), "predicted": batch.mean(), **_spread(batch)}
+        lines.append(line | {"base_rate": _rate(batch, base_rate)} | _moved(first, batch))
     return pd.DataFrame(lines)
 
 

@@ -259,9 +259,9 @@ class Watcher:
 
     def _enter(self, y: Array, p: Array, moments: Array, starts: Array) -> dict[str, Array]:
         inside = np.clip(p, EDGE, 1 - EDGE)
-        moved = np.sign(p - inside)
-        self.clipped += int(np.count_nonzero(moved))
-        end = moved if moved.any() else None
+        beyond = np.sign(p - inside)
+        self.clipped += int(np.count_nonzero(beyond))
+        end = beyond if beyond.any() else None
         block = Block(np.log(inside) - np.log1p(-inside), y, inside, end, starts)
         first = self.candidates.batches
         number = (first + np.arange(len(starts))) % self.horizon

@@ -100,11 +100,11 @@ def marks_of(
         shapes = [_bridged(shape, on) for shape, on in zip(shapes, enough, strict=True)]
     low, high = part
     p = evaluation.predictions[keys[0]].p
-    some = (p >= low) & (p <= high)
+    within = (p >= low) & (p <= high)
     banded = shapes if record.band == "consistency" else ()
     return {
-        "p": [evaluation.predictions[one].p[some].tolist() for one in keys],
-        "y": evaluation.y[some].tolist(),
+        "p": [evaluation.predictions[one].p[within].tolist() for one in keys],
+        "y": evaluation.y[within].tolist(),
         "bins": evaluation.recipe.bins,
         "ringed": selected_rows(evaluation, selection).tolist(),
         "curves": [

@@ -291,8 +291,8 @@ def as_rows(comparison: str) -> pd.DataFrame:
     lines = lines[lines["result"] & lines["setup"].isin(chosen.setups)]
     index = pd.MultiIndex.from_product([lines["data"].unique(), chosen.setups], names=["data", "setup"])
     columns = {
-        metric: own.set_index(["data", "setup"])["value"]
-        for metric, own in lines.groupby("metric", sort=False)
+        metric: values.set_index(["data", "setup"])["value"]
+        for metric, values in lines.groupby("metric", sort=False)
     }
     wide = pd.DataFrame(columns, index=index).reset_index()
     for place, key in enumerate(KEYS[2:], start=2):
@@ -335,12 +335,12 @@ def with_published(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame
     """
     lines = published_values(paper)
     lines = lines[lines["metric"] == metric]
-    own = means.rename_axis("data").reset_index().melt("data", var_name="setup", value_name="own").dropna()
-    names = _printed_names(paper, tuple(lines["data"].unique()), own["data"].unique())
-    own = own[own["data"].isin(list(names))].assign(
+    long = means.rename_axis("data").reset_index().melt("data", var_name="setup", value_name="own").dropna()
+    names = _printed_names(paper, tuple(lines["data"].unique()), long["data"].unique())
+    long = long[long["data"].isin(list(names))].assign(
         printed_name=lambda table: table["data"].map(names).astype("str")
     )
-    found = own.merge(
+    found = long.merge(
         lines, left_on=["printed_name", "setup"], right_on=["data", "setup"], suffixes=("", "_printed")
     )
     ours, theirs = found["own"].to_numpy(), found["value"].to_numpy()

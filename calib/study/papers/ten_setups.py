@@ -178,11 +178,11 @@ def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd
     for name, line in table.iterrows():
         p[str(name)] = evaluations[line.placement].predictions[line.calibrator].p
     lowest, lines = str(table["brier"].idxmin()), {}
-    for name, own in p.items():
+    for name, predicted in p.items():
         held_out = name.replace("-oob", "-cal")
-        found = [*difference_interval("brier", first.sample, own, p[lowest], view_of_all(len(p)))]
+        found = [*difference_interval("brier", first.sample, predicted, p[lowest], view_of_all(len(p)))]
         if held_out in p and held_out != name:
-            found += difference_interval("accuracy", first.sample, own, p[held_out])
+            found += difference_interval("accuracy", first.sample, predicted, p[held_out])
         lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # zip stops early: accuracy is for oob only
     return table.assign(**pd.DataFrame.from_dict(lines, orient="index").reindex(columns=[*GAP_COLUMNS]))
 

@@ -319,10 +319,10 @@ def _first_page(recipe: Recipe) -> None:
 
 def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
     """Return the Evaluations under a random split of those Recipes for which the Reliability page has computed it."""
-    asked = {
+    recipes = {
         name: random_recipe(one.recipe) for name, one in evaluations.items() if one.recipe.split != "random"
     }
-    known = {name: recipe for name, recipe in asked.items() if is_fitted(recipe)}
+    known = {name: recipe for name, recipe in recipes.items() if is_fitted(recipe)}
     found = evaluations_of(known, kind="at_random") if known else {}
     return {name: one for name, one in (found or {}).items() if isinstance(one, Evaluation)}
 

@@ -94,15 +94,15 @@ def _use(wanted: Mapping[str, str | None], key: str) -> None:
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
     """Draw a toggle for a second file, and return whether it is on; turning it off applies ``without``."""
-    asked = f"asked_{widget}"
+    place = f"asked_{widget}"
 
     def turned(on: bool) -> None:
-        st.session_state[asked] = on
+        st.session_state[place] = on
         if not on and given is not None:
             state.update(**without)
 
     return shown(
-        st.toggle, widget, given is not None or st.session_state.get(asked, False), turned, label, help=help
+        st.toggle, widget, given is not None or st.session_state.get(place, False), turned, label, help=help
     )
 
 
@@ -251,15 +251,15 @@ def reading(recipe: Recipe, place: Any) -> None:
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
     if upload is None or about(upload.frame).header is None or isinstance(upload.file, LargeFile):
         return
-    asked = sources.reading(recipe)
+    options = sources.reading(recipe)
     try:
-        found = about(upload.file.read(**asked))
+        found = about(upload.file.read(**options))
     except InputError:
         found = about(upload.frame)  # the page shows the error below
-    with place, st.expander("File reading options", expanded=bool(asked), key="reading"):
+    with place, st.expander("File reading options", expanded=bool(options), key="reading"):
         sheets = found.sheets
         if len(sheets) > 1:
-            sheet = asked.get("sheet", found.sheet)
+            sheet = options.get("sheet", found.sheet)
             state.control(
                 st.selectbox,
                 "data_params.sheet",
@@ -272,7 +272,7 @@ def reading(recipe: Recipe, place: Any) -> None:
         state.control(
             st.number_input,
             "data_params.header",
-            asked.get("header", found.header),
+            options.get("header", found.header),
             "Header in row" if sheets else "Header in line",
             min_value=0,
             step=1,

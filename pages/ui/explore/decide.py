@@ -267,8 +267,8 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
 
 def _method(recipe: Recipe, methods: list[str]) -> str:
     """Return the method with intervals that is shown; draw a choice if there are several."""
-    own = recipe.setting("decide.interval")
-    method = own if own in methods else methods[0]
+    preferred = recipe.setting("decide.interval")
+    method = preferred if preferred in methods else methods[0]
     if len(methods) < 2:
         return method
     label, how = SETTINGS["decide.interval"].label, {"format_func": label_of, "required": True}

@@ -63,8 +63,8 @@ def names_of(evaluation: Evaluation) -> list[str]:
 
 def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the calibration of each group of a chosen column."""
-    names, own = names_of(evaluation), recipe.setting("reliability.group")
-    chosen = own if own in names else None
+    names, preferred = names_of(evaluation), recipe.setting("reliability.group")
+    chosen = preferred if preferred in names else None
     help = recipe.parameter("reliability.group").help
     label, first = "Groups by", "Choose a column"
     state.control(st.selectbox, "reliability.group", chosen, label, names, placeholder=first, help=help)
@@ -121,8 +121,8 @@ def options_of(recipe: Recipe) -> dict[str, Any]:
 
 
 def _key(evaluation: Evaluation, recipe: Recipe) -> str:
-    own = recipe.setting("groups.calibrator")
-    return own if own in evaluation.predictions else audited_by_default(evaluation)
+    preferred = recipe.setting("groups.calibrator")
+    return preferred if preferred in evaluation.predictions else audited_by_default(evaluation)
 
 
 def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
@@ -352,10 +352,10 @@ def segment(made: Audited, line: int) -> None:
         )
     with right:
         chart.show("audit_walk", made, heading="Cumulative differences in this segment", segment=words)
-    own = next((each for each in made.causes if line in (each.line, *each.others)), None)
-    if own is not None and own.others:
-        with st.expander(f"{counted(len(own.others), 'more segment')} with the same rows", key="same_rows"):
-            also = found.segments.iloc[[own.line, *own.others][:LISTED]].drop(columns="statistic")
+    cause = next((each for each in made.causes if line in (each.line, *each.others)), None)
+    if cause is not None and cause.others:
+        with st.expander(f"{counted(len(cause.others), 'more segment')} with the same rows", key="same_rows"):
+            also = found.segments.iloc[[cause.line, *cause.others][:LISTED]].drop(columns="statistic")
             alt = "Segments with the same rows"
             grid(
                 also.rename(columns=COLUMNS), hide_index=True, width="stretch", column_config=FORMATS, alt=alt

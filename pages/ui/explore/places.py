@@ -51,39 +51,39 @@ def _of_databases(now: str | None) -> None:
     if not known:
         return
     database, _, query = (now or "").partition("/")
-    asked = st.session_state.get("asked_database", database or None)
+    opened = st.session_state.get("asked_database", database or None)
     # Empty columns would leave a gap on a phone
-    columns = st.columns([3, 6, 2], vertical_alignment="bottom") if asked in known else [st.container()]
+    columns = st.columns([3, 6, 2], vertical_alignment="bottom") if opened in known else [st.container()]
     with columns[0]:
         shown(
             st.selectbox,
             "database",
-            asked if asked in known else None,
+            opened if opened in known else None,
             lambda chosen: st.session_state.update(asked_database=chosen),
             "Or a database",
             list(known),
             placeholder="Choose a database",
             help="Whoever runs the server names the databases and their queries. They are only read.",
         )
-    if asked not in known:
+    if opened not in known:
         return
-    tables = known[asked].tables()
+    tables = known[opened].tables()
     with columns[1]:
         shown(
             st.selectbox,
             "database_table",
-            query if asked == database and query in tables else None,
-            lambda chosen: places.want(f"database:{asked}/{chosen}"),
+            query if opened == database and query in tables else None,
+            lambda chosen: places.want(f"database:{opened}/{chosen}"),
             "Query or table",
             tables,
             placeholder="Choose a query or a table",
-            help=f"At most {known[asked].rows:,} rows, within {known[asked].seconds:g} seconds.",
+            help=f"At most {known[opened].rows:,} rows, within {known[opened].seconds:g} seconds.",
         )
-    if asked == database and query in tables:
+    if opened == database and query in tables:
         with columns[2]:
             st.button("Read again", key="read_again", on_click=lambda: places.want(f"database:{now}"))
-    if known[asked].allow_sql:
-        _typed(known[asked])
+    if known[opened].allow_sql:
+        _typed(known[opened])
 
 
 def _typed(database: Connection) -> None:

@@ -78,9 +78,9 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         # The verdict is about the model, which is grey if a reader asks for other lines
         of_the_model = not lines or reference_of(list(evaluation.predictions)) in lines
         finding = verdict_of(evaluation).headline if of_the_model else None
-        told: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
+        words: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
         chart.show(
-            "reliability", evaluation, moving=partial(moving.in_step, evaluation), **told, **view, **pick
+            "reliability", evaluation, moving=partial(moving.in_step, evaluation), **words, **view, **pick
         )
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
@@ -167,8 +167,8 @@ def claim(evaluation: Evaluation) -> None:
         (evaluation.dataset.digest, at_random.digest("fit")),
         f"about {duration(evaluation.seconds)}.",
     )
-    asked = "Comparing with a random split"
-    if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
+    what = "Comparing with a random split"
+    if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, what, cost, float("inf")):
         return
     other = evaluations.optional_evaluation(at_random, "random_split", "the random split")
     if other is None:
@@ -314,9 +314,9 @@ def models(evaluation: Evaluation) -> None:
     recipe = evaluation.recipe
     given = recipe.content == "predictions"
     options = evaluation.dataset.scores if given else [key for key in MODELS if key != "given"]
-    own = (recipe.score or options[0]) if given else recipe.model
+    first = (recipe.score or options[0]) if given else recipe.model
     named = str if given else lambda key: MODELS[key].label
-    options.remove(own)
+    options.remove(first)
     chosen = [key for key in recipe.setting("reliability.others") if key in options]
     state.control(
         st.multiselect,
@@ -328,7 +328,7 @@ def models(evaluation: Evaluation) -> None:
         placeholder="Choose score columns" if given else "Choose models",
         help=recipe.parameter("reliability.others").help,
     )
-    found = {named(own): evaluation}
+    found = {named(first): evaluation}
     for key in chosen:
         other = recipe.replace(**({"score": key} if given else with_model(recipe, key)))
         result = evaluations.optional_evaluation(other, f"beside_{key}", named(key))

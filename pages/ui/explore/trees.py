@@ -92,13 +92,13 @@ def depth_sweep(recipe: Recipe) -> DepthSweep:
 
 def _metric_drawn(recipe: Recipe, grown: DepthSweep) -> str:
     """Return the Recipe's metric, or for all classes together one that they have."""
-    own = recipe.setting("trees.metric")
-    return TOGETHER[0] if grown.data.joint and own not in TOGETHER else own
+    preferred = recipe.setting("trees.metric")
+    return TOGETHER[0] if grown.data.joint and preferred not in TOGETHER else preferred
 
 
 def metric(recipe: Recipe, grown: DepthSweep) -> None:
     """Draw the choice of the metric, and say whose settings the trees have."""
-    together, own = grown.data.joint, _metric_drawn(recipe, grown)
+    together, drawn = grown.data.joint, _metric_drawn(recipe, grown)
     posterior, intervals = (
         grown.data.posterior is not None,
         set(recipe.calibrators) & set(interval_methods()),
@@ -108,13 +108,13 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
         state.control(
             st.selectbox,
             "trees.metric",
-            own,
+            drawn,
             SETTINGS["trees.metric"].label,
             TOGETHER
             if together
-            else [key for key in dict.fromkeys([own, *DRAWN]) if there[METRICS[key].needs]],
+            else [key for key in dict.fromkeys([drawn, *DRAWN]) if there[METRICS[key].needs]],
             format_func=lambda key: (SCORES if together else METRICS)[key].label,
-            help=(SCORES if together else METRICS)[own].help,
+            help=(SCORES if together else METRICS)[drawn].help,
             width=300,
         )
         st.caption(_settings(recipe))
@@ -165,8 +165,8 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
     picture = st.container()
-    asked = 0.0 if state.lesson_open() else seconds  # a lesson's text needs them, so it does not ask
-    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
+    estimate = 0.0 if state.lesson_open() else seconds  # a lesson's text needs them, so it does not ask
+    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, estimate):
         with picture:
             return draw()
     if jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
@@ -209,54 +209,54 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
         return
     if not grown.scores:
         return
-    own = recipe.setting("trees.losses_of")
+    method = recipe.setting("trees.losses_of")
     state.control(
         st.segmented_control,
         "trees.losses_of",
-        own,
+        method,
         SETTINGS["trees.losses_of"].label,
-        list(dict.fromkeys([own, *recipe.calibrators])),
+        list(dict.fromkeys([method, *recipe.calibrators])),
         format_func=label_of,
         help=SETTINGS["trees.losses_of"].help,
         required=True,
     )
-    chart.show("depth_losses", grown.tables(), calibrator=own)
+    chart.show("depth_losses", grown.tables(), calibrator=method)
 
 
 def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
     """Draw reliability diagrams of one growth at a few depths, side by side."""
-    own = recipe.page("trees")
+    settings = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
         growth = _growth(recipe, grown.data)
         controls.choice("trees.leaves", recipe, and_then=lambda _: {"trees.node": None})
-        there = grown_depths(grown.points, growth, own.leaves)
+        there = grown_depths(grown.points, growth, settings.leaves)
         state.control(
             st.multiselect,
             "trees.depths",
-            list(own.depths),
+            list(settings.depths),
             SETTINGS["trees.depths"].label,
-            list(dict.fromkeys([*own.depths, *map(str, there), DEEPEST])),
-            max_selections=max(MOST_DIAGRAMS, len(own.depths)),
+            list(dict.fromkeys([*settings.depths, *map(str, there), DEEPEST])),
+            max_selections=max(MOST_DIAGRAMS, len(settings.depths)),
             store=tuple,
             help=SETTINGS["trees.depths"].help,
             format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
             width=420,
         )
     shown: dict[str, Evaluation] = {}
-    for depth in own.depths:
-        point = at_depth(grown.points, growth, own.leaves, depth)
+    for depth in settings.depths:
+        point = at_depth(grown.points, growth, settings.leaves, depth)
         if point is not None and grown.has_tree:
             shown[_name(point)] = _evaluation(recipe, grown, point)
     if shown:
         tables.diagrams(shown)
     else:
-        st.caption("Not grown yet." if own.depths else "Choose a depth above.")
+        st.caption("Not grown yet." if settings.depths else "Choose a depth above.")
 
 
 def _growth(recipe: Recipe, data: Dataset) -> str:
     """Return the growth of the diagrams, among those that the split allows; if a link names another one, the tree."""
-    own, offered = recipe.setting("trees.growth"), growths_of(recipe, data)
-    shown = own if own in offered else offered[0]
+    preferred, offered = recipe.setting("trees.growth"), growths_of(recipe, data)
+    shown = preferred if preferred in offered else offered[0]
     if len(offered) > 1:
         controls.choice("trees.growth", recipe, value=shown, offered=offered)
     return shown
@@ -282,17 +282,17 @@ def _evaluation(recipe: Recipe, grown: DepthSweep, point: DepthFit) -> Evaluatio
 
 def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
     """Return the tree at the chosen depth, leaves and method; end the page while it is missing."""
-    own = recipe.page("trees")
-    depths = grown_depths(grown.points, "tree", own.leaves)
-    point = at_depth(grown.points, "tree", own.leaves, str(own.depth))
+    settings = recipe.page("trees")
+    depths = grown_depths(grown.points, "tree", settings.leaves)
+    point = at_depth(grown.points, "tree", settings.leaves, str(settings.depth))
     if point is None or not grown.has_tree:
         st.caption("Not grown yet.")
         st.stop()
-    key = (grown.key, point.key, own.interval)
+    key = (grown.key, point.key, settings.interval)
     tree = refused = None
     try:
         tree = jobs.cached(
-            "grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval)
+            "grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=settings.interval)
         )
     except InputError as error:
         refused = plain(error)
@@ -301,7 +301,7 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
             state.control(
                 st.slider,
                 "trees.depth",
-                min(own.depth, depths[-1]),
+                min(settings.depth, depths[-1]),
                 SETTINGS["trees.depth"].label,
                 min_value=1,
                 max_value=depths[-1],
@@ -313,7 +313,7 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
         if tree is not None:
             controls.number(
                 "trees.row",
-                own.row,
+                settings.row,
                 SETTINGS["trees.row"].label,
                 none="none",
                 min_value=1,
@@ -329,14 +329,14 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
 
 def picture(recipe: Recipe, tree: GrownTree) -> None:
     """Draw the tree from the chosen node, and the path of the chosen row in words."""
-    own = recipe.page("trees")
-    row = own.row
+    settings = recipe.page("trees")
+    row = settings.row
     try:
         position = None if row is None else tree.position(row)
     except InputError as error:
         st.info(plain(error))
         row = position = None
-    root = own.node if own.node is not None and own.node < len(tree.nodes) else None
+    root = settings.node if settings.node is not None and settings.node < len(tree.nodes) else None
 
     def clicked(known: list) -> None:
         node = tree.nodes[int(known[0])]

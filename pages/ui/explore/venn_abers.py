@@ -50,8 +50,8 @@ def with_intervals(recipe: Recipe) -> Recipe:
 
 def shown_method(result: Evaluation) -> str:
     """Return the method whose pairs are drawn: the Recipe's, or Venn–Abers if that has none here."""
-    own = result.recipe.setting("venn_abers.interval")
-    return own if own in result.predictions else explaining.METHOD
+    preferred = result.recipe.setting("venn_abers.interval")
+    return preferred if preferred in result.predictions else explaining.METHOD
 
 
 def headline(result: Evaluation) -> None:
@@ -115,10 +115,10 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
         "held": (partial(_validity, recipe, result), ("interval_bins",)),
         "kinds": (partial(side_by_side, recipe, result), ("widths", "interval_means")),
     }
-    own = recipe.setting("venn_abers.details")
+    opened = recipe.setting("venn_abers.details")
     controls.choice("venn_abers.details", recipe, label_visibility="collapsed", width="stretch")
     named = [key for key, (_, charts) in sections.items() if any(map(stage.has, charts))]
-    for key in dict.fromkeys([*named, own]):
+    for key in dict.fromkeys([*named, opened]):
         sections[key][0]()
 
 
@@ -245,19 +245,19 @@ def _dragged(
     as_is: explaining.Explained, now: explaining.Explained, chosen: int, window: tuple[float, float]
 ) -> None:
     """Draw the calibration rows in view; the row itself, and those nearest to it, can be dragged."""
-    own, score = as_is.fits[chosen - 1], now.fits[chosen - 1].score
-    rows = explaining.calibration_rows(own)
+    fit, score = as_is.fits[chosen - 1], now.fits[chosen - 1].score
+    rows = explaining.calibration_rows(fit)
     if not explaining.can_move_rows(as_is) or len(rows) > MOST_STILL:
         return
-    near = _draggable(rows, own.score, window)
+    near = _draggable(rows, fit.score, window)
     places = {place: place for place in zip(rows["score"], rows["label"], strict=True)}
     if now.what_if is not None:
         places |= dict(moved_rows(now.what_if[0], "what_if"))
-    before = [(own.score, None), *((rows["score"][i], int(rows["label"][i])) for i in near)]
+    before = [(fit.score, None), *((rows["score"][i], int(rows["label"][i])) for i in near)]
     now_at = [(score, None), *(places[place] for place in before[1:])]
 
-    def dropped(moved: list[Point]) -> None:
-        pairs = zip(before, ((p.x, p.label) for p in moved), strict=True)
+    def dropped(placed: list[Point]) -> None:
+        pairs = zip(before, ((p.x, p.label) for p in placed), strict=True)
         text = " ".join(f"{_place(*old)}>{_place(*new)}" for old, new in pairs if new != old)
         state.update(**{"venn_abers.what_if": text})
 
@@ -326,7 +326,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
             "held-out rows."
         )
         return []
-    own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
+    placement, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
     placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
     options = [
         key
@@ -338,9 +338,9 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     state.control(
         st.pills,
         "venn_abers.beside",
-        [key for key in beside if key in options and key != own],
+        [key for key in beside if key in options and key != placement],
         SETTINGS["venn_abers.beside"].label,
-        [key for key in options if key != own],
+        [key for key in options if key != placement],
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
@@ -348,7 +348,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     )
     found = []
     for key in beside:
-        if key not in options or key == own:
+        if key not in options or key == placement:
             continue
         fits, seconds = expected_cost(result, key)
         other = with_intervals(recipe).replace(placement=key)

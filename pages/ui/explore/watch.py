@@ -81,8 +81,8 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
 def _watched(evaluation: Evaluation, recipe: Recipe) -> str:
     """Return the monitored calibrator: the chosen one, or the first."""
     keys = list(evaluation.predictions)
-    own = recipe.setting("watch.calibrator")
-    return own if own in keys else keys[0]
+    preferred = recipe.setting("watch.calibrator")
+    return preferred if preferred in keys else keys[0]
 
 
 def headline(seen: OverTime, evaluation: Evaluation) -> None:

@@ -45,12 +45,12 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
 
 def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
     """Draw the points and a new row, which can all be dragged, and the pair p0, p1 of the new row."""
-    own, given = values["score"], labelled_points(values["points"], f"{FIELD}.points")
-    scores = [own, *(score for score, _ in given)]
+    new, given = values["score"], labelled_points(values["points"], f"{FIELD}.points")
+    scores = [new, *(score for score, _ in given)]
     with st.expander("Drag the points", key="dragged", expanded=True):
         points.show(
             FIELD,
-            [Point(own), *(Point(score, label=label) for score, label in given)],
+            [Point(new), *(Point(score, label=label) for score, label in given)],
             _dropped,
             kind="scores",
             still=[],
@@ -62,10 +62,10 @@ def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
         )
 
 
-def _dropped(moved: list[Point]) -> None:
-    own, *others = moved
+def _dropped(placed: list[Point]) -> None:
+    new, *others = placed
     text = " ".join(f"{point.x:.15g}:{point.label}" for point in others)
-    _change(score=own.x, points=text, step=0)
+    _change(score=new.x, points=text, step=0)
 
 
 def _turn(found: Moves, point: int | list[int]) -> None:

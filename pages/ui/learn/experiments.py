@@ -136,8 +136,8 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
 
 def _ghost(experiment: Experiment, guess: int) -> placing.Ghost:
     """Return the guess as it stays in the picture."""
-    asked = Question("", experiment.answers, experiment.right, experiment.why, ghosts=experiment.ghosts)
-    return placing.Ghost(asked, guess)
+    question = Question("", experiment.answers, experiment.right, experiment.why, ghosts=experiment.ghosts)
+    return placing.Ghost(question, guess)
 
 
 def guess_of(recipe: Recipe, experiment: Experiment) -> str:
@@ -297,8 +297,8 @@ def _ask_again(experiment: Experiment) -> None:
 
 def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
     """Record an answer; with ``usual``, also restore the settings that the question is about."""
-    own = experiment.numbers(experiment.values({})) if usual else {}
-    _press_away(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
+    more = experiment.numbers(experiment.values({})) if usual else {}
+    _press_away(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | more).items()})
 
 
 def _press_away(**settings: Any) -> None:

@@ -152,8 +152,8 @@ def _dragged(line: ForecastLine) -> None:
     """Draw the points, which can be dragged between their neighbours, or up and down to change the true probability."""
     x = [position for position, _, _ in line.points]
 
-    def dropped(moved: list[Point]) -> None:
-        _change(replace(line, points=tuple((p.x, _float(p.y), p.label) for p in moved)))
+    def dropped(placed: list[Point]) -> None:
+        _change(replace(line, points=tuple((p.x, _float(p.y), p.label) for p in placed)))
 
     points.show(
         "finite",

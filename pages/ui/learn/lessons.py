@@ -282,7 +282,7 @@ def _moves(lesson: Lesson, number: int, waits: bool) -> None:
             open_step(lesson, number - 1)
         if number == len(lesson.steps):
             if st.button("Three questions", key="lesson_end", type=kind, shortcut="Right"):
-                _go(Path(LIST).stem, state.own().replace(**{"lessons.end": lesson.key}))
+                _go(Path(LIST).stem, state.before_lesson().replace(**{"lessons.end": lesson.key}))
         elif st.button("Next", key="lesson_next", type=kind, shortcut="Right"):
             open_step(lesson, number + 1)
 
@@ -319,7 +319,7 @@ def _aside(lesson: Lesson, number: int, step: Step) -> None:
 
 def _leave(label: str, kind: str) -> None:
     if st.button(label, key="lesson_leave", type=kind, help="Restores your own data and settings."):
-        _go(Path(LIST).stem, state.own())
+        _go(Path(LIST).stem, state.before_lesson())
 
 
 def open_step(lesson: Lesson, number: int) -> None:

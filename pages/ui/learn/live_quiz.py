@@ -65,8 +65,8 @@ def show(code: str) -> None:
         browser.in_room(code, closed=True)
         _gone(code, error)
         return
-    room, key = st.session_state.get("own_room", ("", ""))
-    mine = key if room == code else None
+    own_code, key = st.session_state.get("own_room", ("", ""))
+    mine = key if own_code == code else None
     who = browser.in_room(code, mine)
     if mine or (who and _opened(code, who["key"])):
         _teacher(*st.session_state["own_room"])

@@ -21,7 +21,7 @@ def _steps(recipe: Recipe, values: dict[str, Any]) -> None:
     parameter = next(p for p in experiment.parameters if p.name == "embedding")
     if int(values["detail"]) > 2:
         experiments.control(parameter, "overlap.embedding", values["embedding"])
-    own = {name: values[name] for name in ("detail", "embedding")}
-    found = experiments.simulated(experiment, own, recipe.seed, "overlap_data")
+    settings = {name: values[name] for name in ("detail", "embedding")}
+    found = experiments.simulated(experiment, settings, recipe.seed, "overlap_data")
     if found is not None:
         chart.show("overlap_data", found)

@@ -228,10 +228,10 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
             help="The server downloads these data sets from openml.org and keeps them in its cache.",
         )
         if press.form_submit_button("Fetch", width="stretch"):
-            asked = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
-            jobs.forget(FETCH, [(name, protocol.data) for name in asked])
+            names = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
+            jobs.forget(FETCH, [(name, protocol.data) for name in names])
             before = recipe.given("run", "sets").get("sets", ())  # the default gives way
-            state.update(**{"run.sets": tuple(dict.fromkeys([*before, *asked]))} if asked else {})
+            state.update(**{"run.sets": tuple(dict.fromkeys([*before, *names]))} if names else {})
             st.rerun()
 
 
@@ -370,8 +370,8 @@ def _subset(
     recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any
 ) -> list[str]:
     """Draw a choice among options and return it; empty for the protocol's own."""
-    asked = recipe.setting(f"run.{name}")
-    chosen = [one for one in asked if one in options]
+    stated = recipe.setting(f"run.{name}")
+    chosen = [one for one in stated if one in options]
     state.control(
         st.multiselect,
         f"run.{name}",
@@ -383,7 +383,7 @@ def _subset(
         help=help,
         **more,
     )
-    for one in asked:
+    for one in stated:
         if one not in options:
             st.warning(plain(f"{one!r} is not among the {name} of the protocol, so it is not used."))
     return chosen

@@ -432,9 +432,9 @@ def _remarks(table: StudyTable) -> None:
     """Draw the remarks on printed values, each with the number of values."""
     remarks = table.frame["remark"]
     for remark in dict.fromkeys(filter(None, remarks)):
-        own = table.frame[remarks == remark]
-        what = "Not compared" if not own["comparable"].any() else "Note"
-        st.markdown(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
+        lines = table.frame[remarks == remark]
+        what = "Not compared" if not lines["comparable"].any() else "Note"
+        st.markdown(plain(f"{what} ({counted(len(lines), 'value')}): {remark}"))
 
 
 def _download(table: StudyTable) -> None:

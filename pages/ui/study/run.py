@@ -77,8 +77,8 @@ def work(study: Study) -> None:
         return
     now = _standing(study)
     missing = of.cells - now.done
-    asked = partial(jobs.may_begin, KIND, key_of(study), _size(study), seconds=float("inf"), main=True)
-    if missing and not asked(cost=_cost(study, missing)):
+    may_begin = partial(jobs.may_begin, KIND, key_of(study), _size(study), seconds=float("inf"), main=True)
+    if missing and not may_begin(cost=_cost(study, missing)):
         st.caption("A run is one fold of one data set with one model; all setups with that model share it.")
         jobs.run(KIND, WHAT, {})
         so_far(study)
