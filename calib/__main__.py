@@ -54,7 +54,15 @@ from calib.data import (
     unchanged,
 )
 from calib.data.target import POSITIVE, TOGETHER
-from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
+from calib.evaluate import (
+    MANY_ROWS,
+    Evaluation,
+    announcement,
+    evaluate,
+    expected_cost,
+    expected_seconds,
+    fits_every_row,
+)
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
     FORMS,
@@ -114,6 +122,7 @@ REPORT = ("title", "purpose", "author")  # options of the report, which are also
 ALL = "_all_classes"  # suffix of scores of all K classes
 MOST_ROWS = 60  # rows of a printed table; of a longer one, only both ends are printed
 MOST_FAILURES = 10  # failures of a study that are printed one by one
+SECONDS_SAID = 10.0  # a fit that is expected to take longer is announced
 SECONDS_A_LINE = 5  # seconds between lines of a study's progress, if a line cannot be updated
 
 
@@ -667,12 +676,16 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
 
 
 def _print_cost(recipe: Recipe, dataset: Dataset) -> None:
-    """Estimate and print, from one fit, how long refitting the model for every row will take."""
+    """Estimate and print, from smaller fits, how long a fit of many rows or one refit per row will take."""
     if fits_every_row(recipe):
         once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
         print(f"note: placement={recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
+    elif dataset.n >= MANY_ROWS and recipe.content == "features":
+        seconds = expected_seconds(recipe, dataset, short=SECONDS_SAID / 2)
+        if seconds > SECONDS_SAID:
+            print(f"note: {announcement(dataset.n, seconds)}", file=sys.stderr, flush=True)
 
 
 def _export(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from calib.evaluate.fitting import fit_rows, split
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.wording import duration
 from calib.recipe import Recipe
 
 MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most fits
@@ -73,6 +74,15 @@ def expected_seconds(
         placed.scores_of(placed.model, X)
         return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.learned)
     return whole
+
+
+def announcement(rows: int, seconds: float) -> str:
+    """Say how long a fit takes.
+
+    >>> announcement(100_000, 200)
+    'Fitting 100,000 rows takes about 3 minutes.'
+    """
+    return f"Fitting {rows:,} rows takes about {duration(seconds)}."
 
 
 def _extrapolated(times: Sequence[tuple[int, float]], rows: int) -> float:

@@ -6,7 +6,7 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -18,6 +18,7 @@ from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
     Fitted,
+    announcement,
     calibrate,
     expected_cost,
     expected_seconds,
@@ -27,7 +28,7 @@ from calib.evaluate import (
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.wording import class_named, duration
+from calib.kernel.wording import class_named
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -374,11 +375,11 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
     """Tell whether the fit may begin; if it may take long, smaller fits first give the cost."""
-    key = _fit_key(recipe, data)
-    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or recipe.content == "predictions":
-        return True
     if not fits_every_row(recipe):
-        return data.n < MANY_ROWS or _announced(data, recipe)
+        return may_fit({"": recipe})
+    key = _fit_key(recipe, data)
+    if is_fitted(recipe) or jobs.started(jobs.PAGE, key):
+        return True
     found = evaluations_of({"": recipe.replace(placement="split")}, what="Fitting the model once")
     if found is None:
         return False
@@ -388,16 +389,38 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
     )
 
 
-def _announced(data: Dataset, recipe: Recipe) -> bool:
-    """Tell whether a fit of many rows may begin; if small fits show that it takes long, after a click."""
-    key = _fit_key(recipe, data)
-    estimate = {key: lambda watch: expected_seconds(recipe, data, watch, short=jobs.UNASKED / 2)}
-    found = jobs.run("estimate", "Estimating how long the fit takes", estimate)
-    if found is None:
+def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE) -> bool:
+    """Tell whether the fits of ``evaluations_of`` may begin; if those of many rows take long, after a click."""
+    asked: dict[tuple[str, str], tuple[Recipe, Dataset]] = {}
+    for recipe in recipes.values():
+        data = _or_why(_answerable, recipe)
+        if isinstance(data, Dataset) and data.n >= MANY_ROWS and not _is_begun(recipe, data, kind):
+            asked[_fit_key(recipe, data)] = recipe, data
+    seconds = expected(list(asked.values()))
+    if seconds is None:
         return False
-    takes = f"Fitting {data.n:,} rows takes about {duration(found[0])}"
-    cost = f"{takes}. It runs in the background, and you can cancel it."
-    return jobs.may_begin(jobs.PAGE, key, MODELS[recipe.model].label, cost, found[0], main=True)
+    models = dict.fromkeys(MODELS[recipe.model].label for recipe, _ in asked.values())
+    rows = sum(data.n for _, data in asked.values())
+    return jobs.may_begin(kind, tuple(asked), ", ".join(models), cost_of(rows, seconds), seconds, main=True)
+
+
+def cost_of(rows: int, seconds: float) -> str:
+    """Return the cost of fits in words."""
+    return f"{announcement(rows, seconds)} It runs in the background, and you can cancel it."
+
+
+def _is_begun(recipe: Recipe, data: Dataset, kind: str) -> bool:
+    """Tell whether a fit is there, is running or needs no estimate."""
+    without = recipe.content == "predictions" or fits_every_row(recipe)
+    return without or is_fitted(recipe) or jobs.started(kind, _fit_key(recipe, data))
+
+
+def expected(asked: Sequence[tuple[Recipe, Dataset]]) -> float | None:
+    """Return the expected seconds of these fits of many rows together; None, with progress, while small fits run."""
+    short = jobs.UNASKED / 2 / max(len(asked), 1)
+    calls = {_fit_key(*one): lambda watch, one=one: expected_seconds(*one, watch, short=short) for one in asked}
+    found = jobs.run("estimate", "Estimating how long the fit takes", calls)
+    return None if found is None else sum(found)
 
 
 def optional_evaluation(

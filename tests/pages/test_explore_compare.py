@@ -21,8 +21,9 @@ from calib.export import (
     write_recipes,
 )
 from calib.kernel.wording import number
+from pages.ui import evaluations, jobs
 from tests.evaluated import evaluated
-from tests.pages.app import faults, go, headline, messages, page, settled, table, titles
+from tests.pages.app import faults, go, headline, jobs_of, messages, page, settled, table, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -67,6 +68,29 @@ def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
     settled(at.button(key="forget_0").click().run())
     assert list(at.session_state["kept_recipes"]) == ["Second"]
     assert faults(at) == []
+
+
+def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time_together(monkeypatch):
+    asked = []
+    monkeypatch.setattr(jobs, "UNASKED", 10.0)
+    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(
+        evaluations, "expected_seconds", lambda recipe, *_, short: asked.append(recipe.model) or 7.0
+    )
+    at = keep(page("explore_compare", **QUICK))
+    assert "start_compared" not in [button.key for button in at.button]  # 7 seconds begin at once
+    at.button(key="forget_0").click().run()
+    at.session_state["kept_recipes"] = {
+        name: Recipe(**QUICK).replace(model=name) for name in ("decision_tree", "logistic_regression")
+    }
+    at = settled(at.run())
+    assert sorted(asked) == ["decision_tree", "logistic_regression", "naive_bayes"]
+    assert any("Fitting 1,138 rows takes about 14 seconds" in text.value for text in at.markdown)
+    assert not jobs_of(at, "compared")
+    at = settled(at.button(key="start_compared").click().run())
+    assert faults(at) == []
+    assert {"decision_tree", "logistic_regression"} <= set(table(at, "Brier score").iloc[:, 0])
+    assert len(asked) == 3
 
 
 def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():

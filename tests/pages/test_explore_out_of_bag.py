@@ -13,7 +13,7 @@ from calib.models import MODELS
 from calib.sources import load
 from calib.study.papers.ten_setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
 from pages.ui.explore import out_of_bag
-from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, titles
 
 STEM = "explore_out_of_bag"
 GAUSSIAN = {"data": "synthetic:gaussian", "data_params": '{"n":200}'}
@@ -107,6 +107,19 @@ def test_two_fits_serve_ten_setups_and_the_merge_rule_needs_none(monkeypatch):
     assert not shown(at).equals(before)
     go(at, "explore_reliability")  # the page of the held-out placement finds its fit
     assert len(fits) == 2
+
+
+def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time(monkeypatch):
+    from pages.ui import evaluations, jobs
+
+    monkeypatch.setattr(jobs, "UNASKED", 10.0)
+    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda *_, short: 100.0)
+    at = page(STEM, **SMALL, seed="11")
+    assert any("Fitting 400 rows takes about 3 minutes" in text.value for text in at.markdown)  # two fits
+    assert not jobs_of(at, "fits")
+    at = settled(at.button(key="start_fits").click().run())
+    assert (len(shown(at)), faults(at)) == (10, [])
 
 
 def test_the_papers_settings_are_a_press_away_and_named_until_then(monkeypatch):

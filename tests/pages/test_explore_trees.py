@@ -15,7 +15,7 @@ from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, 
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
-from calib.kernel.wording import brief, class_named
+from calib.kernel.wording import brief, class_named, duration
 from calib.metrics import brier_score
 from calib.sources import load
 from tests.evaluated import evaluated
@@ -223,6 +223,27 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
     assert faults(at) == []
     at = go(go(at, "explore_decide"), STEM)
     assert len(at.metric) == 3  # agreed once
+
+
+def test_trees_of_many_rows_wait_for_a_click_beside_their_time(monkeypatch):
+    from pages.ui import evaluations, jobs
+    from pages.ui.explore import trees
+
+    asked = []
+    monkeypatch.setattr(jobs, "UNASKED", 10.0)
+    monkeypatch.setattr(trees, "MANY_ROWS", 100)
+    monkeypatch.setattr(
+        evaluations, "expected_seconds", lambda recipe, *_, short: asked.append(recipe) or 10.0
+    )
+    at = opened(seed="7")
+    seconds = depth.tree_seconds(120, 10.0)
+    assert any(f"Fitting 120 rows takes about {duration(seconds)}" in text.value for text in at.markdown)
+    assert asked == [depth_recipe(recipe_of(seed="7"), "tree")]
+    assert not jobs_of(at, "depths")
+    at = settled(at.button(key="start_depths").click().run())
+    assert (len(at.metric), faults(at)) == (3, [])
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda *_, short: 0.1)
+    assert len(opened(seed="8").metric) == 3  # a short time asks nothing
 
 
 @pytest.mark.soak

@@ -43,12 +43,13 @@ from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
-from pages.ui.evaluations import evaluations_of, is_fitted, load, or_previous
+from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
 MOST_SIDE_BY_SIDE = 6
+COMPARED = "compared"  # kind of work
 LONGEST, LONGEST_TEXT = 60, 400  # letters of a name, and of a line on the report's first page
 
 
@@ -163,7 +164,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     if not recipes:
         st.info("Choose at least one of the settings that you have kept.")
         return {}
-    found = evaluations_of(recipes, kind="compared")
+    found = evaluations_of(recipes, COMPARED) if may_fit(recipes, COMPARED) else None
     if found is None:
         return or_previous("compared", None) or {}
     shown = {}

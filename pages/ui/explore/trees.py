@@ -17,6 +17,7 @@ from calib.analysis.depth import (
     TOGETHER,
     DepthFit,
     at_depth,
+    depth_recipe,
     depth_scores,
     forest_cost,
     grown_depths,
@@ -25,11 +26,12 @@ from calib.analysis.depth import (
     sweep,
     sweep_key,
     tree_is_grown,
+    tree_seconds,
     why_not_grown,
 )
 from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
-from calib.evaluate import Evaluation
+from calib.evaluate import MANY_ROWS, Evaluation
 from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
 from calib.figures.depth import best_cells, measure
@@ -159,8 +161,10 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
             grown.scores[point.key] = depth_scores(recipe, point)
 
     if not grown.has_tree:  # the rest of the page needs only the tree
-        tree = {(*grown.key, "tree"): partial(grow, False)}
-        if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
+        key = (*grown.key, "tree")
+        if not _may_grow(recipe, grown.data, key):
+            return draw()
+        if jobs.run("depths", "Growing trees", {key: partial(grow, False)}, meanwhile=draw) is None:
             return st.container()
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
@@ -172,6 +176,19 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
     if jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
         return draw(all_of_it=True)
     return st.container()
+
+
+def _may_grow(recipe: Recipe, data: Dataset, key: tuple[Any, ...]) -> bool:
+    """Tell whether the tree may be grown at every depth; if many rows take long, after a click."""
+    # A lesson's text needs the trees, so it does not ask
+    if data.n < MANY_ROWS or jobs.started("depths", key) or state.lesson_open():
+        return True
+    full = evaluations.expected([(depth_recipe(recipe, "tree"), data)])
+    if full is None:
+        return False
+    seconds = tree_seconds(data.n, full)
+    cost = evaluations.cost_of(data.n, seconds)
+    return jobs.may_begin("depths", key, "A tree of every depth", cost, seconds, main=True)
 
 
 def _headline(grown: DepthSweep, name: str) -> None:
