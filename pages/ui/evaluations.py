@@ -418,7 +418,9 @@ def _is_begun(recipe: Recipe, data: Dataset, kind: str) -> bool:
 def expected(asked: Sequence[tuple[Recipe, Dataset]]) -> float | None:
     """Return the expected seconds of these fits of many rows together; None, with progress, while small fits run."""
     short = jobs.UNASKED / 2 / max(len(asked), 1)
-    calls = {_fit_key(*one): lambda watch, one=one: expected_seconds(*one, watch, short=short) for one in asked}
+    calls = {
+        _fit_key(*one): lambda watch, one=one: expected_seconds(*one, watch, short=short) for one in asked
+    }
     found = jobs.run("estimate", "Estimating how long the fit takes", calls)
     return None if found is None else sum(found)
 
