@@ -375,7 +375,7 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
     """Tell whether the fit may begin; if it may take long, smaller fits first give the cost."""
-    if not fits_every_row(recipe):
+    if recipe.content == "predictions" or not fits_every_row(recipe):
         return may_fit({"": recipe})
     key = _fit_key(recipe, data)
     if is_fitted(recipe) or jobs.started(jobs.PAGE, key):
@@ -397,8 +397,8 @@ def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE) -> bool:
         if isinstance(data, Dataset) and data.n >= MANY_ROWS and not _is_begun(recipe, data, kind):
             asked[_fit_key(recipe, data)] = recipe, data
     seconds = expected(list(asked.values()))
-    if seconds is None:
-        return False
+    if not asked or seconds is None:
+        return not asked
     models = dict.fromkeys(MODELS[recipe.model].label for recipe, _ in asked.values())
     rows = sum(data.n for _, data in asked.values())
     return jobs.may_begin(kind, tuple(asked), ", ".join(models), cost_of(rows, seconds), seconds, main=True)
