@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
+from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.recipe import DEFAULT_DATA
 from pages.ui import controls, state
@@ -49,7 +50,12 @@ def in_background(what: str, call: Callable[[Watch], Any]) -> Any:
 
 def _into(found: Future[Any], call: Callable[[Watch], Any], watch: Watch) -> None:
     try:
-        found.set_result(call(watch))
+        made = call(watch)
+        if watch.cancel.is_set():  # nobody waits: a large table would stay in memory
+            del made
+            release_memory()
+        else:
+            found.set_result(made)
     except BaseException as error:  # passed on to the page that waits
         found.set_exception(error)
 

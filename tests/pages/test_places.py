@@ -2,6 +2,8 @@
 
 import sqlite3
 import threading
+import weakref
+from concurrent.futures import Future
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ import pytest
 
 from calib import sources
 from calib.data import TableFile, TooLargeError, counting, database, read
+from calib.kernel.progress import Watch
 from calib.sources import digest
-from pages.ui import places
+from pages.ui import places, waiting
 from tests.pages.app import bring, faults, go, jobs_of, messages, page, settled
 from tests.waiting import LIMIT, until
 
@@ -574,3 +577,19 @@ def test_a_file_of_the_folder_that_changes_while_it_is_read_gets_one_message_and
     at = chosen(page("explore_data"), "other.csv")
     assert not faults(at)
     assert at.session_state["recipe"].data.startswith("folder:other.csv@")
+
+
+def test_a_table_that_is_read_to_its_end_after_a_cancel_is_dropped():
+    watch, found = Watch(), Future()
+    waiting._into(found, lambda _: pd.DataFrame({"x": [1]}), watch)
+    assert found.done()
+    left, read = Future(), []
+
+    def call(watch):
+        watch.cancel.set()
+        frame = pd.DataFrame({"x": [1]})
+        read.append(weakref.ref(frame))
+        return frame
+
+    waiting._into(left, call, watch)
+    assert (left.done(), read[0]()) == (False, None)
