@@ -109,11 +109,10 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
                 value = float(np.subtract(one[0], other[0]))
                 below = float(np.hypot(one[0] - one[1], other[2] - other[0]))
                 above = float(np.hypot(one[2] - one[0], other[0] - other[1]))
-            finite = [_clipped(each, key) if metric == "log_loss" else np.nan for each in (honest, random)]
+            finite = [np.nan, np.nan]
+            if metric == "log_loss":
+                clipped = "log_loss_clipped"
+                finite = [float(each.measured([clipped])[clipped][key]) for each in (honest, random)]
             lines.append((key, metric, one[0], other[0], value, value - below, value + above, *finite))
     columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
     return Optimism(pd.DataFrame(lines, columns=[*columns, "honest_clipped", "random_clipped"]))
-
-
-def _clipped(evaluation: Evaluation, key: str) -> float:
-    return float(evaluation.measured(["log_loss_clipped"])["log_loss_clipped"][key])

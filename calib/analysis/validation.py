@@ -113,13 +113,9 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     lines = []
     for t in at:
         for rule, p in rules.items():
-            lines.append((t, rule, *_benefit(evaluation, p, t)))
+            benefit = (p > t) * benefits(evaluation.y, t)
+            lines.append((t, rule, *mean_interval(evaluation.sample, benefit, steps=benefit_steps(t))))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
-
-
-def _benefit(evaluation: Evaluation, p: np.ndarray, t: float) -> tuple[float, float, float]:
-    acted = (p > t) * benefits(evaluation.y, t)
-    return mean_interval(evaluation.sample, acted, steps=benefit_steps(t))
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

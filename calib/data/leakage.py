@@ -170,7 +170,8 @@ def _evenly_spaced(rows: np.ndarray) -> np.ndarray:
 
 def _area(column: pd.Series, y: np.ndarray) -> float:
     """Return the AUC that the column alone reaches."""
-    areas = [_either_way(where, y) for where in _gaps(column)]
+    missing = column.isna().to_numpy(dtype=bool)
+    areas = [_either_way(missing.astype(float), y)] if missing.any() else []
     if is_number(column) or column.dtype.kind == "M":
         areas.append(_either_way(_filled(column), y))
     else:
@@ -182,11 +183,6 @@ def _area(column: pd.Series, y: np.ndarray) -> float:
 def _either_way(scores: np.ndarray, y: np.ndarray) -> float:
     area = float(auc(scores[:, None], y)[0])
     return max(area, 1 - area)
-
-
-def _gaps(column: pd.Series) -> list[np.ndarray]:
-    missing = column.isna().to_numpy(dtype=bool)
-    return [missing.astype(float)] if missing.any() else []
 
 
 def _filled(column: pd.Series) -> np.ndarray:

@@ -112,15 +112,10 @@ def cumulative_differences(
     if whose is None:
         return CumulativeDifferences(share, walk, tied.scores, float(sigma))
     stretch = np.searchsorted(tied.scores, p) * min(STRETCHES, len(tied.scores)) // len(tied.scores)
-    sums = _by_cluster((y - p) * or_ones(weights, len(y)) / total, stretch, whose)
+    sums = csr_array(((y - p) * or_ones(weights, len(y)) / total, (stretch, whose)))  # (stretches, clusters)
     return CumulativeDifferences(
         share, walk, tied.scores, float(np.linalg.norm(sums.sum(axis=0))), _p_values(sums)
     )
-
-
-def _by_cluster(differences: Array, stretch: Array, whose: Array) -> csr_array:
-    """Return sums (stretches, clusters) of the rows' differences."""
-    return csr_array((differences, (stretch, whose)))
 
 
 def _p_values(sums: csr_array) -> tuple[float, float]:

@@ -105,7 +105,8 @@ class MetricSummary:
     @cached_property
     def ranks(self) -> pd.DataFrame:
         """Data sets × setups, 1 for the best, ties averaged, infinite values tied last."""
-        return self._like(comparison.ranks(*self._direction))
+        ranks = comparison.ranks(*self._direction)
+        return pd.DataFrame(ranks, index=self.compared.index, columns=self.setups)
 
     @property
     def average_ranks(self) -> pd.Series:
@@ -154,7 +155,7 @@ class MetricSummary:
     @cached_property
     def win_rates(self) -> pd.DataFrame:
         """Setups by mean share of the others that they beat, with the ends of 95 % intervals over data sets."""
-        return self._means(comparison.win_rates(*self._direction))
+        return pd.DataFrame(vars(comparison.win_rates(*self._direction)), index=self.setups)
 
     @cached_property
     def regret(self) -> pd.DataFrame:
@@ -167,14 +168,8 @@ class MetricSummary:
         found = np.isinf(self.compared)
         return {name: found.index[found[name]].tolist() for name in self.setups if found[name].any()}
 
-    def _like(self, values: Array) -> pd.DataFrame:
-        return pd.DataFrame(values, index=self.compared.index, columns=self.setups)
-
     def _square(self, values: Array) -> pd.DataFrame:
         return pd.DataFrame(values, index=self.setups, columns=self.setups)
-
-    def _means(self, found: comparison.Means) -> pd.DataFrame:
-        return pd.DataFrame(vars(found), index=self.setups)
 
 
 def summarise(

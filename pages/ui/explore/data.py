@@ -123,13 +123,9 @@ def other_file(recipe: Recipe) -> None:
     table_picker(
         f"A table with the same columns: {FORMATS}",
         key="other_file",
-        on_change=_judge_on,
+        on_change=lambda: receive_table("other_file", _use_as_test_set, state.recipe().judge_file or ""),
         help="The file stays in this session's memory and is never written to disk.",
     )
-
-
-def _judge_on() -> None:
-    receive_table("other_file", _use_as_test_set, state.recipe().judge_file or "")
 
 
 def _use_as_test_set(key: str) -> None:

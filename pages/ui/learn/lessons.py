@@ -92,7 +92,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     beside = dict.fromkeys(map(part_of, step.beside))  # each once
     with text:
         if not (state.presenter() and _answered(step)):  # the words need the height
-            _text(step)
+            st.markdown(*linked((step.text,)))
         parts = {
             "words": st.container(key=None if step.question else "step_words")
         }  # a phone's order (lesson.css)
@@ -266,7 +266,8 @@ def _place(lesson: Lesson, number: int, step: Step) -> None:
         # The number first: a phone cuts a long title
         st.caption(f"Step {number} of {len(lesson.steps)} · {plain(lesson.title)}", width="stretch")
         if step.departed(state.recipe()):
-            st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
+            reset = partial(state.replace, step.recipe, step.place)
+            st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=reset)
         presenter("tertiary")
         _leave("Leave the lesson", "tertiary")
 
@@ -285,11 +286,6 @@ def _moves(lesson: Lesson, number: int, waits: bool) -> None:
                 _go(Path(LIST).stem, state.before_lesson().replace(**{"lessons.end": lesson.key}))
         elif st.button("Next", key="lesson_next", type=kind, shortcut="Right"):
             open_step(lesson, number + 1)
-
-
-def _text(step: Step) -> None:
-    (text,) = linked((step.text,))
-    st.markdown(text)
 
 
 def _what_to_see(step: Step) -> None:
@@ -326,10 +322,6 @@ def open_step(lesson: Lesson, number: int) -> None:
     """Go to a step with its own settings, whatever was changed before."""
     step = lesson.steps[number - 1]
     _go(step.page, step.recipe, step.place)
-
-
-def _reset(step: Step) -> None:
-    state.replace(step.recipe, step.place)
 
 
 def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:

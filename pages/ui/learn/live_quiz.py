@@ -451,12 +451,7 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
         _feedback(seen.mine, seen.round)
     else:
         _answers(code, seat, seen, seen.round)
-    if seen.round:
-        _small_picture(seen.round, open=seen.asked)
-
-
-def _small_picture(asked: Round, open: bool) -> None:
-    if image := pictures().of(asked, current.theme(), open):
+    if seen.round and (image := pictures().of(seen.round, current.theme(), seen.asked)):
         st.image(image, alt="The picture on the projector", width="stretch")
 
 

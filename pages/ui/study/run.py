@@ -207,7 +207,7 @@ def continue_later(recipe: Recipe) -> None:
         with st.container(horizontal=True):
             content = running().store.content
             button("Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
-            st.button("Discard results", key="run_discard", on_click=_discard)
+            st.button("Discard results", key="run_discard", on_click=lambda: _use(Store.in_memory()))
         st.caption(
             "Results stay in this session's memory. Download the results file to continue later, here or with "
             "--store. A study pauses while another page is open."
@@ -219,10 +219,6 @@ def continue_later(recipe: Recipe) -> None:
             on_change=lambda: received("run_store_file", _continue),
             max_upload_size=MOST_STORE,
         )
-
-
-def _discard() -> None:
-    _use(Store.in_memory())
 
 
 def _use(store: Store) -> None:
