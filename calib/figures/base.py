@@ -131,6 +131,16 @@ def predictions_of(
     return {key: evaluation.predictions[key] for key in shown if key in evaluation.predictions}
 
 
+def predictions_to_draw(
+    evaluation: Evaluation, calibrators: Sequence[str] | None = None
+) -> dict[str, Predictions]:
+    """Take the predictions of these calibrators (all by default); refuse if the evaluation has none of them."""
+    shown = predictions_of(evaluation, calibrators)
+    if not shown:
+        raise InputError("Nothing to draw: choose a calibrator that works here.")
+    return shown
+
+
 def split_caption(caption: str) -> tuple[str, str]:
     """Split a caption into its first sentence, which says what is drawn, and the others, which say how to read it.
 

@@ -16,10 +16,9 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics, predictions_of
+from calib.figures.base import FigureEntry, of_metrics, predictions_to_draw
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
 from calib.metrics.table import shared_result
@@ -27,7 +26,6 @@ from calib.metrics.table import shared_result
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
 MANY = 50  # clusters; with fewer, the test rejects calibrated models too often
-ASKED = "Nothing to draw: choose a calibrator that works here."
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +54,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         If there is none.
     """
-    shown = predictions_of(evaluation, calibrators)
-    if not shown:
-        raise InputError(ASKED)
+    shown = predictions_to_draw(evaluation, calibrators)
     walks = {
         key: shared_result(cumulative_differences, each, cluster=evaluation.cluster, counts=evaluation.counts)
         for key, each in shown.items()

@@ -17,11 +17,10 @@ from calib.analysis.curves import ScoreHistogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import percent_ticks
-from calib.figures.base import FigureEntry, as_text, itself, predictions_of
+from calib.figures.base import FigureEntry, as_text, itself, predictions_to_draw
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
-from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, class_named
 
 HEIGHT = 190
@@ -62,9 +61,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         If there is no prediction.
     """
-    predictions = predictions_of(evaluation, calibrators)
-    if not predictions:
-        raise InputError("No calibrator works here.")
+    predictions = predictions_to_draw(evaluation, calibrators)
     shown = list(predictions)
     counts = {
         key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)

@@ -20,8 +20,6 @@ from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.figures.widths import NO_INTERVALS
-from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.wording import brief_percent, class_named, number, some_of
 from calib.metrics.confidence import share_interval
@@ -94,8 +92,6 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         If there is no interval.
     """
     series = series_of(evaluations)
-    if not series:
-        raise InputError(NO_INTERVALS)
     summaries = tuple((_summary(interval_summary, s), _summary(predicted_label_summary, s)) for s in series)
     rows, observed = series[0].predictions.size, summaries[0][0].observed
     first = evaluations if isinstance(evaluations, Evaluation) else evaluations[0]

@@ -13,8 +13,7 @@ from dataclasses import replace
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import reliability
-from calib.figures.base import FigureEntry, itself, predictions_of
-from calib.kernel.checks import InputError
+from calib.figures.base import FigureEntry, itself, predictions_to_draw
 from calib.kernel.wording import brief
 
 BINS = 10
@@ -28,9 +27,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         If there is none.
     """
-    shown = list(predictions_of(evaluation, calibrators))
-    if not shown:
-        raise InputError("No calibrator works here.")
+    shown = list(predictions_to_draw(evaluation, calibrators))
     record = reliability.prepare(
         evaluation, shown, axes="log_odds", bins=BINS, binning="quantile", curve="binned", band="confidence"
     )

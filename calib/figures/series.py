@@ -10,6 +10,7 @@ import numpy as np
 from calib.analysis.clusters import sampling_effect
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.placements import PLACEMENTS
 
@@ -53,7 +54,13 @@ def kind_of(placement: str) -> str:
 
 
 def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
-    """Return every method with intervals in these evaluations, with the placements of a calibrator together."""
+    """Return every method with intervals in these evaluations, with the placements of a calibrator together.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
     found = [
         Series(
@@ -68,5 +75,7 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
         for key, each in e.predictions.items()
         if each.lower is not None
     ]
+    if not found:
+        raise InputError("No method with intervals works here: Venn and Venn–Abers need calibration scores.")
     order = list(dict.fromkeys(s.calibrator for s in found))
     return sorted(found, key=lambda s: order.index(s.calibrator))

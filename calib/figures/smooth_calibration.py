@@ -15,11 +15,9 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics, predictions_of
-from calib.figures.cumulative import ASKED
+from calib.figures.base import FigureEntry, of_metrics, predictions_to_draw
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
-from calib.kernel.checks import InputError
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
 
@@ -63,9 +61,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         If there is none.
     """
-    shown = predictions_of(evaluation, calibrators)
-    if not shown:
-        raise InputError(ASKED)
+    shown = predictions_to_draw(evaluation, calibrators)
     curves = {key: smoothed_residuals(each.y, each.p, each.weight) for key, each in shown.items()}
     errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(

@@ -15,7 +15,6 @@ from calib.figures.base import FigureEntry, itself
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import quantiles
-from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, number
 
 BINS = 48
@@ -23,7 +22,6 @@ QUANTILES = (0.1, 0.5, 0.9)
 BAR = 0.08  # of a line's height, between a histogram and its bar: clear of the name below
 NARROWEST = 1e-6  # smallest start of the axis
 CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
-NO_INTERVALS = "No method with intervals works here: Venn and Venn–Abers need calibration scores."
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +90,6 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
         If there is no interval.
     """
     series = series_of(evaluations)
-    if not series:
-        raise InputError(NO_INTERVALS)
     widths = [(s.predictions.width, s.predictions.weight) for s in series]
     edges = logarithmic_edges(
         min(float(quantiles(width, np.array(0.05), weight)) for width, weight in widths)
