@@ -4,6 +4,7 @@ import pytest
 
 from calib import Recipe
 from calib.kernel.wording import brief, number
+from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
@@ -45,12 +46,12 @@ def test_an_address_sets_every_widget():
 def test_what_platt_is_fitted_on_is_said_and_can_be_changed():
     at = page(**QUICK)
     assert at.selectbox(key="options.platt.on").value == "auto"
-    assert any(
-        "Platt scaling is fitted on the log-odds of the scores." in caption.value for caption in at.caption
-    )
+    assert any(plain("Platt scaling is fitted on the log-odds") in caption.value for caption in at.caption)
     assert "options" not in at.query_params
     settled(at.selectbox(key="options.platt.on").set_value("score").run())
-    assert any("Platt scaling is fitted on the unchanged scores." in caption.value for caption in at.caption)
+    assert any(
+        plain("Platt scaling is fitted on the unchanged scores.") in caption.value for caption in at.caption
+    )
     recipe = at.session_state["recipe"]
     assert recipe == Recipe.from_query(QUICK).replace(options={"platt.on": "score"})
     assert Recipe.from_query(at.query_params) == recipe
