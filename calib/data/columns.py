@@ -144,9 +144,8 @@ def counts(values: np.ndarray) -> tuple[int, int]:
     missing = int(pd.isna(values).sum()) if values.dtype.kind in "fM" else 0
     if len(values) >= SOME_ROWS and len(pd.unique(values[:SOME_ROWS])) < REPEATED * SOME_ROWS:
         return missing, len(pd.unique(values)) - (missing > 0)
-    if (
-        values.dtype.kind == "M"
-    ):  # NumPy sorts whole numbers many times faster; the smallest one is a missing date
+    if values.dtype.kind == "M":
+        # NumPy sorts whole numbers many times faster; the smallest one is a missing date
         values = np.sort(values.view(np.int64))[missing:]
     else:
         values = np.sort(values)[: len(values) - missing]  # missing values sort last
