@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pandas as pd
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Widget
 
@@ -18,6 +19,22 @@ from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
 ROOT = Path(__file__).parents[2]
+
+
+_begin = PagesManager.__init__
+
+
+def _with_navigation(manager: PagesManager, *args, **kwargs) -> None:
+    """Begin every run with app.py, as a server does from its second run on.
+
+    AppTest would begin each with the page's own script, because there is a folder called pages: without what app.py
+    does around it.
+    """
+    _begin(manager, *args, **kwargs)
+    PagesManager.uses_pages_directory = False
+
+
+PagesManager.__init__ = _with_navigation
 
 
 class App(AppTest):
