@@ -12,6 +12,7 @@ import numpy as np
 from calib.calibrators.base import IntervalCalibrator, Steps
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, plain
+from calib.kernel.places import places
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
@@ -66,6 +67,6 @@ class StepPairs(IntervalCalibrator):
         return (self.breaks0_, self.values0_), (self.breaks1_, self.values1_)
 
     def _pairs(self, scores: Array) -> Array:
-        p0 = self.values0_[np.searchsorted(self.breaks0_, scores, side="right")]
-        p1 = self.values1_[np.searchsorted(self.breaks1_, scores, side="left")]
+        p0 = self.values0_[places(self.breaks0_, scores)[1]]
+        p1 = self.values1_[places(self.breaks1_, scores)[0]]
         return np.column_stack([p0, p1])

@@ -32,6 +32,7 @@ from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.checks import Array, in_range, row_counts
 from calib.kernel.fields import Fields
 from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
+from calib.kernel.places import places
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,14 +225,9 @@ class VennAbers(IntervalCalibrator):
         )
 
     def _pairs(self, scores: Array) -> Array:
-        # With sorted queries, the few thresholds are located among the many scores, not each score among thresholds.
-        order = np.argsort(scores)
-        ordered = scores[order]
+        below, upto = places(self.thresholds_, scores)
         pairs = np.empty((len(scores), 2))
-        below = np.searchsorted(ordered, self.thresholds_, side="left")
-        upto = np.searchsorted(ordered, self.thresholds_, side="right")
-        for column, values, places in ((0, self.p0_, below), (1, self.p1_, upto)):
-            pairs[order, column] = np.repeat(values, np.diff(places, prepend=0, append=len(scores)))
+        pairs[:, 0], pairs[:, 1] = self.p0_[upto], self.p1_[below]
         return pairs
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
