@@ -303,6 +303,13 @@ def test_two_probabilities_marks_lie_above_the_diagonal():
     assert (predictions.lower <= predictions.upper).all()
 
 
+def test_two_probabilities_eight_of_the_twelve_digits_at_one_half_have_the_lower_p1():
+    """("two_probabilities", 2): what it asks and tells."""
+    pairs = of("two_probabilities", 2).predictions["venn_abers"].pairs
+    at, counts = np.unique(pairs[np.isclose(pairs[:, 0], 0.5), 1].round(2), return_counts=True)
+    assert dict(zip(at, counts, strict=True)) == {0.64: 8, 0.67: 4}
+
+
 def test_two_probabilities_the_pair_is_wide_where_few_rows_calibrate():
     width = {
         n: of("two_probabilities", 3, calibration_size=n).metrics.width["venn_abers"] for n in (0.1, 1 / 3)

@@ -3,6 +3,8 @@
 A guess in the picture is sorted by the same cuts as what the picture then shows.
 """
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -55,6 +57,22 @@ def test_questions_are_short_and_each_wrong_answer_has_its_own_reason():
             assert max(map(len, one.question.answers)) <= 40, one.place
             assert text.endswith((".", "?"))
             assert all(why.endswith(".") for why in one.question.why)
+
+
+def test_a_wrong_answer_is_not_told_the_same_words_twice():
+    """Its reason stands right before that of the right answer."""
+    for one in STEPS.values():
+        asked = one.question or shown(dict(one.recipe.settings), one.page.removeprefix("learn_"))
+        told = one.question.told if one.question else ""
+        right = asked.why[asked.right - 1]
+        for why in {*asked.why} - {right}:
+            assert not phrases(why) & (phrases(right) | phrases(told)), one.place
+
+
+def phrases(text: str, words: int = 5) -> set[tuple[str, ...]]:
+    """Return every run of so many words."""
+    found = re.findall(r"[\w’'%]+", text.lower())
+    return {tuple(found[i : i + words]) for i in range(len(found) - words + 1)}
 
 
 def test_the_right_answer_is_not_always_at_one_place():

@@ -135,6 +135,15 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     assert question.answers[answer - 1] in verdicts(at)[0]
 
 
+def test_a_mark_with_a_known_place_is_told_its_distance_and_no_range_that_its_reader_has_not_seen(asks):
+    step = asks(replace(MARK, truth=0.9))
+    at = opened(step)
+    at.session_state["guesses"] = {step.place: lessons.Guess(1, 0.5)}
+    said = verdicts(settled(at.run()))[0]
+    assert "You guessed 50 %, which is 40 percentage points too low. f. m." in said
+    assert "Many" not in said
+
+
 def test_a_step_by_its_name_alone_has_its_own_page_and_data():
     at = page("explore_decide", lesson="why_calibrate:2")
     assert at.session_state["recipe"] == LESSONS["why_calibrate"].steps[1].recipe

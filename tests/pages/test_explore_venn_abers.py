@@ -129,10 +129,10 @@ def test_another_placement_is_one_press_away_and_the_link_holds_it():
     assert at.session_state["recipe"].setting("venn_abers.beside") == ("train",)
     assert at.query_params["venn_abers.beside"] == "train"
     assert list(means(settled(at)).index) == [
-        "Venn predictor, inductive",
-        "Venn predictor, simplified",
         "Venn–Abers, inductive",
         "Venn–Abers, simplified",
+        "Venn predictor, inductive",
+        "Venn predictor, simplified",
     ]
 
 
@@ -149,7 +149,7 @@ def test_dear_work_waits_for_a_press(monkeypatch):
 
     monkeypatch.setattr(jobs, "UNASKED", 0.0)
     at = page(STEM, **KINDS | {"test_size": "0.05", "venn_abers.beside": "full,train"})
-    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn–Abers, inductive", "Venn predictor, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
     assert any(
         f"Full: {2 * rows + 1:,} model fits take about" in text.replace("**", "") for text in sentences(at)
@@ -262,7 +262,7 @@ def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
     assert faults(at) == []
     assert_every_part_has_its_charts(at)
     assert any("came without their model" in text for text in messages(at))
-    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn–Abers, inductive", "Venn predictor, inductive"]
 
 
 def test_without_calibration_scores_the_page_says_what_to_choose():
@@ -320,7 +320,7 @@ def test_full_can_be_called_off_and_started_again(monkeypatch):
     at.button(key="cancel_beside_full").click().run()
     assert faults(at) == []
     assert any(text.startswith("Cancelled.") for text in messages(at))
-    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn–Abers, inductive", "Venn predictor, inductive"]
     at.button(key="fit_again_beside_full").click().run()  # the price was agreed to before
     assert not any(text.startswith("Cancelled.") for text in messages(at))
     at.button(key="cancel_beside_full").click().run()

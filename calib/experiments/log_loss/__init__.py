@@ -16,8 +16,8 @@ EXPERIMENT = Experiment(
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(
-        "A wrong prediction of 0 or 1 is rare. But one in a hundred test rows is enough.",
-        "The share is far lower, because among a hundred rows at least one prediction of 0 or 1 is usually wrong.",
+        "You took such an error for rare. For a single row it is, but one in a hundred test rows is enough.",
+        "You expect half of the runs to avoid such an error. But a hundred test rows are a hundred chances for it.",
         "Among a hundred rows at least one prediction of 0 or 1 is usually wrong, and the loss then stays infinite.",
     ),
     turn={"tests": 20},

@@ -16,9 +16,8 @@ EXPERIMENT = Experiment(
     answers=("Twice as many", "About three times as many", "Four times as many"),
     right=2,
     why=(
-        "This is a width like 1/n. It holds for pools with a fixed share of the data. The number of isotonic pools "
-        "grows, so each pool grows more slowly.",
-        "The width falls like 1 over the power 2/3 of n: the number of pools grows too, so a pool grows more slowly. "
+        "This is a width like 1/n. It holds for pools with a fixed share of the data, but isotonic pools have none.",
+        "The width falls like 1/n^(2/3): with more rows there are more pools, so a pool grows more slowly than n. "
         "One row weighs less in a larger pool.",
         "This is a width like 1/√n, as the standard error of a mean. But an interval shows how far one more row moves "
         "the fit.",

@@ -43,9 +43,10 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
 
 def with_intervals(recipe: Recipe) -> Recipe:
-    """Return the Recipe with the interval methods of every class, and those of pairs of classes if chosen."""
+    """Return the Recipe with the interval methods, the page's own first, and those of pairs of classes if chosen."""
+    methods = sorted(interval_methods(), key=lambda key: key != explaining.METHOD)
     pairs = tuple(key for key in recipe.calibrators if key == PAIRWISE)
-    return recipe.replace(**with_calibrators(recipe, ("none", *interval_methods(), *pairs)))
+    return recipe.replace(**with_calibrators(recipe, ("none", *methods, *pairs)))
 
 
 def shown_method(result: Evaluation) -> str:

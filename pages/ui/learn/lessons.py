@@ -223,12 +223,14 @@ def _offer_again(step: Step) -> None:
 def _reply(question: Question, answer: int, placed: Any = None) -> str:
     """Return the answer with its reason and, if it is wrong, the right answer with its reason.
 
-    A guess in the picture says how far off it is, instead of the answer that it stands for.
+    A guess in the picture says how far off it is, instead of the answer that it stands for; a mark's reader has not
+    seen the answers.
     """
     far = "" if placed is None else question.how_far(placed)
     text = f"{far or f'{plain(question.answers[answer - 1])}:'} {plain(question.why[answer - 1])}"
     if answer != question.right:
-        text += f" {_the_answer(question)}"
+        measured = far and question.kind == "mark"
+        text += f" {plain(question.why[question.right - 1]) if measured else _the_answer(question)}"
     return f"{text} {plain(question.told)}".strip()
 
 
