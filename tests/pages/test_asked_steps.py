@@ -140,7 +140,7 @@ def test_a_mark_with_a_known_place_is_told_its_distance_and_no_range_that_its_re
     at = opened(step)
     at.session_state["guesses"] = {step.place: lessons.Guess(1, 0.5)}
     said = verdicts(settled(at.run()))[0]
-    assert "You guessed 50 %, which is 40 percentage points too low. f. m." in said
+    assert "50\u00a0%, which is 40 percentage points too low. f. m." in said
     assert "Many" not in said
 
 
