@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from calib.data.errors import DataError
 from calib.data.limits import check_names
-from calib.kernel.cache import is_known, once
+from calib.kernel.cache import is_known, mark, once
 from calib.kernel.memory import LARGE, release_memory
 
 MISSING = (
@@ -68,6 +68,7 @@ LEVELS = pa.dictionary(pa.int32(), pa.string())
 ROWS_AT_ONCE = 1 << 18  # parsed by pandas as objects
 FEW_ROWS = 10_000  # parsed as one block
 
+Codes = tuple[np.ndarray, Any]  # of levels, and the distinct values
 Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
 
 
@@ -129,18 +130,26 @@ def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
 
 def _as_typed(text: pa.ChunkedArray) -> pd.Series:
     texts = pd.Series(pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)))
-    once(arrow(texts), "typed", bool)
+    mark(arrow(texts), "typed")
     return texts
 
 
-def _as_coded(levels: pa.ChunkedArray, rows: pa.Array) -> pd.Series:
+def _as_coded(levels: pa.ChunkedArray, rows: pa.Array, codes: Codes | None) -> pd.Series:
     """Return the trimmed level of each row as text, whose codes (``columns.coded``) are then known."""
     texts = _as_typed(levels.take(rows))
-    if len(levels) <= FEW_CODES:
-        places, known = pd.arrays.ArrowStringArray(levels, dtype=texts.dtype).factorize()
-        codes = np.append(places, -1).astype(code_type(len(known)))[rows.fill_null(-1).to_numpy()]
-        once(arrow(texts), "coded", lambda: (codes, known))
+    if codes:
+        of_level, values = codes
+        of_row = of_level[rows.fill_null(-1).to_numpy()]
+        once(arrow(texts), "coded", lambda: (of_row, values))
     return texts
+
+
+def _codes(levels: pa.ChunkedArray) -> Codes | None:
+    """Return (code of each level, then −1 for a gap; the distinct values), if the levels are few enough."""
+    if len(levels) > FEW_CODES:
+        return None
+    codes, values = pd.arrays.ArrowStringArray(levels, dtype=pd.StringDtype(na_value=np.nan)).factorize()
+    return np.append(codes, -1).astype(code_type(len(values))), values
 
 
 def code_type(levels: int) -> np.dtype:
@@ -164,8 +173,8 @@ def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
         name: pa.int64() if kind == np.int64 else pa.float64() for name, kind in numbers.dtypes[plain].items()
     }
     return [
-        kinds.get(name) or (LEVELS if len(head[name].unique()) <= SPELT_VALUES else pa.string())
-        for name in head
+        kinds.get(name) or (LEVELS if len(column.unique()) <= SPELT_VALUES else pa.string())
+        for name, column in head.items()
     ]
 
 
@@ -190,14 +199,15 @@ def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any,
     levels, rows = cells.dictionary, cells.indices
     key = (*levels.to_pylist(),) if len(levels) <= FEW_LEVELS else name
     if key in seen:
-        text, found = seen[key]
+        text, found, codes = seen[key]
     else:
         text = _trimmed(pa.chunked_array([levels]))
         found = _recognised(text, name, comma)
+        codes = None if found else _codes(text)
         if len(levels) <= FEW_LEVELS and not (found and found.note):  # a note names its column
-            seen[key] = text, found
+            seen[key] = text, found, codes
     if found is None:
-        return Typed(_as_coded(text, rows), {})
+        return Typed(_as_coded(text, rows, codes), {})
     return replace(found, values=pd.Series(found.values.to_numpy()[rows.to_numpy()], copy=False))
 
 

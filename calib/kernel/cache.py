@@ -41,6 +41,11 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     return made
 
 
+def mark(record: Any, key: Any) -> None:
+    """Let ``is_known`` be true of this key."""
+    _known(record)[key] = True, 0
+
+
 def is_known(record: Any, key: Any) -> bool:
     """Tell whether ``once`` has cached the result of this key."""
     return key in _known(record)
