@@ -342,10 +342,11 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
     If there is nothing to show, the page ends here with the reason.
     """
-    data, why = dataset(recipe), bagging.why_not(recipe)
+    dataset(recipe)  # or the page ends here
+    why = bagging.why_not(recipe)
     if why is not None:
         bagging.offer(why)
-    found = evaluations_of({"": recipe}, what="Fitting the model") if _affordable(data, recipe) else None
+    found = evaluations_of({"": recipe}, what="Fitting the model") if may_fit({"": recipe}) else None
     shown = or_previous("evaluation", found and or_stop(found[""]))
     if shown is None:
         st.stop()
@@ -373,35 +374,35 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
     return found
 
 
-def _affordable(data: Dataset, recipe: Recipe) -> bool:
-    """Tell whether the fit may begin; if it may take long, smaller fits first give the cost."""
-    if recipe.content == "predictions" or not fits_every_row(recipe):
-        return may_fit({"": recipe})
-    key = _fit_key(recipe, data)
-    if is_fitted(recipe) or jobs.started(jobs.PAGE, key):
-        return True
-    found = evaluations_of({"": recipe.replace(placement="split")}, what="Fitting the model once")
-    if found is None:
-        return False
-    fits, seconds = expected_cost(or_stop(found[""]), recipe.placement)
-    return jobs.may_begin(
-        jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds
-    )
-
-
 def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE) -> bool:
-    """Tell whether the fits of ``evaluations_of`` may begin; if those of many rows take long, after a click."""
-    asked: dict[tuple[str, str], tuple[Recipe, Dataset]] = {}
-    for recipe in recipes.values():
-        data = _or_why(_answerable, recipe)
-        if isinstance(data, Dataset) and data.n >= MANY_ROWS and not _is_begun(recipe, data, kind):
-            asked[_fit_key(recipe, data)] = recipe, data
-    seconds = expected(list(asked.values()))
-    if not asked or seconds is None:
-        return not asked
-    models = dict.fromkeys(MODELS[recipe.model].label for recipe, _ in asked.values())
-    rows = sum(data.n for _, data in asked.values())
-    return jobs.may_begin(kind, tuple(asked), ", ".join(models), cost_of(rows, seconds), seconds, main=True)
+    """Tell whether the fits of ``evaluations_of`` may begin.
+
+    If those of many rows and those with a refit per row take long together, they begin after a click.
+    """
+    data = [(recipe, _or_why(_answerable, recipe)) for recipe in recipes.values()]
+    there = [one for one in data if isinstance(one[1], Dataset)]
+    asked = {_fit_key(*one): one for one in there if _may_be_long(*one) and not _is_begun(*one, kind)}
+    if not asked:
+        return True
+    # Fits of earlier settings would slow down the estimate
+    jobs.cancel_others(kind, [_fit_key(*one) for one in there])
+    cost = _expected_cost(list(asked.values()))
+    return cost is not None and jobs.may_begin(kind, tuple(asked), *cost, main=True)
+
+
+def _expected_cost(asked: Sequence[tuple[Recipe, Dataset]]) -> tuple[str, str, float] | None:
+    """Return what is fitted, its cost in words, and the expected seconds; None, with progress, while small fits run."""
+    each_row = [recipe for recipe, _ in asked if fits_every_row(recipe)]
+    many_rows = [(recipe, data) for recipe, data in asked if not fits_every_row(recipe)]
+    seconds = expected(many_rows)
+    refits = None if seconds is None else _expected_refits(each_row)
+    if seconds is None or refits is None:
+        return None
+    costs = [cost_of(sum(data.n for _, data in many_rows), seconds)] if many_rows else []
+    costs += [jobs.price(*refits)] if each_row else []
+    models = [MODELS[recipe.model].label for recipe, _ in many_rows]
+    placements = [PLACEMENTS[recipe.placement].label for recipe in each_row]
+    return ", ".join(dict.fromkeys(models + placements)), " ".join(costs), seconds + refits[1]
 
 
 def cost_of(rows: int, seconds: float) -> str:
@@ -409,10 +410,29 @@ def cost_of(rows: int, seconds: float) -> str:
     return f"{announcement(rows, seconds)} It runs in the background, and you can cancel it."
 
 
+def _may_be_long(recipe: Recipe, data: Dataset) -> bool:
+    return recipe.content != "predictions" and (fits_every_row(recipe) or data.n >= MANY_ROWS)
+
+
 def _is_begun(recipe: Recipe, data: Dataset, kind: str) -> bool:
-    """Tell whether a fit is there, is running or needs no estimate."""
-    without = recipe.content == "predictions" or fits_every_row(recipe)
-    return without or is_fitted(recipe) or jobs.started(kind, _fit_key(recipe, data))
+    return is_fitted(recipe) or jobs.started(kind, _fit_key(recipe, data))
+
+
+def _expected_refits(recipes: Sequence[Recipe]) -> tuple[int, float] | None:
+    """Return the number and the expected seconds of all model fits of these Recipes, which refit per row.
+
+    Each is first fitted once; meanwhile this returns None, with progress.
+    """
+    once = {str(i): recipe.replace(placement="split") for i, recipe in enumerate(recipes)}
+    found = evaluations_of(once, "once", "Fitting the model once")
+    if found is None:
+        return None
+    costs = [
+        expected_cost(one, recipe.placement)
+        for one, recipe in zip(found.values(), recipes, strict=True)
+        if isinstance(one, Evaluation)  # the fit itself explains why it is refused
+    ]
+    return sum(fits for fits, _ in costs), sum((seconds for _, seconds in costs), start=0.0)
 
 
 def expected(asked: Sequence[tuple[Recipe, Dataset]]) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
 from functools import partial
 from typing import Any
@@ -185,8 +185,7 @@ def run(
         Whether the results serve all sessions, whose keys then say all that they depend on; never of uploads.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
-    for key in [key for key, job in known.items() if job.dropped or (key not in calls and not job.finished)]:
-        known.pop(key).cancel()
+    cancel_others(kind, calls)
     for key, call in calls.items():
         if key not in known:
             known[key] = Job(kind, what, call, same=(kind, key) if for_all else None)
@@ -201,6 +200,13 @@ def run(
         with stage.on_picture(), st.container(key=f"running_{kind}"):
             _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
+
+
+def cancel_others(kind: str, keys: Collection[Any]) -> None:
+    """Cancel the unfinished jobs of this kind that have none of these keys."""
+    known = _jobs(kind)
+    for key in [key for key, job in known.items() if job.dropped or (key not in keys and not job.finished)]:
+        known.pop(key).cancel()
 
 
 def started(kind: str, key: Any) -> bool:

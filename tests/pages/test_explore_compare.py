@@ -93,6 +93,36 @@ def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time_together(monk
     assert len(asked) == 3
 
 
+def test_one_refit_per_row_waits_for_a_click_beside_its_price(monkeypatch):
+    """Together with fits of many rows, in one question."""
+    monkeypatch.setattr(jobs, "UNASKED", 0.0)
+    full = Recipe(**QUICK, placement="full", test_size=0.1)
+    monkeypatch.setattr(evaluations, "expected_cost", lambda found, placement: (115, 50.0))
+    at = page("explore_compare", **full.to_query())
+    assert any("115 model fits take about 50 seconds" in text.value for text in at.markdown)
+    assert not jobs_of(at, "compared")
+    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, *_, short: 7.0)
+    at.session_state["kept_recipes"] = {"tree": Recipe(**QUICK).replace(model="decision_tree")}
+    at = settled(at.run())
+    (said,) = [text.value for text in at.markdown if "model fits" in text.value]
+    for words in ("Decision tree", "Full", "Fitting 569 rows takes about 7 seconds", "115 model fits take about"):
+        assert words in said
+    assert not jobs_of(at, "compared")
+    at = settled(at.button(key="start_compared").click().run())
+    assert faults(at) == []
+    assert "start_compared" not in [button.key for button in at.button]
+    assert len(set(table(at, "Brier score").iloc[:, 0])) == 2
+
+
+def test_a_refit_per_row_that_is_short_begins_at_once(monkeypatch):
+    monkeypatch.setattr(jobs, "UNASKED", 60.0)
+    monkeypatch.setattr(evaluations, "expected_cost", lambda found, placement: (115, 50.0))
+    at = settled(page("explore_compare", **Recipe(**QUICK, placement="full", test_size=0.1).to_query()))
+    assert faults(at) == []
+    assert "Brier score" in table(at, "Brier score")
+
+
 def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
     at = keep(page("explore_compare", **QUICK), "cancer")
     go(at, "explore_reliability")

@@ -18,7 +18,20 @@ from calib.kernel.wording import briefly, change, number
 from calib.sources import load
 from pages.ui import evaluations, jobs
 from tests.evaluated import of_address
-from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, table, titles
+from tests.pages.app import (
+    at_once,
+    bring,
+    faults,
+    go,
+    headline,
+    jobs_of,
+    messages,
+    page,
+    settled,
+    table,
+    titles,
+)
+from tests.waiting import LIMIT
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -378,3 +391,18 @@ def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(mo
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes", seed="5"))
     assert not faults(at)
     assert "start_fits" not in [button.key for button in at.button]
+
+
+def test_a_question_about_a_long_fit_cancels_the_fit_of_earlier_settings(monkeypatch):
+    """Its estimate needs the processors, and nobody waits for the earlier fit."""
+    monkeypatch.setattr(jobs, "UNASKED", 10.0)
+    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 2.0)
+    monkeypatch.setattr(evaluations, "fit", lambda recipe, data, watch: watch.cancel.wait(LIMIT))
+    at = at_once("explore_reliability", data="sample:breast_cancer", model="naive_bayes", seed="8")
+    (job,) = jobs_of(at, "fits")
+    assert not job.cancelled
+    monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 200.0)
+    at.selectbox(key="model").set_value("logistic_regression").run()
+    assert "start_fits" in [button.key for button in at.button]
+    assert job.cancelled
