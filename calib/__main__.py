@@ -348,6 +348,7 @@ def _audit(args: argparse.Namespace) -> int:
     """Run the audit; the exit status is 0 whatever it finds."""
     _check_folders(args.csv)
     recipe, dataset, _ = _on_file(Recipe.from_json(_read(args.recipe)), args.data, whole=True)
+    _print_cost(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     key = args.calibrator or next(iter(evaluation.predictions), None)
     if key is None:

@@ -140,15 +140,18 @@ def test_fitting_the_model_for_every_row_says_its_price_before_it_begins(files, 
     assert "model fits" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["evaluate", "audit"])
 @pytest.mark.parametrize(("expected", "said"), [(200.0, "3 minutes"), (5.0, None)])
-def test_a_long_fit_of_many_rows_says_its_time_before_it_begins(files, capsys, monkeypatch, expected, said):
+def test_a_long_fit_of_many_rows_says_its_time_before_it_begins(
+    files, capsys, monkeypatch, command, expected, said
+):
     begun = []
     monkeypatch.setattr(command_line, "MANY_ROWS", 100)
     monkeypatch.setattr(command_line, "expected_seconds", lambda recipe, data, short: expected)
     monkeypatch.setattr(
         command_line, "evaluate", lambda *args: begun.append(capsys.readouterr().err) or evaluate(*args)
     )
-    assert run(files) == 0
+    assert main([command, str(files / "recipe.json"), str(files / "data.csv")]) == 0
     notes = [line for line in begun[0].splitlines() if "takes about" in line]
     assert notes == ([f"note: Fitting 300 rows takes about {said}."] if said else [])
 
