@@ -109,7 +109,7 @@ def draw_sample(recipe: Recipe) -> None:
     """
     waits, key = _waits_for_a_sample(recipe), data_key(recipe)
     frames = state.frames()
-    call = {key: lambda watch: _or_why(sources.load_table, recipe, frames, watch)} if waits else {}
+    call = {key: lambda watch: jobs.or_why(sources.load_table, recipe, frames, watch)} if waits else {}
     found = jobs.run(SAMPLE, "Drawing the sample", call)
     if found is None:
         st.stop()
@@ -146,7 +146,7 @@ def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> An
     if recipe.onnx is None or recipe.data.startswith("openml:"):
         return jobs.cached(name, most, key, make)
     key = (*key, *sources.missing(recipe, state.held()))
-    found = jobs.cached(name, most, key, partial(_or_why, make))
+    found = jobs.cached(name, most, key, partial(jobs.or_why, make))
     if isinstance(found, InputError):
         raise found.with_traceback(None)
     return found
@@ -242,14 +242,14 @@ def evaluations_of(
     Other pages reuse the fits of one page. ``kind`` and ``what`` are those of ``jobs.run``: within one kind, work
     that is not requested any more is cancelled.
     """
-    data: dict[str, Any] = {name: _or_why(_answerable, recipe) for name, recipe in recipes.items()}
+    data: dict[str, Any] = {name: jobs.or_why(_answerable, recipe) for name, recipe in recipes.items()}
     there = {
         name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)
     }
     for_all = not any(map(sources.has_upload, recipes.values()))
     fits = _kept(
         session_cache.cache("fits", max(MOST_FITS, 2 * len(recipes))),
-        {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
+        {_fit_key(*one): partial(jobs.or_why, fit, *one) for one in there.values()},
         (kind, what),
         for_all,
     )
@@ -280,7 +280,7 @@ def _calibrated(
     """Return the Evaluations of these fits; calibrate very many rows in the background, with progress and Cancel."""
     results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
-        _key(*one): lambda watch, one=one: _or_why(calibrate, *one)
+        _key(*one): lambda watch, one=one: jobs.or_why(calibrate, *one)
         for one in fitted.values()
         if _many_rows(one[1])
     }
@@ -288,7 +288,7 @@ def _calibrated(
         return None
     for one in fitted.values():
         if _key(*one) not in results:
-            results[_key(*one)] = _or_why(calibrate, *one)
+            results[_key(*one)] = jobs.or_why(calibrate, *one)
     return {name: results[_key(*one)] for name, one in fitted.items()}
 
 
@@ -305,15 +305,6 @@ def _kept(
         results[key] = made
     jobs.forget(work[0], list(missing))
     return {key: results[key] for key in calls}
-
-
-def _or_why(make: Callable[..., Any], *args: Any) -> Any:
-    """Return ``make(*args)``, or the InputError that it raises."""
-    try:
-        return make(*args)
-    except InputError as error:
-        error.__context__ = None  # its frames would keep the table that was refused
-        return error.with_traceback(None)
 
 
 def _fit_key(recipe: Recipe, data: Dataset) -> tuple[str, str]:
@@ -379,7 +370,7 @@ def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE) -> bool:
 
     If those of many rows and those with a refit per row take long together, they begin after a click.
     """
-    data = [(recipe, _or_why(_answerable, recipe)) for recipe in recipes.values()]
+    data = [(recipe, jobs.or_why(_answerable, recipe)) for recipe in recipes.values()]
     there = [one for one in data if isinstance(one[1], Dataset)]
     asked = {_fit_key(*one): one for one in there if _may_be_long(*one) and not _is_begun(*one, kind)}
     if not asked:

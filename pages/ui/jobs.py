@@ -16,6 +16,7 @@ from typing import Any
 import streamlit as st
 
 from calib.kernel.checks import InputError
+from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
 from pages.ui import headings, server, session_cache, stage
@@ -40,7 +41,7 @@ class Job(Ticket):
     """Call in the background that reports its progress and can be cancelled."""
 
     def __init__(self, kind: str, what: str, call: Callable[[Watch], Any], same: Hashable = None) -> None:
-        work = (lambda: call(self.watch)) if same is None else partial(self._once_for_all, call)
+        work = partial(self._unless_cancelled if same is None else self._once_for_all, call)
         super().__init__(_owner(), work, beside=kind != PAGE, same=same)
         self.what, self.share, self.doing, self.asked = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
@@ -50,6 +51,14 @@ class Job(Ticket):
             turns().submit(self)
         else:
             self.future.set_result(made)
+
+    def _unless_cancelled(self, call: Callable[[Watch], Any]) -> Any:
+        made = call(self.watch)
+        if self.cancelled:  # nobody waits: a large table would stay in memory
+            del made
+            release_memory()
+            raise Cancelled(self.what)
+        return made
 
     def _once_for_all(self, call: Callable[[Watch], Any]) -> Any:
         """Return what another session has computed meanwhile, or compute it and keep it for the others."""
@@ -218,6 +227,21 @@ def result(kind: str, key: Any) -> Any | None:
     """Return the result of the job of this kind and key, or None."""
     job = _jobs(kind).get(key)
     return job and job.made
+
+
+def was_cancelled(kind: str, key: Any) -> bool:
+    """Tell whether a person has cancelled the job of this kind and key."""
+    job = _jobs(kind).get(key)
+    return job is not None and job.cancelled and not job.dropped
+
+
+def or_why(make: Callable[..., Any], *args: Any) -> Any:
+    """Return ``make(*args)``, or the InputError that it raises, for work whose refusal does not end the page."""
+    try:
+        return make(*args)
+    except InputError as error:
+        error.__context__ = None  # its frames would keep the table that was refused
+        return error.with_traceback(None)
 
 
 def forget(kind: str, keys: Sequence[Any]) -> None:

@@ -173,11 +173,16 @@ class Turns:
         except BaseException as error:  # whatever ends the work is passed on to whoever waits for it
             ticket.future.set_exception(error)
         finally:
+            ticket.call = _over
             with self._lock:
                 for those in (self._running, self._on_trial):
                     if ticket in those:
                         those.remove(ticket)
                 self._fill()
+
+
+def _over() -> None:
+    """Stand in for the call of work that has ended, which would keep its tables in memory as long as its result."""
 
 
 def processors() -> int:

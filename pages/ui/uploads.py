@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
@@ -14,11 +16,12 @@ from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, in_words
 from calib.data.way_out import HEAD, way_out
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
-from pages.ui import browser, server, session_cache, state
+from pages.ui import browser, jobs, server, session_cache, state
 from pages.ui.text import about_file, plain
 from pages.ui.waiting import ARRIVED, in_background
 
 Found = TypeVar("Found")
+Reader = Callable[[bytes, str, Watch], Any]
 KEPT_FILES = 4
 LIMIT = min(UPLOAD_LIMIT, st.get_option("server.maxUploadSize") * 10**6)  # bytes
 LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
@@ -130,22 +133,78 @@ def _ends(file: Any) -> tuple[bytes, str, bytes]:
     return content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :]
 
 
-def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
-    """Keep ``read(content, name)`` of the picker's file, because the picker forgets it on another page."""
-    file = st.session_state[widget]
-    found = None
-    if file is not None:
-        try:
-            found = read(_whole(file), file.name)
-        except InputError as error:
-            found = about_file(file.name, error)
-    st.session_state[f"{widget}_read"] = found
+@dataclass
+class Picked:
+    """Content of a picker's last file that could be read, with its name, and what became of the latest file.
+
+    The latest file is being read (``arriving``), or there is a reason why it is not used (``refused``). The content is
+    not in use while the picker is empty (``taken_out``), as it is before a browser replaces a file.
+    """
+
+    name: str = ""
+    found: Any = None
+    taken_out: bool = False
+    arriving: tuple[UploadedFile, Reader] | None = None
+    refused: str | None = None
+
+    def take(self, name: str, found: Any) -> None:
+        """End the reading of a file with its content, or with the reason why there is none."""
+        self.arriving, self.refused = None, None
+        if isinstance(found, InputError):
+            self.refused = about_file(name, found)
+        else:
+            self.name, self.found = name, found
+
+
+def _picked(widget: str) -> Picked:
+    return st.session_state.setdefault(f"{widget}_picked", Picked())
+
+
+def remember(widget: str, read: Reader) -> None:
+    """Keep ``read(content, name, watch)`` of the picker's file, because the picker forgets it on another page.
+
+    ``remembered`` reads a large file in the background. A refused or cancelled file changes nothing.
+    """
+    file, picked = st.session_state[widget], _picked(widget)
+    # A file that was not used takes nothing with it
+    picked.taken_out = file is None and picked.arriving is None and picked.refused is None
+    picked.arriving, picked.refused = None, None
+    if file is not None and file.size > LARGE:
+        picked.arriving = file, read
+    elif file is not None:
+        picked.take(file.name, jobs.or_why(_read_whole, file, read, Watch()))
 
 
 def remembered(widget: str) -> Any:
-    """Return what ``remember`` kept; if the file was refused, show the reason and return None."""
-    found = st.session_state.get(f"{widget}_read")
-    if isinstance(found, str):
-        st.error(plain(found))
-        return None
+    """Return what ``remember`` kept, or None; show the progress of a large file, or why the latest is not used."""
+    picked, kind = _picked(widget), f"reading_{widget}"
+    if picked.arriving is None:
+        jobs.cancel_others(kind, ())
+    else:
+        _read_picked(picked, kind)
+    found = None if picked.taken_out else picked.found
+    still = "" if found is None else f"Still using: {picked.name}."
+    if picked.refused is not None:
+        st.warning(plain(f"{picked.refused} {still}"))
+    elif picked.arriving is not None:
+        st.caption(plain(still))
     return found
+
+
+def _read_picked(picked: Picked, kind: str) -> None:
+    """Read the large file of a picker as a job, unless that was cancelled."""
+    assert picked.arriving is not None
+    file, read = picked.arriving
+    calls = {file.file_id: partial(jobs.or_why, _read_whole, file, read)}
+    if jobs.was_cancelled(kind, file.file_id):
+        done = [InputError(f"Reading {file.name} was cancelled.")]
+    else:
+        done = jobs.run(kind, f"Reading {file.name}", calls)
+    if done is not None:
+        picked.take(file.name, *done)
+        jobs.forget(kind, list(calls))
+
+
+def _read_whole(file: UploadedFile, read: Reader, watch: Watch) -> Any:
+    watch.step(0.0, in_words(file.size))
+    return read(_whole(file), file.name, watch)

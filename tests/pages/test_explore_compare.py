@@ -3,6 +3,7 @@
 import io
 import json
 import sqlite3
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -22,8 +23,10 @@ from calib.export import (
 )
 from calib.kernel.wording import number
 from pages.ui import evaluations, jobs
+from pages.ui.explore import compare
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, headline, jobs_of, messages, page, settled, table, titles
+from tests.waiting import LIMIT, until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -106,7 +109,12 @@ def test_one_refit_per_row_waits_for_a_click_beside_its_price(monkeypatch):
     at.session_state["kept_recipes"] = {"tree": Recipe(**QUICK).replace(model="decision_tree")}
     at = settled(at.run())
     (said,) = [text.value for text in at.markdown if "model fits" in text.value]
-    for words in ("Decision tree", "Full", "Fitting 569 rows takes about 7 seconds", "115 model fits take about"):
+    for words in (
+        "Decision tree",
+        "Full",
+        "Fitting 569 rows takes about 7 seconds",
+        "115 model fits take about",
+    ):
         assert words in said
     assert not jobs_of(at, "compared")
     at = settled(at.button(key="start_compared").click().run())
@@ -256,6 +264,48 @@ def test_files_that_are_none_are_refused_each_in_its_place(saved):
     assert any("needs 1 score column" in text for text in messages(at))
     assert not at.exception
     assert headline(at) == {}
+
+
+def test_a_large_table_is_read_with_cancel_and_a_file_that_is_not_used_changes_nothing(saved, monkeypatch):
+    at = bring(page("explore_compare", **QUICK), "calibrator_file", "venn_abers.json", saved.encode())
+    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+    at = bring(at, "scores_file", "old.csv", b"score\n0.15\n0.5\n")
+    before = table(at, "p")
+    assert len(before) == 2
+    begun, read = threading.Event(), compare.read_table
+
+    def slowly(content, name, fewest, watch):
+        begun.set()
+        assert watch.cancel.wait(LIMIT)
+        return read(content, name, fewest=fewest)
+
+    monkeypatch.setattr(compare, "read_table", slowly)
+    new = ("new.csv", b"score\n0.1\n0.2\n0.3\n", "text/csv")
+    at = at.file_uploader(key="scores_file").set_value(new).run()
+    (job,) = jobs_of(at, "reading_scores_file")
+    assert begun.wait(LIMIT)
+    assert any(caption.value == r"Still using\: old\.csv\." for caption in at.caption)
+    pd.testing.assert_frame_equal(table(at, "p"), before)
+    at = at.button(key="cancel_reading_scores_file").click().run()
+    said = "Reading new.csv was cancelled. Still using: old.csv."
+    assert said in messages(at)
+    until(job.future.done, "the reading ends")
+    assert job.made is None
+    monkeypatch.setattr(compare, "read_table", read)
+    at = settled(at.run())
+    assert said in messages(at)
+    assert jobs_of(at, "reading_scores_file") == []
+    at = at.file_uploader(key="scores_file").set_value(None).run()  # that of the cancelled file
+    assert said not in messages(at)
+    pd.testing.assert_frame_equal(table(at, "p"), before)
+    at = bring(at, "scores_file", "photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert any("photo.csv is an image" in text and "Still using: old.csv." in text for text in messages(at))
+    pd.testing.assert_frame_equal(table(at, "p"), before)
+    at = bring(at, *("scores_file", *new[:2]))
+    assert len(table(at, "p")) == 3
+    at = at.file_uploader(key="scores_file").set_value(None).run()
+    assert "p" not in {name for frame in at.dataframe for name in frame.value.columns}
+    assert faults(at) == []
 
 
 def test_cross_calibration_asks_for_a_column_for_each_fold():

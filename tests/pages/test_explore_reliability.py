@@ -1,6 +1,7 @@
 """The Reliability page: what stands there is what the functions say, whatever is looked at."""
 
 import io
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from calib.figures import FIGURES, formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
 from pages.ui import evaluations, jobs
+from pages.ui.explore import base_rate
 from tests.evaluated import of_address
 from tests.pages.app import (
     at_once,
@@ -25,13 +27,14 @@ from tests.pages.app import (
     go,
     headline,
     jobs_of,
+    keys,
     messages,
     page,
     settled,
     table,
     titles,
 )
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -391,6 +394,43 @@ def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(mo
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes", seed="5"))
     assert not faults(at)
     assert "start_fits" not in [button.key for button in at.button]
+
+
+def test_unlabelled_rows_are_read_and_scored_in_the_background_with_cancel(monkeypatch):
+    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+    at = page(**QUICK, **{"reliability.details": "base_rate"})
+    X = load(Recipe(**QUICK)).X
+
+    def upload(name, rows):
+        content = X.head(rows).to_csv(index=False).encode()
+        return at.file_uploader(key="unlabelled").set_value((name, content, "text/csv")).run()
+
+    def estimated(rows):
+        return f"The base rate of these {rows} unlabelled rows is about" in words(at)
+
+    at = settled(upload("rows.csv", 100))
+    assert estimated(100)
+    with monkeypatch.context() as patch:
+        patch.setattr(base_rate, "read_table", lambda *_, watch, fewest: watch.cancel.wait(LIMIT))
+        at = upload("more.csv", 200)
+        assert estimated(100)
+        assert any(
+            "Dropped, imputed or excluded" in one.label for one in at.expander
+        )  # the page goes on below
+        at = at.button(key="cancel_reading_unlabelled").click().run()
+    assert "Reading more.csv was cancelled. Still using: rows.csv." in messages(at)
+    assert estimated(100)
+    ended = Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(base_rate, "estimate_of_rows", lambda *_: ended.wait(LIMIT))
+        at = upload("less.csv", 50)
+        until(lambda: "cancel_base_rate" in keys(at.run()), "the rows are scored")
+        at = at.button(key="cancel_base_rate").click().run()
+        ended.set()
+    assert not estimated(50)
+    at = settled(at.button(key="fit_again_base_rate").click().run())
+    assert estimated(50)
+    assert faults(at) == []
 
 
 def test_a_question_about_a_long_fit_cancels_the_fit_of_earlier_settings(monkeypatch):

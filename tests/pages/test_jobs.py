@@ -3,6 +3,7 @@
 It waits for its turn where others' work goes before, ends with its tab, and says so when it dies.
 """
 
+import weakref
 from concurrent.futures.process import BrokenProcessPool
 from threading import Event
 
@@ -130,6 +131,27 @@ def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
     ]
     hold.set()
     assert ready(at).text[0].value == "found ['a result']"
+
+
+def test_what_work_returns_after_a_cancel_is_dropped(script):
+    """Some libraries read a table to its end before they look at Cancel."""
+    at, _ = script
+    end, made = Event(), []
+
+    def work(watch):
+        assert end.wait(60)
+        table = Event()
+        made.append(weakref.ref(table))
+        return table
+
+    WORK[0] = work
+    at.run().button(key="cancel_kind").click().run()
+    (job,) = jobs_of(at, "kind")
+    end.set()
+    until(job.future.done, "the work ends")
+    until(lambda: made[0]() is None, "its result is gone")
+    assert not job.finished
+    assert messages(at) == ["Cancelled."]
 
 
 @pytest.mark.usefixtures("script")

@@ -1,6 +1,7 @@
 """Sessions take turns at a server's workers: who comes next, where one stands, and what a closed tab leaves."""
 
 import threading
+import weakref
 
 import pytest
 
@@ -190,3 +191,19 @@ def test_if_the_session_that_was_first_is_gone_the_next_one_does_the_work_itself
     until(lambda: desk.steps == ["first", "second"], "the second begins")
     second.go_on()
     assert second.future.result(LIMIT) == "second"
+
+
+def test_work_that_has_ended_lets_go_of_what_it_worked_on():
+    """Its ticket is kept as long as its result, but a table that it has read is not."""
+
+    class Content:
+        pass
+
+    content = Content()
+    kept = weakref.ref(content)
+    ticket = Ticket(Owner(), lambda content=content: 1)
+    del content
+    assert kept() is not None
+    Turns(1).submit(ticket)
+    assert ticket.future.result(LIMIT) == 1
+    until(lambda: kept() is None, "what it worked on is gone")

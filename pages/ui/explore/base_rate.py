@@ -21,6 +21,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_rates
 from calib.figures.classes import formatted_shares
 from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
 from pages.ui import evaluations, headings, jobs, state, tables
@@ -28,7 +29,6 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
 
-KEPT_ESTIMATES = 6
 ESTIMATED = {"fitted": "In the table", "rate": "Estimated", "lower": "From", "upper": "To"}
 REMEDY = (
     "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
@@ -124,17 +124,17 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         "Rows from deployment, with the same columns; no label is needed",
         key="unlabelled",
         on_change=remember,
-        args=("unlabelled", lambda content, name: (digest(content), read_table(content, name, fewest=1))),
+        args=("unlabelled", _read),
         help="The file stays in this session's memory and is never written to disk.",
     )
     found = remembered("unlabelled")
     if found is None:
         return
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
-    try:
-        estimate = _estimate(evaluation, key, *found)
-    except InputError as error:
-        st.error(plain(error))
+    estimate = _estimate(evaluation, key, *found)
+    if isinstance(estimate, InputError):
+        st.error(plain(estimate))
+    if estimate is None or isinstance(estimate, InputError):
         return
     st.markdown(f"**{estimate.finding}**")
     st.caption(
@@ -149,6 +149,11 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         st.button(
             label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{estimate.rate:.4g}")}
         )
+
+
+def _read(content: bytes, name: str, watch: Watch) -> tuple[str, pd.DataFrame]:
+    """Return the digest and the table of an unlabelled file."""
+    return digest(content), read_table(content, name, fewest=1, watch=watch)
 
 
 def _estimated_shares(estimate: EstimatedRates) -> None:
@@ -175,10 +180,13 @@ def _counted(weight: str | None, rows: pd.DataFrame) -> str:
     )
 
 
-def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate | EstimatedRates:
-    """Return the estimate from the cache, because the rows must be scored."""
+def _estimate(
+    evaluation: Evaluation, key: str, name: str, table: pd.DataFrame
+) -> EstimatedRate | EstimatedRates | InputError | None:
+    """Return the estimate, or why there is none; None, with progress, while the rows are scored."""
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)
-    return jobs.cached(
-        "estimates", KEPT_ESTIMATES, known, lambda: estimate_of_rows(evaluation, fitted, table, key)
-    )
+    what = f"Estimating from {len(table):,} rows"
+    call = {known: lambda watch: jobs.or_why(estimate_of_rows, evaluation, fitted, table, key)}
+    found = jobs.run("base_rate", what, call)
+    return found and found[0]

@@ -33,6 +33,7 @@ from calib.figures import LIGHT, Theme, formatted_side_by_side
 from calib.figures.classes import formatted_scores_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
+from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import class_named, number
 from calib.metrics import METRICS
@@ -356,7 +357,7 @@ def saved() -> None:
             "A calibrator saved here (JSON)",
             key="calibrator_file",
             on_change=remember,
-            args=("calibrator_file", lambda content, _: read_calibrator(content)),
+            args=("calibrator_file", lambda content, *_: read_calibrator(content)),
         )
         calibrator: SavedCalibrator | None = remembered("calibrator_file")
         if calibrator is not None:
@@ -366,7 +367,7 @@ def saved() -> None:
             "A table with a column of scores: CSV, TSV, Parquet, Excel, ARFF or JSON records",
             key="scores_file",
             on_change=remember,
-            args=("scores_file", partial(read_table, fewest=1)),
+            args=("scores_file", _read_scores),
             help="The table stays in this session's memory and is never written to disk.",
         )
         table = remembered("scores_file")
@@ -379,6 +380,10 @@ def saved() -> None:
         st.warning(plain(error))
         return
     _show_applied(applied)
+
+
+def _read_scores(content: bytes, name: str, watch: Watch) -> pd.DataFrame:
+    return read_table(content, name, fewest=1, watch=watch)
 
 
 def _describe(calibrator: SavedCalibrator) -> None:
