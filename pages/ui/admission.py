@@ -27,18 +27,17 @@ def admit() -> None:
             st.error(CLOSED)
             st.stop()
         st.session_state["admitted"] = True
-        key = uploads.keep_table(file.content, file.name)
-        if not state.query_parameters():  # no link with settings of its own
-            _open(file, key)
+        linked = bool(state.query_parameters())  # a link with settings of its own
+        uploads.open_table(file, lambda key: None if linked else _use(file, key))
+        if not linked:
+            page = "explore_data" if file.recipe is None else "explore_reliability"
+            st.session_state["asked_for"] = (f"pages/{page}.py", state.here())
     if st.query_params.get(TOKEN) != file.token:
         st.query_params[TOKEN] = file.token
 
 
-def _open(file: GivenFile, key: str) -> None:
+def _use(file: GivenFile, key: str) -> None:
     if file.recipe is None:
         controls.choose_data(f"upload:{key}")
-        page = "pages/explore_data.py"
     else:
         state.replace(Recipe.from_json(file.recipe))
-        page = "pages/explore_reliability.py"
-    st.session_state["asked_for"] = (page, state.here())

@@ -11,12 +11,23 @@ from typing import BinaryIO
 
 @dataclass(frozen=True)
 class GivenFile:
-    """File, the Recipe that opens it (as JSON, or None), and the token that a browser must present."""
+    """File, the Recipe that opens it (as JSON, or None), and the token that a browser must present.
+
+    Its content is read like that of an upload.
+    """
 
     token: str
     name: str
     content: bytes
     recipe: str | None
+    type: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+    def getvalue(self) -> bytes:
+        return self.content
 
 
 _given: list[GivenFile] = []

@@ -17,6 +17,7 @@ from calib.data.way_out import HEAD, way_out
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, jobs, server, session_cache, state
+from pages.ui.given import GivenFile
 from pages.ui.text import about_file, plain
 from pages.ui.waiting import ARRIVED, in_background
 
@@ -68,20 +69,25 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
 
 
 def receive_table(widget: str, then: Callable[[str], None], instead: str = "") -> None:
-    """Read and keep the table in a picker, and call ``then`` with its digest.
-
-    A large one is read at the head of the page (``read_arrived``), with progress and Cancel.
-    """
+    """Read and keep the table in a picker, if there is one, as ``open_table`` does."""
     file = st.session_state[widget]
     if file is not None:
         state.say(None)
-        st.session_state[ARRIVED] = (file, then, instead)
-        if file.size <= LARGE:
-            read_arrived()
+        open_table(file, then, instead)
+
+
+def open_table(file: UploadedFile | GivenFile, then: Callable[[str], None], instead: str = "") -> None:
+    """Read and keep a table, and call ``then`` with its digest.
+
+    A large one is read at the head of the page (``read_arrived``), with progress and Cancel.
+    """
+    st.session_state[ARRIVED] = (file, then, instead)
+    if file.size <= LARGE:
+        read_arrived()
 
 
 def read_arrived() -> bool:
-    """Read the table that ``receive_table`` has put here; return whether it has changed the settings.
+    """Read the table that ``open_table`` has put here; return whether it has changed the settings.
 
     It stays until it has been read or refused, so a click on something else only begins the reading again.
     """
