@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import sources
+from calib import Recipe, sources
 from calib.data import TableFile, TooLargeError, counting, database, read
-from calib.kernel.progress import Watch
+from calib.kernel.progress import Cancelled, Watch
+from calib.recipe import DEFAULT_DATA
 from calib.sources import digest
-from pages.ui import places, waiting
-from tests.pages.app import bring, faults, go, jobs_of, messages, page, settled
+from pages.ui import places, uploads, waiting
+from pages.ui.given import GivenFile
+from pages.ui.state import TOKEN
+from tests.pages.app import ROOT, App, bring, faults, go, jobs_of, messages, page, settled
 from tests.waiting import LIMIT, until
 
 RNG = np.random.default_rng(0)
@@ -593,3 +596,47 @@ def test_a_table_that_is_read_to_its_end_after_a_cancel_is_dropped():
 
     waiting._into(left, call, watch)
     assert (left.done(), read[0]()) == (False, None)
+
+
+@pytest.mark.parametrize("large", [10, 10**6])
+@pytest.mark.parametrize("stated", [False, True])
+def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, large, stated):
+    content = b"x,y\n" + b"1,a\n2,b\n" * 90
+    data = f"upload:{digest(content)}"
+    recipe = Recipe(data=data, file="mine.csv", target="y", seed=4).to_json() if stated else None
+    monkeypatch.setattr("pages.ui.given._given", [GivenFile("secret", "mine.csv", content, recipe)])
+    monkeypatch.setattr("pages.ui.uploads.LARGE", large)
+    began, in_background = [], uploads.in_background
+    monkeypatch.setattr(uploads, "in_background", lambda *of: began.append(of[0]) or in_background(*of))
+    at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at.query_params[TOKEN] = "secret"
+    at = settled(at.run())
+    assert not faults(at)
+    now = at.session_state["recipe"]
+    assert (now.data, now.seed == 4) == (data, stated)
+    assert at.session_state["page"] == f"pages/explore_{'reliability' if stated else 'data'}.py"
+    assert began == (["Reading mine.csv"] if large == 10 else [])
+    linked = App(str(ROOT / "app.py"), default_timeout=LIMIT)  # a reload, or a link with settings of its own
+    linked.query_params.update({TOKEN: "secret", "data": data, "target": "y", "bins": "7"})
+    linked = settled(linked.switch_page("pages/explore_reliability.py").run())
+    assert not faults(linked)
+    assert (linked.session_state["recipe"].data, linked.session_state["recipe"].bins) == (data, 7)
+    assert not [text for text in messages(linked) if "Upload" in text]
+
+
+def test_a_cancelled_table_of_a_notebook_leaves_the_first_data_set(monkeypatch):
+    monkeypatch.setattr(
+        "pages.ui.given._given", [GivenFile("secret", "mine.csv", b"x,y\n" + b"1,a\n2,b\n" * 90, None)]
+    )
+    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+
+    def cancelled(file, sheet=None, header=None, watch=None):
+        raise Cancelled
+
+    monkeypatch.setattr(TableFile, "read", cancelled)
+    at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at.query_params[TOKEN] = "secret"
+    at = settled(at.run())
+    assert not faults(at)
+    assert "Reading mine.csv was cancelled." in messages(at)
+    assert at.session_state["recipe"].data == DEFAULT_DATA
