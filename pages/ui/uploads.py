@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
@@ -17,7 +16,6 @@ from calib.data.way_out import HEAD, way_out
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, jobs, server, session_cache, state
-from pages.ui.given import GivenFile
 from pages.ui.text import about_file, plain
 from pages.ui.waiting import ARRIVED, in_background
 
@@ -76,7 +74,7 @@ def receive_table(widget: str, then: Callable[[str], None], instead: str = "") -
         open_table(file, then, instead)
 
 
-def open_table(file: UploadedFile | GivenFile, then: Callable[[str], None], instead: str = "") -> None:
+def open_table(file: Any, then: Callable[[str], None], instead: str = "") -> None:
     """Read and keep a table, and call ``then`` with its digest.
 
     A large one is read at the head of the page (``read_arrived``), with progress and Cancel.
@@ -150,7 +148,7 @@ class Picked:
     name: str = ""
     found: Any = None
     taken_out: bool = False
-    arriving: tuple[UploadedFile, Reader] | None = None
+    arriving: tuple[Any, Reader] | None = None
     refused: str | None = None
 
     def take(self, name: str, found: Any) -> None:
@@ -211,6 +209,6 @@ def _read_picked(picked: Picked, kind: str) -> None:
         jobs.forget(kind, list(calls))
 
 
-def _read_whole(file: UploadedFile, read: Reader, watch: Watch) -> Any:
+def _read_whole(file: Any, read: Reader, watch: Watch) -> Any:
     watch.step(0.0, in_words(file.size))
     return read(_whole(file), file.name, watch)
