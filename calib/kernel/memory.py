@@ -145,7 +145,8 @@ class _Scale(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, MappingProxyType):
             return dict, (dict(thing),)
-        if type(thing) is np.ndarray and not thing.dtype.hasobject and thing.flags.forc:  # pickling takes longer
+        # Pickling takes longer
+        if type(thing) is np.ndarray and not thing.dtype.hasobject and thing.flags.forc:
             self.buffers[thing.__array_interface__["data"][0]] = thing.nbytes
             return bool, ()
         if isinstance(thing, FunctionType):  # negligible, and only importable functions can be pickled
