@@ -37,11 +37,11 @@ def test_the_zip_holds_the_numbers_of_every_kept_recipe(tab, evaluation):
     tab.choose("model", "Logistic regression")
     archive = zipfile.ZipFile(io.BytesIO(taken(tab, "All charts and numbers (ZIP)")))
     side = read_csv(archive.read("side_by_side.csv")).set_index(["recipe", "calibrator"])
-    kept = side.loc["Naive Bayes, held-out share"]
+    kept = side.loc["Naive Bayes, held-out set"]
     np.testing.assert_allclose(kept["brier"], evaluation.metrics["brier"], rtol=1e-15)
     assert {recipe for recipe, _ in side.index} == {
-        "Logistic regression, held-out share",
-        "Naive Bayes, held-out share",
+        "Logistic regression, held-out set",
+        "Naive Bayes, held-out set",
     }
     names = archive.namelist()
     for end in ("reliability.html", "reliability.svg", "reliability.png", "venn_abers.json"):
