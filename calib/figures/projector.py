@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from calib.figures.packed import unpacked
+
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
+BOLDER = 1.6  # factor of marks and lines, which a figure twice as high would else show as thin as on a laptop
 BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels below a square diagram: histogram, gap above it, scale
 MANY = 10  # more tick labels than this would overlap
 LANES = 0.6  # share of a figure's height between margins, scale and legend
@@ -19,7 +22,7 @@ STANDOFF = 12  # pixels between an axis' scale and its title
 def for_projector(
     figure: go.Figure, rows: int = 1, highest: float = PROJECTED, fills: bool = False
 ) -> go.Figure:
-    """Adapt a figure to a projector: type of at least 24 pixels, and no higher than its page.
+    """Adapt a figure to a projector: type of at least 24 pixels, larger marks, and no higher than its page.
 
     Pictures that are longer than any page, such as that of a tree, keep their height.
 
@@ -33,6 +36,7 @@ def for_projector(
         Whether a lower figure is enlarged to this height; a square diagram fills it as far as possible.
     """
     figure = go.Figure(_larger(figure.to_dict()))
+    _embolden(figure)
     for axis in figure.select_yaxes():  # large names on two lines would overlap unless lanes are high
         if not _have_room(axis, figure.layout.height, highest / rows, fills):
             axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
@@ -58,6 +62,16 @@ def for_projector(
     else:
         _spread(figure)
     return figure
+
+
+def _embolden(figure: go.Figure) -> None:
+    """Enlarge the marks and lines that have a size."""
+    for part in (*figure.data, *figure.layout.shapes):
+        if "marker" in part and "size" in part.marker and part.marker.size is not None:
+            size = part.marker.size
+            part.marker.size = np.multiply(size if np.isscalar(size) else unpacked(size), BOLDER)
+        if "line" in part and "width" in part.line and part.line.width is not None:
+            part.line.width *= BOLDER
 
 
 def _square(figure: go.Figure) -> None:

@@ -1,8 +1,10 @@
 """A figure for a room: what is written is legible from the back, lies on nothing else, and fits the page."""
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from calib.figures.packed import unpacked
 from calib.figures.panels import panels
 from calib.figures.projector import for_projector
 from calib.figures.theme import DARK, LIGHT, layout
@@ -41,18 +43,27 @@ def test_for_a_room_figures_in_two_rows_share_the_page():
     assert for_projector(figure, 2).layout.height == 500 < for_projector(figure).layout.height
 
 
-def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():
+def test_for_a_room_type_and_marks_are_seen_from_the_back_and_charts_fit_under_a_title():
     title = {"text": "p", "font": {"size": 14}}
-    marks = go.Scatter(x=[0.0, 1.0], y=[0.5, 0.5], marker={"size": 6}, textfont={"size": 12})
+    marks = go.Scatter(
+        x=[0.0, 1.0],
+        y=[0.5, 0.5],
+        marker={"size": np.array([5, 10])},
+        line={"width": 2},
+        textfont={"size": 12},
+    )
+    upright = {"type": "line", "line": {"width": 1}}
     figure = go.Figure(
-        marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}])
+        marks,
+        layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}], shapes=[upright]),
     )
     larger = for_projector(figure)
     assert larger.layout.height == 1000
     template = larger.layout.template.layout
     sizes = (template.font, larger.layout.xaxis.title.font, larger.layout.annotations[0].font)
     assert all(font.size >= 24 for font in (*sizes, larger.data[0].textfont))
-    assert larger.data[0].marker.size == 6
+    assert unpacked(larger.to_plotly_json()["data"][0]["marker"]["size"]) == [8, 16]
+    assert (larger.data[0].line.width, larger.layout.shapes[0].line.width) == (3.2, 1.6)
     assert list(larger.data[0].x) == [0.0, 1.0]
     assert figure.layout.height == 640
     assert larger.layout.template.layout.margin.t == 16

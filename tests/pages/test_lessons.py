@@ -259,6 +259,16 @@ def test_presenting_stays_through_the_lesson_and_its_drawer_has_the_controls():
     assert "presenter" not in at.query_params
 
 
+@pytest.mark.parametrize(("place", "answer"), [("why_calibrate:4", "answer_2"), ("not_useful:1", "guess_1")])
+def test_in_a_room_the_words_before_a_question_make_room_for_the_reply(place, answer):
+    """The experiment of a page may ask, too."""
+    key, _, number = place.partition(":")
+    at = press(open_step(key, int(number)), "presenter")
+    text = LESSONS[key].steps[int(number) - 1].text
+    assert text[:40] in words(at)
+    assert text[:40] not in words(press(at, answer))
+
+
 def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
     at = open_step("why_calibrate", 1)
     content = Recipe(bins=7, model="naive_bayes").to_json()

@@ -130,7 +130,10 @@ def _waits(step: Step) -> bool:
 
 
 def _answered(step: Step) -> bool:
-    """Tell whether the step has asked and has its answer."""
+    """Tell whether the step, or the experiment on its page, has asked and has its answer."""
+    experiment = None if step.question else _experiment(step)
+    if experiment is not None:
+        return experiments.guess_of(state.recipe(), experiment).isdecimal()
     return guesses().get(step.place, Guess(0)).answer > 0
 
 
