@@ -27,10 +27,10 @@ from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.segment import EQUAL, MISSING, UNEQUAL, as_text, is_ordered, missing, write_range
+from calib.metrics.confidence import LEVEL
 
 MOST_GROUPS = 12
 QUANTILES = 5
-LEVEL = 0.95
 REST = "(all others)"
 
 

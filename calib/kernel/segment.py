@@ -14,9 +14,9 @@ import pandas as pd
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
+from calib.kernel.period import BETWEEN
 from calib.kernel.wording import without_direction_marks
 
-BETWEEN = ".."
 EQUAL, UNEQUAL = "=", "!="
 MISSING = "(missing)"
 

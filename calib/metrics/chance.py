@@ -14,12 +14,12 @@ from calib.kernel.binning import binned
 from calib.kernel.null_draws import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
+from calib.metrics.confidence import LEVEL
 from calib.metrics.distances import gaps_by_chance, in_cells
 
 Array = np.ndarray
 
 REDRAWS = 999
-LEVEL = 0.95
 
 
 def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:

@@ -21,12 +21,12 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.records import Predictions
 from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import METRICS, Metric
+from calib.metrics.calibration_test import ALPHA
 from calib.study.rows import measure
 
 POOLED = ("reliability", "resolution", "within")
 """Metrics of Murphy's 100 bins: within one fold they measure mainly noise."""
 
-ALPHA = 0.05
 MOST_NAMED = 12  # most setups named in a sentence on missing values; the table of means shows all
 
 

@@ -20,10 +20,13 @@ HTML = (
 @st.cache_resource
 def component(name: str, html: str = "<i></i>", css: str | None = None):
     """Register a component once. One that shows nothing is not isolated, because it acts on the page around it."""
-    js = (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(
-        f"calibration_explorer_{name}", html=html, css=css, js=js, isolate_styles=bool(css)
+        f"calibration_explorer_{name}", html=html, css=css, js=script(name), isolate_styles=bool(css)
     )
+
+
+def script(name: str) -> str:
+    return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:

@@ -11,21 +11,10 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned, script
 from calib.lessons import place
-from pages.ui import headings, placing, state
+from pages.ui import browser, headings, placing, state
 from pages.ui.question import current_question
 
 LOW = 40  # units of the histogram's height, low so that the diagram is large
-# Another run of the page leaves the picture as it is. Plotly's is hidden, also from the keyboard (styles/page.css).
-BEGIN = """
-const OPEN = new WeakMap()
-export default function ({ data, parentElement }) {
-    const root = parentElement.querySelector(".root"), now = JSON.stringify(data), before = OPEN.get(root)
-    root.closest(".st-key-moving").dataset.drawn = "here"
-    if (before?.now === now) return
-    OPEN.set(root, { now, lines: data.p?.length ?? 0, rows: data.y?.length })
-    const more = before && before.rows !== data.y?.length  // all come in, also those that were there
-    calibrated(root, { ...data, before: more ? 0 : before?.lines })
-}"""
 
 
 @st.cache_resource
@@ -34,7 +23,7 @@ def _component():
         "calibration_explorer_calibrated",
         html='<div class="root"></div>',
         css=STYLE.read_text(encoding="utf-8"),
-        js=script(CALIBRATED) + BEGIN,
+        js=script(CALIBRATED) + browser.script("moving"),
         isolate_styles=False,  # a guess is placed over it (scripts/guess.js)
     )
 

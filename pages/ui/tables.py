@@ -35,6 +35,7 @@ from calib.sources import digest
 from pages.ui import chart, evaluations, headings, stage, state
 from pages.ui.grid import grid
 
+PREVIEW_ROWS = 200  # of an uploaded table that a page shows
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")

@@ -25,6 +25,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, number
+from calib.metrics.calibration_test import POWER
 
 SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted")
 """Options of ``audit_evaluation`` that a Recipe can set."""
@@ -33,7 +34,6 @@ ONLY_COUNTED = (
     "The rows that were evaluated are only counted by score and label, so they have no columns to group by. Use a "
     "table that fits into memory, without learn_rows."
 )
-POWER = 0.8
 NEARLY_ALL = 0.9
 SURE = 1.959964  # normal quantile of a two-sided test at 5 %
 CELLS = 5e8  # rows times redraws of one partition that are tested per second

@@ -17,8 +17,8 @@ from calib.analysis.audit.segments import OUT
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.rows import Rows
+from calib.metrics.calibration_test import EXTREME
 
-EXTREME = 36.0  # log-odds of the largest number below 1
 HELD = 1 << 18  # residuals computed at once, so that they fit the processor's cache
 WIDE = 1 << 12  # redraws that walk together
 MOST_BYTES = 2_000_000_000

@@ -20,7 +20,6 @@ from calib.analysis.audit.redraws import Moments, Walks
 from calib.kernel.checks import Array
 from calib.metrics.cumulative import range_tail
 
-LOOKS = ("level", "slope", "shape")
 RANGE_MEAN, RANGE_SD = 2 * math.sqrt(2 / math.pi), math.sqrt(4 * math.log(2) - 8 / math.pi)
 NOTHING = 1e-6  # rounding error of sums of residuals in single precision
 TINY = 1e-6  # skewness

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from calib.analysis.audit.fitted import refuse_fitted
 from calib.analysis.audit.redraws import Redraws, moments, redraw, walks
-from calib.analysis.audit.scale import LOOKS, statistics
+from calib.analysis.audit.scale import statistics
 from calib.analysis.audit.segments import (
     Conditions,
     DisjointSegments,
@@ -43,8 +43,8 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
+from calib.metrics.calibration_test import ALPHA, LOOKS
 
-ALPHA = 0.05
 MIN_ROWS, MIN_EVENTS = 50, 10
 DEEPEST = 3
 FEWEST_REDRAWS, MOST_REDRAWS = 19, 99_999

@@ -26,9 +26,9 @@ from calib.analysis.watch.stream import Stream
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
+from calib.metrics.calibration_test import ALPHA
 
 VERSION = 2
-ALPHA = 0.05
 MOST_STEPS = 366  # steps ahead: one stream of evidence per step, a year of days at most
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from calib.experiments.base import Experiment
 from calib.experiments.calibration_size.simulation import RUN, draw_data
-from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
+from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure
+from calib.experiments.shared.plane_settings import PAPER
 from calib.kernel.records import Parameter
 
 EXPERIMENT = Experiment(

@@ -19,8 +19,8 @@ from scipy.stats import norm
 
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
+from calib.metrics.calibration_test import ALPHA
 
-ALPHA = 0.05
 COLUMNS, VALUES, DEEPEST = 4, 4, 3
 SIZES = (500, 1000, 2000, 4000, 8000)
 CALM_ROWS = 2000

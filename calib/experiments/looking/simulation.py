@@ -17,8 +17,8 @@ from calib.analysis.watch.bets import Block
 from calib.analysis.watch.stream import Stream
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
+from calib.metrics.calibration_test import ALPHA
 
-ALPHA = 0.05
 GROUPS = 10
 STREAM = 18  # experiments with the same seed use different random streams
 METHODS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}

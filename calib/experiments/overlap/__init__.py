@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of, with_default
 from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
-from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
+from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure
+from calib.experiments.shared.plane_settings import PAPER
 from calib.kernel.records import Parameter
 from calib.synthetic.overlap import STEPS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
 
-PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 BASELINES = {
     "rf_d": "Default forest on all rows",
     "rf_opt": "Tuned forest on all rows",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from calib.analysis.depth import FOREST_GROUPS
 from calib.experiments.shared.plane_settings import SIZE
 from calib.kernel.checks import Array
 from calib.models import ProbabilityForest, ProbabilityTree
@@ -20,7 +21,6 @@ from calib.synthetic import GaussianPair
 TESTS = 10_000
 GRID = 72  # cells along each axis of a heat map
 MOST_EXACT = 200  # most different predictions that form groups; beyond, quantile bins
-FOREST_GROUPS = 20
 
 
 @dataclass(frozen=True, eq=False)

@@ -339,7 +339,6 @@ def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
         downloads.calibrator(evaluations[name], "compare")
 
 
-PREVIEW_ROWS = 200
 INPUTS = {
     "score": "any score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
@@ -416,7 +415,7 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
 def _show_applied(applied: Applied) -> None:
     table = applied.table
     grid(
-        tables.numbered_from_1(table.head(PREVIEW_ROWS)),
+        tables.numbered_from_1(table.head(tables.PREVIEW_ROWS)),
         width="stretch",
         key="calibrated",
         alt="Your table with calibrated probabilities",

@@ -211,7 +211,6 @@ def openml() -> None:
             st.rerun()
 
 
-PREVIEW_ROWS = 200
 MOST_CHIPS = 30  # names of score columns in a control; those of a thousand classes would fill the page
 SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
@@ -597,7 +596,7 @@ def _ask_for_label(table: pd.DataFrame) -> None:
 
 
 def _first_rows(table: pd.DataFrame) -> None:
-    shown = tables.numbered_from_1(table.head(PREVIEW_ROWS))
+    shown = tables.numbered_from_1(table.head(tables.PREVIEW_ROWS))
     grid(shown, width="stretch", alt="The first rows of the table")
 
 
@@ -745,11 +744,11 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         alt="Type, missing values and examples of every column",
     )
     headings.heading("First rows")
-    first = data.X.head(PREVIEW_ROWS)
+    first = data.X.head(tables.PREVIEW_ROWS)
     if dates := {name: _days(first[name]) for name in first.select_dtypes("datetime")}:
         first = first.assign(**dates)
     names = dict(enumerate(data.names if data.joint else data.classes))
-    labels = pd.Series(data.coded[:PREVIEW_ROWS], first.index).map(names)
+    labels = pd.Series(data.coded[: tables.PREVIEW_ROWS], first.index).map(names)
     shown = tables.numbered_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
