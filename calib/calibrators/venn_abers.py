@@ -62,18 +62,18 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     sizes : (m,)
         Number of distinct scores in each pool of the isotonic fit.
     """
-    W = np.concatenate([[0.0], np.cumsum(weights)])
-    C = np.concatenate([[0.0], np.cumsum(positives)])
-    corners = np.concatenate([[0], np.cumsum(sizes)])
+    W, C, corners = _sums(weights), _sums(positives), _sums(sizes)
     W_end, C_end = W[corners[1:]] + 1, C[corners[1:]] + 1
     slopes = np.diff(C[corners]) / np.diff(W[corners])
 
     # Try the end of the point's own pool first; most candidates need no other.
-    rise = np.repeat(C_end, sizes) - C[:-1]
-    run = np.repeat(W_end, sizes) - W[:-1]
-    candidates = np.flatnonzero(rise >= np.repeat(slopes, sizes) * run)
+    rise, run, least = (np.repeat(each, sizes) for each in (C_end, W_end, slopes))
+    rise -= C[:-1]
+    run -= W[:-1]
+    least *= run
+    candidates = np.flatnonzero(rise >= least)
     rise, run = rise[candidates], run[candidates]
-    pool = np.repeat(np.arange(len(sizes)), sizes)[candidates]
+    pool = np.searchsorted(corners, candidates, side="right") - 1
     further = np.flatnonzero(rise / run > np.append(slopes[1:], np.inf)[pool])
     W, C = W[candidates[further]], C[candidates[further]]
     pool = _touched_pool(W, C, pool[further] + 1, W_end, C_end, slopes)
@@ -84,6 +84,13 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     slope = rise / run
     fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
     return Bridges(starts[fresh], rise[fresh], run[fresh])
+
+
+def _sums(values: Array) -> Array:
+    """Return the sums of the first 0, 1, …, k values, (k + 1,)."""
+    sums = np.zeros(len(values) + 1, values.dtype)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
