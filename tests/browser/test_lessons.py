@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from calib.experiments import EXPERIMENTS
+from calib.experiments import shown as experiment_of
 from calib.export.cards import lesson_card
 from calib.export.handouts import lesson_handout
 from calib.lessons import LESSONS
@@ -370,6 +371,32 @@ def test_in_a_room_an_open_question_is_as_large_beside_its_picture(new_tab, key,
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
     tab.settle()
     _is_large(tab, 1)
+
+
+LONGEST = ("labels_to_steps", 6)  # with a picture that is played
+CHOSEN = [
+    (key, number)
+    for key, number in ASKED
+    if (one := LESSONS[key].steps[number - 1].question) is None or one.kind in ("choice", "panel")
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [pytest.param(*step, marks=() if step == LONGEST else pytest.mark.soak) for step in CHOSEN],
+)
+def test_in_a_room_a_step_is_in_sight_to_its_end_after_a_wrong_guess(new_tab, key, number):
+    """The reply to a wrong guess is the longest."""
+    step = LESSONS[key].steps[number - 1]
+    asked = step.question or experiment_of(dict(step.recipe.settings), step.page.removeprefix("learn_"))
+    tab = new_tab(width=1920)
+    tab.page.set_viewport_size({"width": 1920, "height": 1080})
+    tab.open(step.page, **parameters(step), presenter="true")
+    wrong = 2 if asked.right == 1 else 1
+    tab.by_key(f"{'answer' if step.question else 'guess'}_{wrong}").get_by_role("button").click()
+    tab.by_key("lesson").get_by_text("Not quite.").wait_for()
+    tab.settle()
+    assert sizes(tab).bottom <= 1081
 
 
 def _is_large(tab, scale):
