@@ -392,7 +392,7 @@ def _by_leaf(record: Stacked, theme: Theme) -> go.Scatter:
         name="where GL would end if each leaf were a group",
         hovertemplate="GL by leaf: %{customdata}<extra></extra>",
         customdata=[number(value) for value in record.by_leaf],
-        marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
+        marker={"symbol": "line-ew", "size": 12, "line": {"width": 3, "color": theme.ink}},
     )
 
 
