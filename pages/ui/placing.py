@@ -25,6 +25,7 @@ PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can b
 # Instructions for touch, and for keys if there are any
 HOW = {
     "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
+    "line": ("Drag the line in the picture", "or select it and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
     "panel": ("Or choose a panel of the picture", ""),
 }
@@ -52,7 +53,8 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
 
     # Without the truth, which stays on the server until the guess is placed
     names = ("kind", "at", "begin", "over")
-    data = {name: getattr(question, name) for name in names} | {"how": HOW[question.kind], "label": LABEL}
+    how = HOW["line" if question.kind == "mark" and question.at is None else question.kind]
+    data = {name: getattr(question, name) for name in names} | {"how": how, "label": LABEL}
     browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
 
 
