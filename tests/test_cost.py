@@ -18,19 +18,21 @@ TABLE = pd.DataFrame({"x": RNG.normal(size=N), "y": np.where(RNG.random(N) < 0.4
 
 
 class Clock:
-    """Time that only fits take."""
+    """Time that only fits take, each at its ``pace``: seconds that pass per second of the processor."""
 
-    def __init__(self, monkeypatch, takes) -> None:
-        self.now, self.fits = 0.0, []
+    def __init__(self, monkeypatch, takes, paces=(1.0, 1.0, 1.0), works=1.0) -> None:
+        self.now, self.work, self.fits = 0.0, 0.0, []
 
         def fit_rows(recipe, dataset, cuts, watch):
             ((train, test),) = cuts
             self.fits.append((len(train), len(test)))
-            self.now += takes(len(train))
+            self.now += paces[len(self.fits) % 3 - 1] * takes(len(train))
+            self.work += takes(len(train)) * works
             return fitting.fit_rows(recipe, dataset, [(train[:500], test[:500])], watch)
 
         monkeypatch.setattr(cost, "fit_rows", fit_rows)
         monkeypatch.setattr(cost.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(cost.time, "thread_time", lambda: self.work)
 
 
 @pytest.mark.parametrize(("power", "folds"), [(1.0, 1), (1.1, 1), (1.7, 5)])
@@ -58,6 +60,20 @@ def test_a_fixed_cost_does_not_grow_with_the_rows(monkeypatch):
     assert expected_seconds(Recipe(model="naive_bayes"), prepare(TABLE, "y")) == pytest.approx(
         5 + 1e-4 * 70_000
     )
+
+
+@pytest.mark.parametrize("paces", [(1.0, 4.0, 4.0), (8.0, 1.0, 1.0)])
+def test_other_work_on_the_machine_changes_the_pace_and_not_the_power(paces, monkeypatch):
+    Clock(monkeypatch, lambda rows: 1e-4 * rows, paces)
+    pace = (paces[0] * 2_000 + paces[1] * 8_000) / 10_000
+    found = expected_seconds(Recipe(model="naive_bayes"), prepare(TABLE, "y"))
+    assert found == pytest.approx(pace * 1e-4 * 70_000)
+
+
+def test_work_of_other_threads_is_estimated_by_the_time_that_passes(monkeypatch):
+    Clock(monkeypatch, lambda rows: 1e-4 * rows**1.2, works=0.0)
+    found = expected_seconds(Recipe(model="naive_bayes"), prepare(TABLE, "y"))
+    assert found == pytest.approx(1e-4 * 70_000**1.2, rel=0.01)
 
 
 def test_rows_outside_a_sample_count_by_what_their_first_block_takes(monkeypatch):

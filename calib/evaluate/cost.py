@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +20,7 @@ MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most f
 FIRST, GROWTH = 2_000, 4  # rows of the first fit; growth from one to the next
 LONGEST = 2.0  # expected seconds of a small fit, after the first two; a longer one is not begun
 LARGEST_POWER = 3.0  # no model's time grows faster
+LEAST_WORK = 0.02  # share of the time of a fit; a thread that works less waits for others
 
 
 def expected_seconds(
@@ -45,12 +47,12 @@ def expected_seconds(
     rest = dataset.rest
     cuts = [(np.arange(dataset.n), np.arange(1))] if rest is not None else list(split(recipe, dataset))
     train, test = (rng.permutation(rows) for rows in cuts[0][:2])
-    times: list[tuple[int, float]] = []
+    times = _Times()
     size, fitted = FIRST, None
     while size <= len(train):
         share = size / len(train)
         watch.step(0.0, f"{size:,} rows")
-        begin = time.perf_counter()
+        begin = time.perf_counter(), time.thread_time()
         try:
             fitted = fit_rows(
                 recipe, dataset, [(train[:size], test[: max(1, round(share * len(test)))])], watch
@@ -58,15 +60,15 @@ def expected_seconds(
         except InputError:  # too few rows of a class
             pass
         else:
-            times.append((size, time.perf_counter() - begin))
+            times.add(size, time.perf_counter() - begin[0], time.thread_time() - begin[1])
         size *= GROWTH
-        if len(times) > 1 and (
-            _extrapolated(times, size) > LONGEST or len(cuts) * _extrapolated(times, len(train)) <= short
+        if len(times.rows) > 1 and (
+            times.expected(size) > LONGEST or len(cuts) * times.expected(len(train)) <= short
         ):
             break
     if fitted is None:
         return 0.0
-    whole = len(cuts) * _extrapolated(times, len(train))
+    whole = len(cuts) * times.expected(len(train))
     if rest is None:
         return whole
     begin, placed = time.perf_counter(), fitted.parts[0].placed
@@ -83,6 +85,31 @@ def announcement(rows: int, seconds: float) -> str:
     'Fitting 100,000 rows takes about 3 minutes.'
     """
     return f"Fitting {rows:,} rows takes about {duration(seconds)}."
+
+
+@dataclass
+class _Times:
+    """Seconds that small fits took, ``passed`` and of ``work``: those of the processor in the thread that fits.
+
+    Work grows with the rows alone. Other work on the machine only changes the pace, the seconds that pass per second
+    of work; taken from single fits, it would multiply with the rows.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    passed: list[float] = field(default_factory=list)
+    work: list[float] = field(default_factory=list)
+
+    def add(self, rows: int, passed: float, work: float) -> None:
+        self.rows.append(rows)
+        self.passed.append(passed)
+        self.work.append(work)
+
+    def expected(self, rows: int) -> float:
+        """Return the seconds that the fit of so many rows takes at the pace of all small fits."""
+        passed, work = sum(self.passed), sum(self.work)
+        if work < LEAST_WORK * passed:  # other threads or processes fit
+            return _extrapolated(list(zip(self.rows, self.passed, strict=True)), rows)
+        return passed / work * _extrapolated(list(zip(self.rows, self.work, strict=True)), rows)
 
 
 def _extrapolated(times: Sequence[tuple[int, float]], rows: int) -> float:
