@@ -389,15 +389,18 @@ def _expected_cost(asked: Sequence[tuple[Recipe, Dataset]]) -> tuple[str, str, f
     refits = None if seconds is None else _expected_refits(each_row)
     if seconds is None or refits is None:
         return None
-    costs = [cost_of(sum(data.n for _, data in many_rows), seconds)] if many_rows else []
+    rows = sum(data.n for _, data in many_rows)
+    costs = [cost_of(rows, seconds, len(many_rows))] if many_rows else []
     costs += [jobs.price(*refits)] if each_row else []
     models = [MODELS[recipe.model].label for recipe, _ in many_rows]
     placements = [PLACEMENTS[recipe.placement].label for recipe in each_row]
     return ", ".join(dict.fromkeys(models + placements)), " ".join(costs), seconds + refits[1]
 
 
-def cost_of(rows: int, seconds: float) -> str:
-    """Return the cost of fits in words."""
+def cost_of(rows: int, seconds: float, fits: int = 1) -> str:
+    """Return the cost of fits of many rows in words."""
+    if fits > 1:
+        return jobs.price(fits, seconds, f"of {rows:,} rows in total ")
     return f"{announcement(rows, seconds)} It runs in the background, and you can cancel it."
 
 

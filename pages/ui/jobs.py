@@ -266,9 +266,10 @@ def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: b
     return False
 
 
-def price(calls: int, seconds: float) -> str:
+def price(calls: int, seconds: float, of: str = "") -> str:
     """Return the cost of many model fits in words."""
-    return f"{calls:,} model fits take about {duration(seconds)}. They run in the background, and you can cancel them."
+    takes = f"{calls:,} model fits {of}take about {duration(seconds)}."
+    return f"{takes} They run in the background, and you can cancel them."
 
 
 def _result(kind: str, key: Any, job: Job) -> Any:

@@ -88,7 +88,9 @@ def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time_together(monk
     }
     at = settled(at.run())
     assert sorted(asked) == ["decision_tree", "logistic_regression", "naive_bayes"]
-    assert any("Fitting 1,138 rows takes about 14 seconds" in text.value for text in at.markdown)
+    assert any(
+        "2 model fits of 1,138 rows in total take about 14 seconds" in text.value for text in at.markdown
+    )
     assert not jobs_of(at, "compared")
     at = settled(at.button(key="start_compared").click().run())
     assert faults(at) == []
