@@ -116,9 +116,7 @@ def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time(monkeypatch):
     monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda *_, short: 100.0)
     at = page(STEM, **SMALL, seed="11")
-    assert any(
-        "2 model fits of 400 rows in total take about 3 minutes" in text.value for text in at.markdown
-    )
+    assert any("2 model fits of 400 rows in total take about 3 minutes" in text.value for text in at.markdown)
     assert not jobs_of(at, "fits")
     at = settled(at.button(key="start_fits").click().run())
     assert (len(shown(at)), faults(at)) == (10, [])
