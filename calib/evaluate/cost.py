@@ -52,7 +52,7 @@ def expected_seconds(
     while size <= len(train):
         share = size / len(train)
         watch.step(0.0, f"{size:,} rows")
-        begin = time.perf_counter(), time.thread_time()
+        began, worked = time.perf_counter(), time.thread_time()
         try:
             fitted = fit_rows(
                 recipe, dataset, [(train[:size], test[: max(1, round(share * len(test)))])], watch
@@ -60,7 +60,7 @@ def expected_seconds(
         except InputError:  # too few rows of a class
             pass
         else:
-            times.add(size, time.perf_counter() - begin[0], time.thread_time() - begin[1])
+            times.add(size, time.perf_counter() - began, time.thread_time() - worked)
         size *= GROWTH
         if len(times.rows) > 1 and (
             times.expected(size) > LONGEST or len(cuts) * times.expected(len(train)) <= short
