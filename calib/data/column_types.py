@@ -117,7 +117,8 @@ def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
         return Typed(pd.Series(np.full(len(text), np.nan)), {})
     known = without_tokens(text, MISSING_NUMBER)
     if known.null_count < len(known):
-        first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
+        at = pc.index(pc.is_valid(known), True).as_py() if known.null_count else 0
+        first = known[at].as_py()
         if DATE.match(first):  # a date is never a number
             dates = _dates(known, name)
             if dates is not None:
@@ -342,11 +343,13 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
 
 def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
     some = _distinct(text, 100)
+    repeated = len(some) < 100 or len(text) > FEW_ROWS or text.null_count > 0
     if not all(map(DATE.match, some)):
         return None
-    if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO)) is not None:
+    if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO, repeated)) is not None:
         return Typed(dates, {})
-    readings = (_read_as(text, form) for form, shape in DATE_SHAPES.items() if all(map(shape.match, some)))
+    forms = (form for form, shape in DATE_SHAPES.items() if all(map(shape.match, some)))
+    readings = (_read_as(text, form, repeated) for form in forms)
     complete = (dates for dates in readings if dates is not None)
     if (dates := next(complete, None)) is None:
         return None
@@ -372,15 +375,19 @@ def _distinct(text: pa.ChunkedArray, most: int) -> list[str]:
     return list(found)[:most]
 
 
-def _read_as(text: pa.ChunkedArray, form: str) -> pd.Series | None:
-    """Parse dates that are all written in one format, or return None; each distinct text is parsed once per block."""
+def _read_as(text: pa.ChunkedArray, form: str, repeated: bool) -> pd.Series | None:
+    """Parse dates that are all written in one format, or return None.
+
+    If ``repeated``, each distinct text is parsed once per block; else there must be no gaps.
+    """
     read = []
     for block in _blocks(text):
-        coded = block.combine_chunks().dictionary_encode()
-        dates = _moments(coded.dictionary, form)
+        texts = block.combine_chunks()
+        coded = texts.dictionary_encode() if repeated else None
+        dates = _moments(coded.dictionary if coded else texts, form)
         if dates.null_count:
             return None
-        read.append(dates.take(coded.indices))
+        read.append(dates.take(coded.indices) if coded else dates)
     finest = pa.timestamp("ns" if any(dates.type.unit == "ns" for dates in read) else "us")
     try:
         return own(pa.chunked_array([dates.cast(finest) for dates in read], finest))

@@ -122,7 +122,7 @@ def test_pandas_is_only_asked_for_the_form_that_dates_have(cell, form, monkeypat
     """Of 25 forms, which took a table of five thousand columns longer than five minutes."""
     asked, read_as = [], typed_module._read_as
     monkeypatch.setattr(
-        typed_module, "_read_as", lambda text, form: asked.append(form) or read_as(text, form)
+        typed_module, "_read_as", lambda text, form, *more: asked.append(form) or read_as(text, form, *more)
     )
     assert typed(cell, "?").tolist()[0] == pd.to_datetime(cell, format=form)
     assert [one for one in asked if one != "ISO8601"] == [form]
