@@ -52,17 +52,17 @@ class Bridges:
     run: Array
 
 
-def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
+def bridges(W: Array, C: Array, sizes: Array) -> Bridges:
     """Return all bridges of a calibration set of k distinct scores.
 
     Parameters
     ----------
-    weights, positives : (k,)
-        Number of rows with each score, and of those in class 1. Whole numbers give exact results.
+    W, C : (k + 1,)
+        Number of rows with the 0, 1, …, k smallest scores, and of those in class 1: whole, so that results are exact.
     sizes : (m,)
         Number of distinct scores in each pool of the isotonic fit.
     """
-    W, C, corners = _sums(weights), _sums(positives), _sums(sizes)
+    corners = _sums(sizes)
     W_end, C_end = W[corners[1:]] + 1, C[corners[1:]] + 1
     slopes = np.diff(C[corners]) / np.diff(W[corners])
 
@@ -75,12 +75,12 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     rise, run = rise[candidates], run[candidates]
     pool = np.searchsorted(corners, candidates, side="right") - 1
     further = np.flatnonzero(rise / run > np.append(slopes[1:], np.inf)[pool])
-    W, C = W[candidates[further]], C[candidates[further]]
-    pool = _touched_pool(W, C, pool[further] + 1, W_end, C_end, slopes)
-    rise[further], run[further] = C_end[pool] - C, W_end[pool] - W
+    W_begin, C_begin = W[candidates[further]], C[candidates[further]]
+    pool = _touched_pool(W_begin, C_begin, pool[further] + 1, W_end, C_end, slopes)
+    rise[further], run[further] = C_end[pool] - C_begin, W_end[pool] - W_begin
 
     # Above the largest calibration score there is only the added row: slope 1.
-    starts, rise, run = np.append(candidates, len(weights)), np.append(rise, 1.0), np.append(run, 1.0)
+    starts, rise, run = np.append(candidates, len(W) - 1), np.append(rise, 1.0), np.append(run, 1.0)
     slope = rise / run
     fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
     return Bridges(starts[fresh], rise[fresh], run[fresh])
@@ -301,8 +301,9 @@ def _changes(thresholds: Array, values: Array) -> tuple[Array, Array]:
 def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
     """Return thresholds (t,), p0 and p1 (t + 1,) of VennAbers."""
     k = len(tied.scores)
-    ones = bridges(tied.weights, tied.sums, blocks.sizes)
-    zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
+    W, C = _sums(tied.weights), _sums(tied.sums)
+    ones = bridges(W, C, blocks.sizes)
+    zeros = bridges((W[-1] - W)[::-1], ((W[-1] - C[-1]) - (W - C))[::-1], blocks.sizes[::-1])
     # A step of p1 from a on begins above the a-th smallest score; one of p0, mirrored, ends at the a-th largest.
     ends_p0, begins_p1 = np.zeros(k, dtype=bool), np.zeros(k, dtype=bool)
     ends_p0[k - zeros.starts[1:]] = begins_p1[ones.starts[1:] - 1] = True
