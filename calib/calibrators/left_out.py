@@ -11,6 +11,7 @@ import numpy as np
 
 from calib.kernel.checks import Array
 from calib.kernel.pav import Tied, pool_adjacent_violators
+from calib.kernel.places import places
 
 RUN = 64
 
@@ -19,8 +20,7 @@ def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labe
     """Return p0 and p1 (m, 2) at scores[j], without one calibration row of this score and label, (m,) each."""
     runs = _Runs(tied)
     # (s, 0) is placed above calibration rows of equal score and (s, 1) below them: both are pooled with them.
-    below = np.searchsorted(tied.scores, scores, side="left")
-    upto = np.searchsorted(tied.scores, scores, side="right")
+    below, upto = places(tied.scores, scores)
     group = np.searchsorted(tied.scores, removed_scores)
     queries, which = np.unique(
         np.column_stack([upto, below, group, removed_labels]).astype(np.intp), axis=0, return_inverse=True

@@ -129,8 +129,13 @@ def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
     return None
 
 
+def strings(text: pa.Array | pa.ChunkedArray) -> pd.arrays.ArrowStringArray:
+    """Return Arrow's text as an array of pandas' type ``str``."""
+    return pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan))
+
+
 def _as_typed(text: pa.ChunkedArray) -> pd.Series:
-    texts = pd.Series(pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)))
+    texts = pd.Series(strings(text))
     mark(arrow(texts), "typed")
     return texts
 
@@ -149,7 +154,7 @@ def _codes(levels: pa.ChunkedArray) -> Codes | None:
     """Return (code of each level, then −1 for a gap; the distinct values), if the levels are few enough."""
     if len(levels) > FEW_CODES:
         return None
-    codes, values = pd.arrays.ArrowStringArray(levels, dtype=pd.StringDtype(na_value=np.nan)).factorize()
+    codes, values = strings(levels).factorize()
     return np.append(codes, -1).astype(code_type(len(values))), values
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.about import KEY, about, describe
-from calib.data.column_types import GAPS, MISSING, as_frame, own, typed_frame, without_tokens
+from calib.data.column_types import GAPS, MISSING, as_frame, own, strings, typed_frame, without_tokens
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
     MEMORY,
@@ -317,9 +317,7 @@ def typed_batch(head: pd.DataFrame, names: Sequence[str], batch: pa.RecordBatch)
         column = pa.chunked_array([cells])
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             text = without_tokens(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING)
-            columns[name] = pd.Series(
-                pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)), copy=False
-            )
+            columns[name] = pd.Series(strings(text), copy=False)
         elif pa.types.is_boolean(column.type):
             truth = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
             columns[name] = truth if column.null_count else truth.astype(bool)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def expected_seconds(
     rest = dataset.rest
     cuts = [(np.arange(dataset.n), np.arange(1))] if rest is not None else list(split(recipe, dataset))
     train, test = (rng.permutation(rows) for rows in cuts[0][:2])
-    times = _Times()
+    fits: list[tuple[int, float, float]] = []
     size, fitted = FIRST, None
     while size <= len(train):
         share = size / len(train)
@@ -60,15 +59,15 @@ def expected_seconds(
         except InputError:  # too few rows of a class
             pass
         else:
-            times.add(size, time.perf_counter() - began, time.thread_time() - worked)
+            fits.append((size, time.perf_counter() - began, time.thread_time() - worked))
         size *= GROWTH
-        if len(times.rows) > 1 and (
-            times.expected(size) > LONGEST or len(cuts) * times.expected(len(train)) <= short
+        if len(fits) > 1 and (
+            _expected(fits, size) > LONGEST or len(cuts) * _expected(fits, len(train)) <= short
         ):
             break
     if fitted is None:
         return 0.0
-    whole = len(cuts) * times.expected(len(train))
+    whole = len(cuts) * _expected(fits, len(train))
     if rest is None:
         return whole
     begin, placed = time.perf_counter(), fitted.parts[0].placed
@@ -87,29 +86,19 @@ def announcement(rows: int, seconds: float) -> str:
     return f"Fitting {rows:,} rows takes about {duration(seconds)}."
 
 
-@dataclass
-class _Times:
-    """Seconds that small fits took, ``passed`` and of ``work``: those of the processor in the thread that fits.
+def _expected(fits: Sequence[tuple[int, float, float]], rows: int) -> float:
+    """Return the seconds that the fit of so many rows takes.
 
-    Work grows with the rows alone. Other work on the machine only changes the pace, the seconds that pass per second
-    of work; taken from single fits, it would multiply with the rows.
+    ``fits`` are small fits as (rows, seconds that passed, seconds of the processor in the thread that fits). The
+    processor's seconds grow with the rows alone. Other work on the machine only changes the pace, the seconds that
+    pass per second of the processor; taken from single fits, it would multiply with the rows.
     """
-
-    rows: list[int] = field(default_factory=list)
-    passed: list[float] = field(default_factory=list)
-    work: list[float] = field(default_factory=list)
-
-    def add(self, rows: int, passed: float, work: float) -> None:
-        self.rows.append(rows)
-        self.passed.append(passed)
-        self.work.append(work)
-
-    def expected(self, rows: int) -> float:
-        """Return the seconds that the fit of so many rows takes at the pace of all small fits."""
-        passed, work = sum(self.passed), sum(self.work)
-        if work < LEAST_WORK * passed:  # other threads or processes fit
-            return _extrapolated(list(zip(self.rows, self.passed, strict=True)), rows)
-        return passed / work * _extrapolated(list(zip(self.rows, self.work, strict=True)), rows)
+    passed = [(size, seconds) for size, seconds, _ in fits]
+    worked = [(size, seconds) for size, _, seconds in fits]
+    all_passed, all_worked = (sum(seconds for _, seconds in each) for each in (passed, worked))
+    if all_worked < LEAST_WORK * all_passed:  # other threads or processes fit
+        return _extrapolated(passed, rows)
+    return all_passed / all_worked * _extrapolated(worked, rows)
 
 
 def _extrapolated(times: Sequence[tuple[int, float]], rows: int) -> float:
