@@ -535,9 +535,8 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
     check_names(names)
-    read = frame
-    if not read.index.equals(rows := pd.RangeIndex(len(read))):
-        read = read.set_axis(rows, axis=0)
+    read = frame.set_axis(pd.RangeIndex(len(frame)), axis=0)
+    read.attrs = {}  # pandas copies them with every column that is selected
     columns = [column for _, column in read.items()]
     if names == list(read.columns) and all(map(_is_typed, columns)):
         return read

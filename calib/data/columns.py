@@ -141,7 +141,7 @@ def sortable(kind: Any) -> bool:
 
 def counts(values: np.ndarray) -> tuple[int, int]:
     """Count missing and distinct values, by hashing if many are repeated, else by sorting, which is then faster."""
-    missing = int(pd.isna(values).sum()) if values.dtype.kind in "fM" else 0
+    missing = int(np.count_nonzero(values != values)) if values.dtype.kind in "fM" else 0
     if len(values) >= SOME_ROWS and len(pd.unique(values[:SOME_ROWS])) < REPEATED * SOME_ROWS:
         return missing, len(pd.unique(values)) - (missing > 0)
     if values.dtype.kind == "M":
@@ -209,8 +209,9 @@ def _repeats_keys(found: Column, words: Sequence[str]) -> bool:
 
 def in_unit_interval(column: pd.Series) -> bool:
     """Tell whether all numbers of a column are in [0, 1] and not all are 0 or 1."""
-    for part in (column.iloc[:1000], column):  # most misfits show in the first rows
-        values = as_float(part)
+    numbers = column.to_numpy() if sortable(column.dtype) else as_float(column)
+    for part in (numbers[:1000], numbers):  # most misfits show in the first rows
+        values = part.astype(np.float64, copy=False)
         if not (finite := np.isfinite(values)).all():
             values = values[finite]
         if values.size and not (values.min() >= 0 and values.max() <= 1):
@@ -244,7 +245,9 @@ def _is_bounded(values: np.ndarray) -> bool:
 
 
 def as_float(column: pd.Series) -> np.ndarray:
-    """Convert a number or boolean column to float64, with missing values as NaN."""
+    """Convert a number or boolean column to float64, with missing values as NaN; read-only: it may be the column."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy().astype(np.float64, copy=False)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -295,7 +298,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
 
 def _texts_among_numbers(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
     """Return the texts in a column of mostly numbers, the most frequent first; else an empty dict."""
-    likely = pc.invert(pc.match_substring_regex(values, WORDLIKE)).to_numpy(zero_copy_only=False)
+    likely = ~_wordlike(values)
     if rows[likely].sum() < MOSTLY * rows.sum():
         return {}  # so that no objects are made of millions of words
     numeric = np.zeros(len(values), dtype=bool)
@@ -308,13 +311,24 @@ def _texts_among_numbers(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
     return dict(zip(values.take(pa.array(others)).to_pylist(), rows[others].tolist(), strict=True))
 
 
+def _wordlike(values: pa.Array) -> np.ndarray:
+    """Return which texts (k,) contain a letter that no number contains."""
+    if (
+        len(values) <= FEW_ROWS
+    ):  # Arrow compiles the pattern in each call, which takes longer than a few searches
+        return np.array([bool(re.search(WORDLIKE, text)) for text in values.to_pylist()], dtype=bool)
+    return pc.match_substring_regex(values, WORDLIKE).to_numpy(zero_copy_only=False)
+
+
 def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
     """Return the distinct values as texts (k,) and their counts (k,), without gaps."""
     codes, values = coded(column)
     rows = np.bincount(codes[codes >= 0], minlength=len(values))
-    if isinstance(values, pd.arrays.ArrowStringArray):
-        return values.__arrow_array__().combine_chunks(), rows
-    return pa.array(np.array(values.astype("str"), dtype=object)[rows > 0], pa.string()), rows[rows > 0]
+    named = values.array if isinstance(values, pd.Index) else values
+    if not isinstance(named, pd.arrays.ArrowStringArray):
+        named = values.astype("str").array
+    texts = named.__arrow_array__().combine_chunks()
+    return (texts, rows) if rows.all() else (texts.filter(pa.array(rows > 0)), rows[rows > 0])
 
 
 def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
@@ -323,7 +337,7 @@ def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
     The result for a text column with up to ``FEW_CODES`` values is cached.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy(), column.cat.categories
+        return column.array.codes, column.array.categories
     if not isinstance(column.array, pd.arrays.ArrowStringArray):
         return column.array.factorize()
     texts = arrow(column)
@@ -331,6 +345,15 @@ def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
         return once(texts, "coded", lambda: _narrow(column))
     codes, values = _narrow(column)
     return once(texts, "coded", lambda: (codes, values)) if len(values) <= FEW_CODES else (codes, values)
+
+
+def coded_rows(column: pd.Series, rows: np.ndarray) -> np.ndarray:
+    """Return a code per chosen row (k,), the same for equal values; −1 if missing.
+
+    Only these rows are coded, unless the column's codes are cached.
+    """
+    whole = isinstance(column.dtype, pd.CategoricalDtype) or is_known(arrow(column), "coded")
+    return coded(column)[0][rows] if whole else coded(column.iloc[rows])[0]
 
 
 def _narrow(column: pd.Series) -> tuple[np.ndarray, Any]:

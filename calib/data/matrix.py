@@ -257,7 +257,7 @@ def imputations(X: pd.DataFrame) -> list[str]:
     Missing numbers become the training median, and an added column of 0 and 1 marks them: age (1 gap).
     Missing values become a separate level, '(missing)': sex (1 gap).
     """
-    gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
+    gaps = {str(name): int(np.count_nonzero(column.array.isna())) for name, column in X.items()}
     counts = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
     dates = [name for name in counts if X[name].dtype.kind == "M"]
     numbers = [name for name in counts if is_number(X[name])]

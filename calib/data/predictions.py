@@ -675,4 +675,4 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
             f"Score column {column!r} contains values that are not numbers.",
             "Correct them, or choose another column.",
         )
-    return as_float(frame[column])
+    return as_float(frame[column]).copy()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import WORD, Column, as_float, inspect, is_number
+from calib.data.columns import WORD, Column, as_float, coded, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART
 from calib.data.target import Labels
@@ -499,7 +499,8 @@ def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem 
 def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if not 2 <= found.distinct <= len(WORDS) or is_number(typed[found.name]):
         return None
-    names = typed[found.name].dropna().unique()
+    codes, levels = coded(typed[found.name])
+    names = levels[pd.unique(codes[codes >= 0])]
     if _plain(names[0]) not in {*WORDS, DEVELOPMENT}:
         return None
     parts = set(_parts_of(names))

@@ -34,7 +34,8 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     for name, column in typed.items():
         found = inspect(column, str(name))
         share = round(100 * found.missing / max(1, len(typed)), 1)
-        examples = ", ".join(_short(_example(value)) for value in _first(column))
+        different = found.distinct + (found.missing > 0)
+        examples = ", ".join(_short(_example(value)) for value in _first(column, min(4, different)))
         rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])
 
@@ -57,13 +58,14 @@ def class_shares(data: Dataset) -> pd.DataFrame:
     return found.sort_values("rows", ascending=False, kind="stable")
 
 
-def _first(column: pd.Series) -> list[Any]:
-    """Return the first distinct values without gaps; the first rows usually contain enough."""
-    for part in (column.iloc[:20], column.iloc[:1000], column):
-        values = part.unique()[:4]
-        if len(values) == 4:
+def _first(column: pd.Series, wanted: int) -> list[Any]:
+    """Return the first three of ``wanted`` distinct values without gaps; the first rows usually contain enough."""
+    values = column.array
+    for rows in (20, 1000, len(values)):
+        found = values[:rows].unique()[:wanted]
+        if len(found) == wanted:
             break
-    return [value for value in values if pd.notna(value)][:3]
+    return [value for value in found if pd.notna(value)][:3]
 
 
 def _example(value: Any) -> str:

@@ -198,7 +198,7 @@ def _score_column(frame: pd.DataFrame, name: str) -> Array:
         raise InputError(
             f"{name!r} is not a numeric column of this table. The numeric columns are: {listed}."
         )
-    return as_float(frame[name])
+    return as_float(frame[name]).copy()
 
 
 def _unused(name: str, frame: pd.DataFrame) -> str:

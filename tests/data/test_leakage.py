@@ -9,7 +9,17 @@ from sklearn.metrics import roc_auc_score
 from calib.data import prepare, read_table, validate
 from calib.data.column_types import typed_frame
 from calib.data.columns import inspect
-from calib.data.leakage import NEARLY, _area, _screened, leaks, leaks_of_classes
+from calib.data.leakage import (
+    GLANCED,
+    NEARLY,
+    WORTH_A_LOOK,
+    WORTH_MORE,
+    _area,
+    _areas,
+    _areas_by_level,
+    leaks,
+    leaks_of_classes,
+)
 from tests import shared
 
 STATED = shared.data_sets()
@@ -65,12 +75,31 @@ def test_columns_looked_at_together_reach_what_each_reaches_alone():
     frame = typed_frame(
         pd.DataFrame(GIVEN_AWAY | {"noise": RNG.random(200), "level": RNG.choice(list("abc"), 200)})
     )
-    some = np.sort(RNG.choice(200, 150, replace=False))
-    whole = [column for name in frame if not (column := inspect(frame[name], name)).missing]
-    together = _screened(frame, Y[some].astype(int), whole, some)
-    assert set(together) == {"number", "the other way", "category", "date", "nearly", "noise", "level"}
+    some, y = np.sort(RNG.choice(200, 150, replace=False)), Y.astype(int)
+    numbers = {name: frame[name] for name in ("number", "the other way", "date", "nearly", "noise")}
+    levels = {name: frame[name] for name in ("category", "level")}
+    together = _areas(numbers, y, some) | _areas_by_level(levels, y, some)
+    assert set(together) == {*numbers, *levels}
     for name, area in together.items():
-        assert area == pytest.approx(_area(frame[name].iloc[some], Y[some].astype(int)), abs=1e-12)
+        assert area == pytest.approx(_area(frame[name].iloc[some], y[some]), abs=1e-12)
+
+
+def test_a_glance_at_few_rows_loses_no_column_that_leaks():
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 6000)
+    frame = pd.DataFrame(
+        {f"x{i}": shift * y + rng.normal(0, 1, 6000) for i, shift in enumerate(np.linspace(2, 4, 120))}
+    )
+    areas = {name: roc_auc_score(y, frame[name]) for name in frame}
+    leaking = {name for name, area in areas.items() if area >= NEARLY}
+    assert 20 < len(leaking) < 60
+    assert {leak.columns[0] for leak in found(frame, y)} == leaking
+
+
+def test_the_least_area_of_a_glance_is_ten_standard_errors_below_that_of_the_screening():
+    a, n = WORTH_MORE, GLANCED
+    terms = a * (1 - a) + (n - 1) * (a / (2 - a) + 2 * a**2 / (1 + a) - 2 * a**2)  # Hanley and McNeil (1982)
+    assert 10 * np.sqrt(terms) / n < WORTH_MORE - WORTH_A_LOOK
 
 
 def test_the_other_columns_of_a_category_whose_own_is_the_label():
