@@ -18,11 +18,8 @@ from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, row_info
-from calib.kernel.cache import once
 from calib.kernel.checks import InputError
-from calib.kernel.records import Predictions
-from calib.metrics import METRICS
-from calib.metrics.confidence import INTERVALS, View, mean_interval
+from calib.metrics.confidence import mean_interval
 
 OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
 CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
@@ -76,21 +73,11 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     shown = evaluation.applicable(metrics)
     measured = evaluation.measured(shown)
     lines = [
-        (metric, key, float(measured.loc[key, metric]), *_interval(evaluation, metric, each))
+        (metric, key, float(measured.loc[key, metric]), *evaluation.interval(metric, key))
         for metric in shown
-        for key, each in evaluation.predictions.items()
+        for key in evaluation.predictions
     ]
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])
-
-
-def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> tuple[float, float]:
-    bins, strategy = evaluation.recipe.bins, evaluation.recipe.binning
-    view = View(bins=bins, strategy=strategy)
-    return once(
-        predictions,
-        ("interval", metric, bins, strategy) if METRICS[metric].binned else ("interval", metric),
-        lambda: INTERVALS[metric].ends(evaluation.sample, predictions.p, view),
-    )
 
 
 def costs_of(evaluation: Evaluation) -> tuple[float, float]:

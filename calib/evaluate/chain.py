@@ -113,6 +113,7 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
                 at_base_rates(joint.whole, fitted, stated), predicted_at(fitted, stated)
             ),
         )
+    joint = joint.with_view(recipe)
     return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from calib.calibrators import one_class
 from calib.evaluate.fitting import Counted
 from calib.evaluate.record import HOOKS, Evaluation, named
-from calib.kernel.cache import once
+from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
@@ -41,6 +41,7 @@ from calib.metrics.joint_intervals import CALIBRATION_ERRORS, corrected_interval
 from calib.metrics.kernel_test import KernelTest, kernel_test
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.placements import Scored
+from calib.recipe import Recipe
 
 TOP = "top"
 MOST_NAMED = 20  # most classes that a message lists
@@ -219,7 +220,7 @@ class JointEvaluation:
         if whole is None or whole.before is None:
             return None
         before = whole.before
-        return once(self, "before", lambda: self.of_recipe(before, self.chosen))
+        return once(self, "before", lambda: self.of_recipe(before, self.chosen)).with_view(whole.recipe)
 
     @property
     def counts(self) -> np.ndarray | None:
@@ -257,9 +258,17 @@ class JointEvaluation:
         """
         one_of(k, (*range(self.classes), TOP), "k")
         if self.whole is not None and (k != TOP or name is None):
-            return once(self, (k, None), lambda: view(self, k))
+            return once(self, (k, None), lambda: view(self, k)).with_view(self.whole.recipe)
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
         return once(self, (k, name if k == TOP else None), lambda: self._of(k, name))
+
+    def with_view(self, recipe: Recipe) -> JointEvaluation:
+        """Return the JointEvaluation with another Recipe's view fields, as ``Evaluation.with_view`` does."""
+        if self.whole is None or (whole := self.whole.with_view(recipe)) is self.whole:
+            return self
+        viewed = replace(self, whole=whole)
+        share(self, viewed)
+        return viewed
 
     def column(self, name: str | None) -> int | str:
         """Return the number of a class by its name, or "top" for None.
@@ -521,12 +530,16 @@ def _counts_of(one: Counted, k: int | str) -> Counted:
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
     """Return the two-class Evaluation of class 0, or of the confidence, for a two-class Evaluation."""
+    return once(evaluation, ("of", k, name), lambda: _of_two(evaluation, k, name)).with_view(
+        evaluation.recipe
+    )
+
+
+def _of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
     found = once(evaluation, "joint", lambda: _joined(evaluation)).of(k, name)
     before = evaluation.before
-    if before is None:
-        return found
     # It knows how many rows each row represents, which weights at a base rate do not say
-    return once(evaluation, f"of {k} {name}", lambda: replace(found, before=before.of(k, name)))
+    return found if before is None else replace(found, before=before.of(k, name))
 
 
 def _joined(evaluation: Evaluation) -> JointEvaluation:

@@ -26,6 +26,7 @@ from calib.kernel.weights import are_whole, describe_lines, effective_weights, r
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
+from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
@@ -214,6 +215,21 @@ class Evaluation:
             return call()
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
 
+    def interval(self, metric: str, key: str) -> tuple[float, float]:
+        """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.
+
+        It is computed once for all views that agree on its bins.
+
+        Parameters
+        ----------
+        metric
+            Key of ``calib.metrics.confidence.INTERVALS``.
+        """
+        predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
+        bins = (view.bins, view.strategy) if METRICS[metric].binned else ()
+        ends = INTERVALS[metric].ends
+        return once(predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view))
+
     def fitted(self, key: str) -> tuple[Any, ...]:
         """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
         if key in self.predictions and key not in self.calibrators and self.joint is not None:
@@ -250,8 +266,11 @@ class Evaluation:
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """Return the Evaluation with another Recipe's view fields, without fitting again."""
-        before = self.before and self.before.with_view(recipe)
-        viewed = replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
+        view = recipe.fields_of("view")
+        if self.recipe.fields_of("view") == view:
+            return self
+        before, joint = (each and each.with_view(recipe) for each in (self.before, self.joint))
+        viewed = replace(self, recipe=self.recipe.replace(**view), before=before, joint=joint)
         share(self, viewed)  # cached results of a whole Evaluation hold in every view
         return viewed
 
@@ -325,7 +344,7 @@ class Evaluation:
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
-        return once(self, "on_every_row", self._on_every_row)
+        return once(self, "on_every_row", self._on_every_row).with_view(self.recipe)
 
     def _on_every_row(self) -> Evaluation:
         score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()

@@ -22,7 +22,7 @@ from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
-from calib.metrics.confidence import INTERVALS, View
+from calib.metrics.confidence import INTERVALS
 
 LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the share of a lane that its calibrators use
 LANE = (54, 160)  # smallest and largest height of a lane in pixels
@@ -142,10 +142,7 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
     """Return the 95 % interval of one number, or NaN."""
-    if metric not in INTERVALS:
-        return np.nan, np.nan
-    view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning)
-    return INTERVALS[metric].ends(evaluation.sample, evaluation.predictions[key].p, view)
+    return evaluation.interval(metric, key) if metric in INTERVALS else (np.nan, np.nan)
 
 
 def _bars(table: pd.DataFrame) -> str:

@@ -41,7 +41,6 @@ from calib.figures.many import MOST, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability, with_interval
-from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 
 # Most faint marks of several curves that are labelled with their number of rows, so that labels do not overlap
@@ -281,11 +280,11 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
 
 def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
     """Return slope, O/E and rows of some predictions, as clinical papers print them in the diagram."""
-    rows, p, lines = evaluation.sample, evaluation.predictions[key].p, []
+    lines = []
     values = evaluation.measured(["slope", "observed_expected"]).loc[key]
     for metric, label in (("slope", "Slope"), ("observed_expected", "O/E")):
         if np.isfinite(values[metric]):
-            lines.append(f"{label} {with_interval(values[metric], *INTERVALS[metric].ends(rows, p, View()))}")
+            lines.append(f"{label} {with_interval(values[metric], *evaluation.interval(metric, key))}")
     return (*lines, f"n = {evaluation.tested:,}")
 
 

@@ -8,7 +8,7 @@ from weakref import ref
 
 from calib.kernel.memory import size
 
-MOST = 16_000_000  # bytes cached per record
+MOST = 16_000_000  # bytes cached per record, besides its largest result
 
 Known = dict[Any, tuple[Any, int]]  # key → result and its bytes
 
@@ -22,8 +22,8 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     Parameters
     ----------
     record
-        Object that never changes. Its results are dropped with the last reference to it. Beyond ``MOST`` bytes, the
-        oldest results are dropped and computed again on demand.
+        Object that never changes. Its results are dropped with the last reference to it. Beyond ``MOST`` bytes besides
+        the largest result, the oldest results are dropped and computed again on demand.
 
     Examples
     --------
@@ -66,9 +66,14 @@ def _keep(record: Any, known: Known) -> Known:
 
 
 def _forget(known: Known, latest: Any) -> None:
-    """Drop the oldest results beyond the limit, but not the latest. Another thread may do so at the same time."""
-    too_much = sum(each for _, each in list(known.values())) - MOST
-    for key in [key for key in list(known) if key != latest]:
+    """Drop the oldest results beyond the limit, but neither the latest nor the largest, which would return each time.
+
+    Another thread may do so at the same time.
+    """
+    weights = {key: weight for key, (_, weight) in list(known.items())}
+    largest = max(weights, key=weights.__getitem__)
+    too_much = sum(weights.values()) - weights[largest] - MOST
+    for key in [key for key in weights if key not in (latest, largest)]:
         if too_much <= 0:
             return
         too_much -= known.pop(key, (None, 0))[1]

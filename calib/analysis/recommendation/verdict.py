@@ -9,9 +9,10 @@ found, the sentence states how small a gap the rows could have shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,6 @@ from calib.kernel.wording import (
     with_interval,
 )
 from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
-from calib.metrics.confidence import INTERVALS, View
 from calib.metrics.distances import gaps_by_chance, in_cells
 
 Array = np.ndarray
@@ -130,12 +130,17 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
     rows, p = evaluation.sample, evaluation.predictions[key].p
     if rows.single_cluster:
         return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
-    test = once(evaluation.predictions[key], "calibration_test", lambda: calibration_test(rows, p))
-    largest = largest_average_gap(rows, p)
+    test = _without_bins(evaluation, key, "calibration_test", lambda: calibration_test(rows, p))
+    largest = _without_bins(evaluation, key, "largest_average_gap", lambda: largest_average_gap(rows, p))
     finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
     sentences = (*words[finding](evaluation, key, test, largest), *_ranking(evaluation, key))
     return Verdict(finding, sentences, test.p_value, test.unseen, largest)
+
+
+def _without_bins(evaluation: Evaluation, key: str, name: str, make: Callable[[], Any]) -> Any:
+    """Return a result that does not depend on the bins, computed once for all of them."""
+    return once(evaluation.predictions[key], name, make)
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
@@ -172,7 +177,8 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
     if test.rejects:
         rows, p = evaluation.sample, evaluation.predictions[key].p
         said, explained = _number(evaluation, key, test)
-        yield f"{who} {listed(stretches(rows, p))}{said}."
+        where = _without_bins(evaluation, key, "stretches", lambda: stretches(rows, p))
+        yield f"{who} {listed(where)}{said}."
         who = "It"
     if test.impossible:
         yield f"{who} {_certain(evaluation, key, test)}."
@@ -183,9 +189,8 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
 
 def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
     """Warn if the predictions may rank no better than chance, because calibration alone does not make them useful."""
-    rows, p = evaluation.sample, evaluation.predictions[key].p
-    low, high = INTERVALS["auc"].ends(rows, p, View())
-    if np.ptp(p) == 0:
+    low, high = evaluation.interval("auc", key)
+    if np.ptp(evaluation.predictions[key].p) == 0:
         yield "All predictions are equal, so the model does not rank the rows."
     elif low <= 0.5:
         auc = with_interval(float(evaluation.measured(["auc"])["auc"][key]), low, high)
@@ -227,9 +232,9 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
 
 def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[str, tuple[str, ...]]:
     """Return the calibration slope or O/E, whichever is clearer, if its interval excludes 1, and its explanation."""
-    rows, p, found = evaluation.sample, evaluation.predictions[key].p, []
+    found = []
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
-        low, high = INTERVALS[metric].ends(rows, p, View())
+        low, high = evaluation.interval(metric, key)
         if low > 1 or high < 1:
             value = float(evaluation.measured([metric])[metric][key])
             found.append(
