@@ -58,7 +58,13 @@ def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypat
 
     for key in (1, 2, 3, 4, 2):
         assert memo.once(record, key, lambda key=key: curve(key))[0] == key
-    assert made == [1, 2, 3, 4, 2]  # the second had gone when the fourth came; the first counts as the largest
+    assert made == [
+        1,
+        2,
+        3,
+        4,
+        2,
+    ]  # the second had gone when the fourth came; the first counts as the largest
     assert memo.once(record, 0, lambda: np.zeros(1_000_000)).nbytes > memo.MOST
     assert memo.once(record, 0, lambda: made.append(0)) is not None  # one that is too large alone is kept
     assert memo.once(record, "small", lambda: 1) == 1
