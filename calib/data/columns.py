@@ -313,9 +313,8 @@ def _texts_among_numbers(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
 
 def _wordlike(values: pa.Array) -> np.ndarray:
     """Return which texts (k,) contain a letter that no number contains."""
-    if (
-        len(values) <= FEW_ROWS
-    ):  # Arrow compiles the pattern in each call, which takes longer than a few searches
+    if len(values) <= FEW_ROWS:
+        # Arrow compiles the pattern in each call, which takes longer than a few searches
         return np.array([bool(re.search(WORDLIKE, text)) for text in values.to_pylist()], dtype=bool)
     return pc.match_substring_regex(values, WORDLIKE).to_numpy(zero_copy_only=False)
 

@@ -24,10 +24,8 @@ from calib.data.ranking import auc, auc_interval
 NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real data sets reach 0.975
 SCREENED = 2_000  # rows per class in a first screening
 WORTH_MORE = 0.95  # AUC in the screening from which a column is tested on all rows
-GLANCED, WORTH_A_LOOK = (
-    250,
-    0.8,
-)  # the same for the numbers that are screened; 0.8 is ten standard errors below 0.95
+GLANCED = 250  # rows per class in a glance before it, at columns of numbers
+WORTH_A_LOOK = 0.8  # AUC in the glance from which a column is screened, ten standard errors below WORTH_MORE
 TOGETHER = 500  # columns that are ranked together
 FEWEST = 5  # fewest rows that a dummy must mark
 IN_ALL_PAIRS = 12  # largest number of classes of which all pairs are tested

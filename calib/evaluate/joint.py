@@ -530,9 +530,8 @@ def _counts_of(one: Counted, k: int | str) -> Counted:
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
     """Return the two-class Evaluation of class 0, or of the confidence, for a two-class Evaluation."""
-    return once(evaluation, ("of", k, name), lambda: _of_two(evaluation, k, name)).with_view(
-        evaluation.recipe
-    )
+    found = once(evaluation, ("of", k, name), lambda: _of_two(evaluation, k, name))
+    return found.with_view(evaluation.recipe)
 
 
 def _of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:

@@ -171,10 +171,7 @@ def _worst(evaluation: Evaluation, key: str) -> None:
         "Diagrams of the classes with the largest gaps", key="worst", on_change="rerun"
     ) as opened:
         if opened.open:
-            views = {
-                class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe)
-                for name in table.index[:WORST]
-            }
+            views = {class_named(name): joint.of(joint.column(name)) for name in table.index[:WORST]}
             behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
             tables.diagrams(views, [[*behind, key]] * len(views), corner=False)
     tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
