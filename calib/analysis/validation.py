@@ -7,7 +7,7 @@ those of ``Evaluation.measured``, intervals those of ``calib.metrics.confidence`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
 CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
 STEPS = {"train": "Train the model", "calibrate": "Calibrate", "test": "Test"}
 THRESHOLDS = 3  # thresholds in the table of net benefit, beside that of the costs
+OF_COSTS = threshold(FALSE_ALARM, MISS)
 
 
 def flow(evaluation: Evaluation) -> pd.DataFrame:
@@ -80,20 +81,15 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])
 
 
-def costs_of(evaluation: Evaluation) -> tuple[float, float]:
-    """Return the Recipe's (cost of a false alarm, cost of a miss)."""
-    given = evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")
-    return given.get("cost_false_alarm", FALSE_ALARM), given.get("cost_miss", MISS)
-
-
-def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
+def net_benefits(
+    evaluation: Evaluation, of_costs: float = OF_COSTS, low: float = 0.0, high: float = 1.0
+) -> pd.DataFrame:
     """Return columns threshold, rule, value, lower, upper: every calibrator, and acting on all rows.
 
-    The thresholds are that of the costs and some within the Recipe's range of thresholds. The net
-    benefit is a mean over rows, and has the interval of one.
+    The thresholds are that of the costs, ``of_costs``, and some between ``low`` and ``high``. The net benefit is a
+    mean over rows, and has the interval of one.
     """
-    low, high = thresholds_of(evaluation)
-    at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], threshold(*costs_of(evaluation))])
+    at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], of_costs])
     rules = {key: each.p for key, each in evaluation.predictions.items()} | {
         "all": np.ones(len(evaluation.y))
     }
@@ -105,14 +101,8 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
 
 
-def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
-    """Return the Recipe's range of thresholds."""
-    given: Mapping[str, float] = evaluation.recipe.given("decide", "lowest", "highest")
-    return given.get("lowest", 0.0), given.get("highest", 1.0)
-
-
-def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
-    """Return (recommended method, rows needed to validate it) at the threshold of the Recipe's costs.
+def rows_needed(evaluation: Evaluation, of_costs: float = OF_COSTS) -> tuple[str, SampleSize]:
+    """Return (recommended method, rows needed to validate it) at the threshold of the costs.
 
     Raises
     ------
@@ -129,7 +119,7 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
     return key, sample_size(
         predictions.y,
         predictions.p,
-        threshold(*costs_of(evaluation)),
+        of_costs,
         sample_weight=predictions.weight,
         design_effect=design_effect(evaluation, key),
         counts=evaluation.counts,

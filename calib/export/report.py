@@ -28,12 +28,10 @@ from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
     CALIBRATION,
     OVERALL,
-    costs_of,
     flow,
     net_benefits,
     performance,
     rows_needed,
-    thresholds_of,
 )
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES
@@ -305,25 +303,27 @@ def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> lis
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     """Return the tables of numbers with their intervals."""
     overall, calibration = (performance(evaluation, metrics) for metrics in (OVERALL, CALIBRATION))
-    false_alarm, miss = costs_of(evaluation)
-    low, high = thresholds_of(evaluation)
+    decided = evaluation.recipe.page("decide")
+    of_costs = threshold(decided.cost_false_alarm, decided.cost_miss)
     return {
         "answered": True,
         "overall": formatted_performance(evaluation, overall),
         "overall_basis": basis_of_intervals(overall, evaluation),
         "calibration": formatted_performance(evaluation, calibration),
         "calibration_basis": basis_of_intervals(calibration, evaluation),
-        "benefit": formatted_net_benefits(net_benefits(evaluation)),
-        "costs_told": f"A false alarm costs {false_alarm:g} and a miss {miss:g}, so acting pays above a "
-        f"probability of {number(threshold(false_alarm, miss))}.",
-        "thresholds": f"{number(low)} to {number(high)}",
+        "benefit": formatted_net_benefits(
+            net_benefits(evaluation, of_costs, decided.lowest, decided.highest)
+        ),
+        "costs_told": f"A false alarm costs {decided.cost_false_alarm:g} and a miss {decided.cost_miss:g}, so acting "
+        f"pays above a probability of {number(of_costs)}.",
+        "thresholds": f"{number(decided.lowest)} to {number(decided.highest)}",
         "costs": formatted_costs(
-            decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)
+            decide(evaluation, cost_false_alarm=decided.cost_false_alarm, cost_miss=decided.cost_miss)
         ).rename_axis(None),
         "groups": None
         if groups is None
         else formatted_groups(evaluation, groups).set_index("Group").rename_axis(None),
-        "sample_size": _sample_size(evaluation),
+        "sample_size": _sample_size(evaluation, of_costs),
     }
 
 
@@ -358,9 +358,9 @@ def _no_groups(evaluation: Evaluation) -> str:
     return f"Subgroups: {'no column was chosen' if group is None else f'the data have no column {group!r}'}."
 
 
-def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
+def _sample_size(evaluation: Evaluation, of_costs: float) -> dict[str, Any]:
     try:
-        key, found = rows_needed(evaluation)
+        key, found = rows_needed(evaluation, of_costs)
     except InputError as error:
         return {"finding": str(error), "table": None, "basis": ""}
     basis = found.basis(label_of(key), evaluation.dataset.classes[1])

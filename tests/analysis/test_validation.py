@@ -97,8 +97,8 @@ def test_rows_of_one_cluster_widen_the_intervals():
 
 
 def test_net_benefit_is_that_of_the_curve_at_the_thresholds_of_the_range():
-    evaluation = judged(table(), settings={"decide.lowest": 0.2, "decide.highest": 0.6})
-    found = net_benefits(evaluation)
+    evaluation = judged(table())
+    found = net_benefits(evaluation, low=0.2, high=0.6)
     assert list(found["threshold"].unique()) == pytest.approx([1 / 6, 0.3, 0.4, 0.5])
     for key, predictions in evaluation.predictions.items():
         own = found[found["rule"] == key]
