@@ -9,10 +9,9 @@ found, the sentence states how small a gap the rows could have shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -127,20 +126,17 @@ def _judged(evaluation: Evaluation, key: str) -> Evaluation:
 
 def _judge(evaluation: Evaluation, key: str) -> Verdict:
     evaluation = _judged(evaluation, key)
-    rows, p = evaluation.sample, evaluation.predictions[key].p
+    rows, predictions = evaluation.sample, evaluation.predictions[key]
+    p = predictions.p
     if rows.single_cluster:
         return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
-    test = _without_bins(evaluation, key, "calibration_test", lambda: calibration_test(rows, p))
-    largest = _without_bins(evaluation, key, "largest_average_gap", lambda: largest_average_gap(rows, p))
+    # Cached with the predictions, because they do not depend on the bins
+    test = once(predictions, "calibration_test", lambda: calibration_test(rows, p))
+    largest = once(predictions, "largest_average_gap", lambda: largest_average_gap(rows, p))
     finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
     sentences = (*words[finding](evaluation, key, test, largest), *_ranking(evaluation, key))
     return Verdict(finding, sentences, test.p_value, test.unseen, largest)
-
-
-def _without_bins(evaluation: Evaluation, key: str, name: str, make: Callable[[], Any]) -> Any:
-    """Return a result that does not depend on the bins, computed once for all of them."""
-    return once(evaluation.predictions[key], name, make)
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
@@ -175,9 +171,9 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
     """Yield where the predictions err and in which direction, a number for it, and the ECE beside that by chance."""
     who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
     if test.rejects:
-        rows, p = evaluation.sample, evaluation.predictions[key].p
+        predictions = evaluation.predictions[key]
         said, explained = _number(evaluation, key, test)
-        where = _without_bins(evaluation, key, "stretches", lambda: stretches(rows, p))
+        where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
         yield f"{who} {listed(where)}{said}."
         who = "It"
     if test.impossible:

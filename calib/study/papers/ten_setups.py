@@ -19,7 +19,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.confidence import INTERVALS, View, mean_interval
+from calib.metrics.confidence import INTERVALS, mean_interval
 from calib.metrics.losses import hits, overconfidence, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
@@ -194,7 +194,7 @@ def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
     for metric, loss in MEANS.items():
         row[metric], *ends = mean_interval(evaluation.sample, loss(y, predictions.p))
         if metric in INTERVALS:
-            ends = [*INTERVALS[metric].ends(evaluation.sample, predictions.p, View())]
+            ends = [*evaluation.interval(metric, key)]
         row[f"{metric}_low"], row[f"{metric}_high"] = ends
     if predictions.lower is not None:
         size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
