@@ -33,6 +33,7 @@ TOLD: dict[str, Callable] = {
     "verdict": lambda found: found.verdict.sentence,
     "recommendation": lambda found: found.recommendation(),
     "confidence": lambda found: found.of("top").metrics.to_string(),
+    "confidence of one": lambda found: found.of("top", "none").metrics.to_string(),
     "class 0": lambda found: found.of(0).metrics.to_string(),
     "verdict on class 0": lambda found: found.of(0).verdict.sentence,
     "joint": lambda found: found.joint and found.joint.of(3).verdict.sentence,
@@ -55,3 +56,4 @@ def test_other_bins_change_all_that_is_told_and_nothing_told_before_stays(name, 
         for what, tell in TOLD.items():
             assert repr(tell(found)) == repr(tell(expected)), what
     assert before["metrics"] != TOLD["metrics"](expected)
+    assert before["confidence of one"] != TOLD["confidence of one"](expected)

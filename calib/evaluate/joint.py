@@ -258,9 +258,11 @@ class JointEvaluation:
         """
         one_of(k, (*range(self.classes), TOP), "k")
         if self.whole is not None and (k != TOP or name is None):
-            return once(self, (k, None), lambda: view(self, k)).with_view(self.whole.recipe)
-        name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
-        return once(self, (k, name if k == TOP else None), lambda: self._of(k, name))
+            found = once(self, (k, None), lambda: view(self, k))
+        else:
+            name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
+            found = once(self, (k, name if k == TOP else None), lambda: self._of(k, name))
+        return found if self.whole is None else found.with_view(self.whole.recipe)
 
     def with_view(self, recipe: Recipe) -> JointEvaluation:
         """Return the JointEvaluation with another Recipe's view fields, as ``Evaluation.with_view`` does."""
