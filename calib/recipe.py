@@ -630,6 +630,8 @@ class Recipe:
         7
         """
         names = [name for name in declared.SETTINGS if name.partition(".")[0] == key]
+        if not names:
+            raise KeyError(key)
         return SimpleNamespace(**{name.partition(".")[2]: self.setting(name) for name in names})
 
     def given(self, page: str, *names: str) -> dict[str, Any]:
@@ -639,6 +641,8 @@ class Recipe:
         {'objects': 7}
         """
         chosen = dict(self.settings)
+        if unknown := [name for name in names if f"{page}.{name}" not in declared.SETTINGS]:
+            raise KeyError(f"{page}.{unknown[0]}")
         return {name: chosen[f"{page}.{name}"] for name in names if f"{page}.{name}" in chosen}
 
     def replace(self, **changes: Any) -> Recipe:

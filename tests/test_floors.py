@@ -207,7 +207,7 @@ def settings_read(path: Path) -> set[str]:
         ]
         if node.func.attr == "setting" and words and "." in words[0]:
             found.add(words[0])
-        if node.func.attr == "given":
+        if node.func.attr == "given" and words:
             found |= {f"{words[0]}.{name}" for name in words[1:]}
     return found
 
@@ -219,6 +219,17 @@ def test_every_setting_that_is_read_by_its_name_is_declared():
     read = {path: settings_read(path) for path in [*ROOT.glob("calib/**/*.py"), *ROOT.glob("pages/**/*.py")]}
     assert sum(map(len, read.values())) > 20
     assert [(path.name, name) for path, names in read.items() for name in names if name not in SETTINGS] == []
+
+
+def test_below_the_floor_that_declares_settings_none_is_read():
+    """There, what a person chose is an argument."""
+    below = [
+        path
+        for path in ROOT.glob("calib/**/*.py")
+        if FLOOR[part_of(dotted(path.relative_to(ROOT)))] < FLOOR["calib.settings"]
+    ]
+    assert len(below) > 200
+    assert {path.name: names for path in below if (names := settings_read(path))} == {}
 
 
 def test_no_two_classes_have_one_name():

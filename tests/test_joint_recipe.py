@@ -15,6 +15,7 @@ from calib.analysis.validation import OVERALL, performance
 from calib.calibrators import CALIBRATORS, OneVsRest
 from calib.evaluate import calibrate, fit
 from calib.export import report_html
+from calib.figures.base import ReportOptions
 from calib.figures.class_intervals import CLASS_INTERVALS
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
@@ -220,7 +221,7 @@ def test_links_tables_report_and_csv_hold_all_classes():
 def test_the_report_shows_the_row_that_is_widest_for_the_method_with_intervals_there_is():
     """Without Venn–Abers, Venn's."""
     found = evaluate(RECIPE.replace(calibrators=("none", "venn")), DATA)
-    source, options = CLASS_INTERVALS.reported(found)
+    source, options = CLASS_INTERVALS.reported(found, ReportOptions())
     assert options == {"calibrator": "venn"}
     record = CLASS_INTERVALS.prepare(source, **options)
     widest = found.rows[found.predictions["venn"].width.argmax()]

@@ -9,11 +9,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from calib.analysis.audit.of_evaluation import SEARCH
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme
-from calib.figures.base import Record
+from calib.figures.base import FigureEntry, Record, ReportOptions
 from calib.kernel.checks import InputError
 from calib.lessons.narrowing import narrowed
+from calib.recipe import Recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +48,31 @@ def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
     leading
         Whether charts with overlapping curves show two methods only: the uncalibrated model and the recommended one.
     """
-    found = []
+    found, chosen = [], report_options(evaluation.recipe)
     for key, entry in FIGURES.items() if evaluation.predictions else ():
         if entry.reported:
             with suppress(InputError):
-                source, options = entry.reported(evaluation)
+                source, options = entry.reported(evaluation, chosen)
                 if leading and entry.overlaid:
                     options |= {"calibrators": FIGURES["reliability"].prepare(evaluation).leading}
                 found.append(Chart(key, entry.prepare(source, **options)))
     return found
+
+
+def in_report(entry: FigureEntry, evaluation: Evaluation) -> bool:
+    """Tell whether a report of this evaluation contains the figure."""
+    try:
+        return bool(entry.reported and entry.reported(evaluation, report_options(evaluation.recipe)))
+    except InputError:
+        return False
+
+
+def report_options(recipe: Recipe) -> ReportOptions:
+    """Return what the stated settings of the pages ask of a report's figures."""
+    return ReportOptions(
+        **recipe.given("venn_abers", "interval"),
+        **recipe.given("reliability", "axes", "selection", "faint", "group", "more_metrics"),
+        **recipe.given("decide", "cost_false_alarm", "cost_miss", "costs", "reject", "lowest", "highest"),
+        **recipe.given("groups", "calibrator"),
+        search=recipe.given("groups", *SEARCH) if recipe.setting("groups.in_report") else None,
+    )

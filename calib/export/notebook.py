@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.axis import axis_of, draw_on
+from calib.export.charts import report_options
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.checks import InputError, one_of
 
@@ -41,7 +42,7 @@ def figure(
     if entry.reported is None:
         made = ", ".join(name for name, one in FIGURES.items() if one.reported is not None)
         raise InputError(f"figure: {key!r} cannot be drawn from an Evaluation alone. Choose one of {made}.")
-    source, options = entry.reported(evaluation)
+    source, options = entry.reported(evaluation, report_options(evaluation.recipe))
     try:
         record = entry.prepare(source, **(options | view))
     except TypeError as error:

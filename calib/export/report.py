@@ -38,7 +38,7 @@ from calib.data import SAMPLES
 from calib.data.repeats import FLATTER, repeats_note
 from calib.evaluate import Evaluation, row_info
 from calib.export import tripod
-from calib.export.charts import Chart, charts
+from calib.export.charts import Chart, charts, report_options
 from calib.export.pages import page, versions
 from calib.export.source import python_source
 from calib.figures import (
@@ -331,7 +331,7 @@ def _audited(evaluation: Evaluation) -> Audited:
     """Return the requested search for segments, or raise InputError with the reason."""
     entry = FIGURES["audit"]
     assert entry.reported is not None
-    return entry.reported(evaluation)[0]
+    return entry.reported(evaluation, report_options(evaluation.recipe))[0]
 
 
 def _search(made: Audited) -> dict[str, Any]:

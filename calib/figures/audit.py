@@ -16,7 +16,6 @@ import plotly.graph_objects as go
 from calib.analysis.audit import ALPHA
 from calib.analysis.audit.of_evaluation import (
     LOOKS,
-    SEARCH,
     Audited,
     audited,
     detectable,
@@ -28,7 +27,7 @@ from calib.analysis.audit.of_evaluation import (
 from calib.analysis.audit.segments import Conditions, in_words
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, TableRecord, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
 from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import group_sums
@@ -384,13 +383,11 @@ def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    recipe = evaluation.recipe
-    if not recipe.setting("groups.in_report"):  # segments name values of columns
+def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    if options.search is None:
         raise InputError("The search of segments was not requested.")
-    calibrator = recipe.setting("groups.calibrator")
-    key = calibrator if calibrator in evaluation.predictions else None
-    return audited(evaluation, key, **recipe.given("groups", *SEARCH)), {}
+    key = options.calibrator if options.calibrator in evaluation.predictions else None
+    return audited(evaluation, key, **options.search), {}
 
 
 AUDIT = FigureEntry("audit", "Segments by search", prepare, draw, reported=_reported)

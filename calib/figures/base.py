@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +50,34 @@ class TableRecord:
         return self.table
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What a person chose for the figures of a report, named as in the functions that take it.
+
+    None leaves the choice to the figure. Without ``group`` or ``search`` a report has no subgroups or segments, because
+    they name values of columns; ``calibrator`` is the one that is searched.
+    """
+
+    interval: str | None = None
+    axes: str | None = None
+    selection: str | None = None
+    faint: float | None = None
+    group: str | None = None
+    more_metrics: Collection[str] = ()
+    cost_false_alarm: float | None = None
+    cost_miss: float | None = None
+    costs: str | None = None
+    reject: float | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    search: Mapping[str, Any] | None = None
+    calibrator: str | None = None
+
+    def stated(self, *names: str) -> dict[str, Any]:
+        """Return the stated options, among these names, as arguments of functions with defaults."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
 @dataclass(frozen=True)
 class FigureEntry:
     """A figure: ``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
@@ -60,8 +88,9 @@ class FigureEntry:
         For a figure of several panels, a function that returns a record per panel. A page can then place them in
         ``record.columns`` columns, which a phone stacks; downloads contain one figure.
     reported
-        For a figure in every report of an Evaluation, a function that returns the argument and options of
-        ``prepare``: ``itself``, ``of_intervals`` or its own, which raises InputError if there is nothing to show.
+        For a figure in every report of an Evaluation, a function of the Evaluation and the ReportOptions that returns
+        the argument and options of ``prepare``: ``itself``, ``of_intervals`` or its own, which raises InputError if
+        there is nothing to show.
     overlaid
         Whether its curves overlap, so that a report shows two methods: ``prepare`` takes ``calibrators``.
     """
@@ -71,56 +100,46 @@ class FigureEntry:
     prepare: Callable[..., Any]
     draw: Callable[[Any, Theme], go.Figure]
     panels: Callable[[Any], Sequence[Any]] | None = None
-    reported: Callable[[Evaluation], tuple[Any, dict[str, Any]]] | None = None
+    reported: Callable[[Evaluation, ReportOptions], tuple[Any, dict[str, Any]]] | None = None
     overlaid: bool = False
 
 
-def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+def itself(evaluation: Evaluation, _: ReportOptions) -> tuple[Any, dict[str, Any]]:
     """Return the Evaluation itself, for a report's figure that needs nothing else."""
     return evaluation, {}
 
 
-def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """Choose the interval method of a report's figure: the Recipe's if it can answer, else the first that can."""
+def of_intervals(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    """Choose the interval method of a report's figure: the chosen one if it can answer, else the first that can."""
     methods = [key for key in evaluation.predictions if key in interval_methods()]
     if not methods:
         raise InputError("No method with intervals works here.")
-    preferred = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)
+    preferred = options.interval or METHOD
     return evaluation, {"calibrator": preferred if preferred in methods else methods[0]}
 
 
-def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """Choose the interval method and the axes of a report's figure, as in the Recipe."""
-    source, options = of_intervals(evaluation)
-    return source, options | evaluation.recipe.given("reliability", "axes")
+def of_intervals_on_axes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    """Choose the interval method and the axes of a report's figure."""
+    source, method = of_intervals(evaluation, options)
+    return source, method | options.stated("axes")
 
 
-def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """Return the decision at the Recipe's costs, for a report's figure."""
+def of_decision(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    """Return the decision at the chosen costs, for a report's figure."""
     if evaluation.of_confidence:
         raise InputError("A decision is for one class or among all.")
-    return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}
+    return decide(evaluation, **options.stated("cost_false_alarm", "cost_miss")), {}
 
 
-def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any]]]:
-    """Return the ``reported`` of a figure that explains these metrics: shown if the Recipe selects one of them."""
+def of_metrics(*metrics: str) -> Callable[[Evaluation, ReportOptions], tuple[Any, dict[str, Any]]]:
+    """Return the ``reported`` of a figure that explains these metrics: shown if one of them is chosen."""
 
-    def reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-        if not set(metrics) & set(
-            evaluation.recipe.given("reliability", "more_metrics").get("more_metrics", ())
-        ):
-            raise InputError("The Recipe asks for none of the metrics that this figure explains.")
+    def reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+        if not set(metrics) & set(options.more_metrics):
+            raise InputError("None of the metrics that this figure explains is chosen.")
         return evaluation, {}
 
     return reported
-
-
-def in_report(entry: FigureEntry, evaluation: Evaluation) -> bool:
-    """Tell whether a report of this evaluation contains the figure."""
-    try:
-        return entry.reported is not None and bool(entry.reported(evaluation))
-    except InputError:
-        return False
 
 
 def predictions_of(

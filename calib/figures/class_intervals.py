@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of, widest_row
 from calib.calibrators import JOINT, OneVsRest, label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, of_intervals
+from calib.figures.base import FigureEntry, ReportOptions, as_text, of_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
@@ -131,10 +131,10 @@ def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _reported(evaluation: Evaluation) -> tuple[Evaluation, dict[str, str]]:
+def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Evaluation, dict[str, str]]:
     if evaluation.joint is None:
         raise InputError("There are only two classes, so one interval says all.")
-    return of_intervals(evaluation)
+    return of_intervals(evaluation, options)
 
 
 CLASS_INTERVALS = FigureEntry(

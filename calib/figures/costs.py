@@ -16,7 +16,7 @@ from calib.analysis.class_decision import ClassDecision, decide_class
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, of_decision
+from calib.figures.base import FigureEntry, ReportOptions, as_text, of_decision
 from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, Theme, layout
@@ -218,10 +218,9 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
     return shown
 
 
-def _of_classes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    given = evaluation.recipe.given("decide", "costs", "reject")
+def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     among = evaluation if evaluation.joint is not None and evaluation.of_confidence else evaluation.of("top")
-    return decide_class(among, **given), {}
+    return decide_class(among, **options.stated("costs", "reject")), {}
 
 
 COSTS = FigureEntry("costs", "Costs of acting", prepare, draw, reported=of_decision)

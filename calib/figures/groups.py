@@ -18,7 +18,7 @@ from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, TableRecord, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
 from calib.figures.ink import error_bars, lanes
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -213,11 +213,10 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
     )
 
 
-def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    options = evaluation.recipe.given("reliability", "group", "selection")
-    if options.get("group") is None:  # a report names values of a column only if the user chose it
+def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    if options.group is None:
         raise InputError("There is no column for groups.")
-    return evaluation, options
+    return evaluation, options.stated("group", "selection")
 
 
 GROUPS = FigureEntry("groups", "Reliability by subgroup", prepare, draw, reported=_reported)

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.analysis.decision import Decision, gain, net_benefit, thresholds_within
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_decision, predictions_of
+from calib.figures.base import FigureEntry, ReportOptions, of_decision, predictions_of
 from calib.figures.costs import NOTHING
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
@@ -195,8 +195,8 @@ def _word(figure: go.Figure, x: float, y: float, text: str, theme: Theme, **plac
     figure.add_annotation(x=x, y=y, text=text, font={"color": theme.muted}, **(right | place))
 
 
-def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    return of_decision(evaluation)[0], evaluation.recipe.given("decide", "lowest", "highest")
+def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
+    return of_decision(evaluation, options)[0], options.stated("lowest", "highest")
 
 
 NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=_reported, overlaid=True)

@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
+from calib.figures.base import FigureEntry, ReportOptions, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
@@ -729,10 +729,10 @@ def _rings(
     ]
 
 
-def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     """Return a report's options, with the Recipe's band or else that of confidence, as reviewers expect."""
     band = {"band": "confidence"} if evaluation.recipe.band == "none" else {}
-    return evaluation, evaluation.recipe.given("reliability", "selection", "faint") | band
+    return evaluation, options.stated("selection", "faint") | band
 
 
 RELIABILITY = FigureEntry(

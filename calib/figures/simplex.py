@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, ReportOptions, as_text
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
@@ -179,7 +179,7 @@ def _hover(line: pd.Series, record: Simplex) -> str:
     return f"{int(line['rows']):,} rows<br>{each}<extra></extra>"
 
 
-def _reported(evaluation: Evaluation) -> tuple[Evaluation, dict[str, str]]:
+def _reported(evaluation: Evaluation, _: ReportOptions) -> tuple[Evaluation, dict[str, str]]:
     if evaluation.joint is None or evaluation.joint.classes != 3:
         raise InputError("The triangle is for three classes.")
     return evaluation, {}

@@ -1,6 +1,5 @@
 """Segments as lanes, by size, and one segment's walk: the numbers are those of the rows."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from calib import check
 from calib.analysis.audit.of_evaluation import Audited, audited, detectable_gap, level_limits
+from calib.export.charts import report_options
 from calib.figures import DARK, FIGURES
 from calib.kernel.checks import InputError
 from tests.analysis.audit.test_of_evaluation import planted
@@ -90,9 +90,9 @@ def test_a_report_has_the_search_only_if_somebody_asked_for_it():
     y, p, table = planted()
     evaluation = check(y, p, features=table)
     with pytest.raises(InputError, match="requested"):
-        FIGURES["audit"].reported(evaluation)
+        FIGURES["audit"].reported(evaluation, report_options(evaluation.recipe))
     asked = evaluation.recipe.replace(**{"groups.in_report": True, "groups.resamples": 99})
-    source, _ = FIGURES["audit"].reported(replace(evaluation, recipe=asked))
+    source, _ = FIGURES["audit"].reported(evaluation, report_options(asked))
     assert source.found.resamples == 99
 
 

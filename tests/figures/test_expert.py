@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from calib.calibrators import label_of
+from calib.export.charts import in_report
 from calib.figures import FIGURES, LIGHT
-from calib.figures.base import in_report
 from calib.kernel.records import Predictions
 from calib.kernel.wording import briefly
 from calib.metrics import METRICS, cumulative_differences, smoothed_residuals

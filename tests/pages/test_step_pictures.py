@@ -7,7 +7,7 @@ from calib.experiments.ballots import rounds
 from calib.experiments.shared.truth_panels import MOST_POINTS
 from calib.export.cards import staged
 from calib.figures import FIGURES, LIGHT
-from calib.figures.base import of_decision
+from calib.figures.base import ReportOptions, of_decision
 from calib.figures.many import lines_of, recolour
 from calib.figures.packed import unpacked
 from calib.figures.without_data import without_data
@@ -64,7 +64,7 @@ def test_without_a_calibrator_no_step_about_a_right_model_calls_it_uncalibrated(
 
 def test_before_the_answer_the_costs_of_the_two_simple_rules_can_be_shown_without_the_models():
     rules = ("act on all", "act on none")
-    entry, (decided, _) = FIGURES["costs"], of_decision(of("not_useful", 4))
+    entry, (decided, _) = FIGURES["costs"], of_decision(of("not_useful", 4), ReportOptions())
     whole = entry.draw(entry.prepare(decided), LIGHT).to_dict()
     shown = without_data(whole, kept=rules)
     assert {one["name"] for one in shown["layout"]["shapes"]} == set(rules)
@@ -75,7 +75,7 @@ def test_before_the_answer_the_costs_of_the_two_simple_rules_can_be_shown_withou
 
 def test_of_whom_to_treat_the_threshold_is_there_before_and_the_one_prediction_after():
     step = LESSONS["not_useful"].steps[3]
-    entry, (decided, _) = FIGURES["net_benefit"], of_decision(of("not_useful", 4))
+    entry, (decided, _) = FIGURES["net_benefit"], of_decision(of("not_useful", 4), ReportOptions())
     whole = entry.draw(entry.prepare(decided), LIGHT).to_dict()
     shown = without_data(whole, kept=step.question.shows)
     assert [one["text"] for one in whole["layout"]["annotations"]] == ["threshold 17 %", "37 % for every row"]

@@ -26,8 +26,8 @@ from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
+from calib.export.charts import in_report
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
-from calib.figures.base import in_report
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
