@@ -115,6 +115,7 @@ from calib.study import (
     run_study,
     summarise,
 )
+from calib.study.protocol import FOLDS, REPEATS
 from calib.study.runner import BACKENDS
 from calib.study.store import StoredPredictions
 
@@ -292,15 +293,13 @@ def _add_study(commands: Any) -> None:
         metavar="NAME",
         help="run only these setups; all means every setup of the protocol",
     )
-    command.add_argument(
-        "--repeats", type=int, metavar="N", help="number of repeats (default: the protocol's)"
-    )
-    command.add_argument(
-        "--folds",
-        type=int,
-        metavar="N",
-        help="number of cross-validation folds (default: the protocol's)",
-    )
+    for setting in (REPEATS, FOLDS):
+        command.add_argument(
+            f"--{setting.name}",
+            type=int,
+            metavar="N",
+            help=f"{setting.label}, from {setting.low} to {setting.high:,} (default: the protocol's). {setting.help}",
+        )
     command.add_argument(
         "--metrics",
         metavar="KEY,KEY",
@@ -750,12 +749,9 @@ def _playground(args: argparse.Namespace) -> int:
 
 def _study(args: argparse.Namespace) -> int:
     _check_folders(args.csv, args.store, args.report)
-    checked = {
-        name: (low, value) for name, low, value in (("repeats", 1, args.repeats), ("folds", 2, args.folds))
-    }
-    for name, (low, value) in checked.items():
+    for declared, value in ((REPEATS, args.repeats), (FOLDS, args.folds)):
         if value is not None:
-            checks.in_range(value, f"--{name}", low, 10_000, integer=True)
+            checks.setting(value, declared, f"--{declared.name}")
     protocol = load_protocol(args.protocol).measuring(_listed(args.metrics))
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:

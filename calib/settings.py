@@ -7,6 +7,7 @@ line, from a link. Experiments declare their own settings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from calib import lessons
 from calib.analysis import explain
@@ -25,6 +26,7 @@ from calib.metrics import METRICS
 from calib.placements import PLACEMENTS
 from calib.recipe import AXES
 from calib.study import COMPARISONS, PAPERS, SHIPPED
+from calib.study.protocol import FOLDS, REPEATS
 from calib.study.rows import FIT_SECONDS, measures
 
 METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
@@ -522,8 +524,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
         Parameter("setups", "Setups", "names", ()),
         Parameter("metrics", "Metrics", "names", (), choices=measures),
-        Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
-        Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
+        replace(REPEATS, default=None, optional=True),
+        replace(FOLDS, name="test_folds", default=None, optional=True),
     ),
     "results": (
         Parameter("rows", "Results", "text", FIRST, help="The open results: upload:DIGEST or published:KEY."),

@@ -17,6 +17,7 @@ from typing import Any, Self
 from calib.calibrators import CALIBRATORS
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from calib.study.rows import measures
 
@@ -26,6 +27,26 @@ RECIPE = (*FIT, "options", "merge", "bins", "binning")
 
 ELSEWHERE = ("openml", "sample", "synthetic")
 """Kinds of data other than files, such as openml:40."""
+
+
+REPEATS = Parameter(
+    "repeats",
+    "Repeats",
+    "integer",
+    1,
+    1,
+    10_000,
+    help="Number of random splits; more repeats give steadier means.",
+)
+FOLDS = Parameter(
+    "folds",
+    "Test folds",
+    "integer",
+    10,
+    2,
+    10_000,
+    help="Number of cross-validation folds; each fold is the test set once.",
+)
 
 
 @dataclass(frozen=True)
@@ -75,8 +96,8 @@ class Splits:
     """
 
     kind: str = "folds"
-    folds: int = 10
-    repeats: int = 1
+    folds: int = FOLDS.default
+    repeats: int = REPEATS.default
     test_size: float = 1 / 3
     stratified: bool = True
     seed: int = 0

@@ -15,6 +15,7 @@ from calib.calibrators import CALIBRATORS, MERGE_RULES, TABLES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.fields import loads
+from calib.kernel.records import Parameter
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.models.out_of_bag import no_bagging
@@ -24,7 +25,17 @@ from calib.recipe import FIELDS as RECIPE_FIELDS
 from calib.recipe import Recipe
 from calib.study import papers
 from calib.study.papers.models import PAPER_MODELS
-from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
+from calib.study.protocol import (
+    ELSEWHERE,
+    FOLDS,
+    RECIPE,
+    REPEATS,
+    DataRules,
+    Protocol,
+    Setup,
+    Splits,
+    check_measurable,
+)
 from calib.study.rows import measures
 
 Check = Callable[[Any, str], Any]
@@ -54,8 +65,8 @@ def _one_of(*allowed: str) -> Check:
     return lambda value, name: checks.one_of(value, allowed, name)
 
 
-def _whole(low: int, high: int) -> Check:
-    return lambda value, name: checks.in_range(value, name, low, high, integer=True)
+def _declared(parameter: Parameter) -> Check:
+    return lambda value, name: checks.setting(value, parameter, name)
 
 
 def _table(value: Any, name: str) -> dict[str, Any]:
@@ -198,13 +209,13 @@ DATA: dict[str, Check] = {
 }
 SPLIT_CHECKS: dict[str, Check] = {
     "kind": _one_of("folds", "random"),
-    "folds": _whole(2, 100),
-    "repeats": _whole(1, 10_000),
+    "folds": _declared(FOLDS),
+    "repeats": _declared(REPEATS),
     "test_size": lambda value, name: float(checks.setting(value, RECIPE_FIELDS["test_size"], name)),
     "stratified": checks.switch,
-    "seed": _whole(0, 1_000_000_000),
+    "seed": _declared(replace(RECIPE_FIELDS["seed"], high=1_000_000_000)),  # a run adds its number to it
     "calibration": _one_of("share", "first_fold"),
-    "calibration_folds": _whole(2, 100),
+    "calibration_folds": _declared(FOLDS),
 }
 # Key of [splits] → (another key, the value that it needs)
 NEEDED = (

@@ -340,24 +340,10 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             format_func=lambda key: known[key].label,
         )
     with beside:
-        _number(
-            recipe,
-            "repeats",
-            protocol.splits.repeats,
-            1,
-            1000,
-            "Number of random splits; more repeats give steadier means.",
-        )
+        _number(recipe, "run.repeats", protocol.splits.repeats)
     with right:
         if protocol.splits.kind == "folds":
-            _number(
-                recipe,
-                "test_folds",
-                protocol.splits.folds,
-                2,
-                100,
-                "Number of folds; each fold is the test set once.",
-            )
+            _number(recipe, "run.test_folds", protocol.splits.folds)
     folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
     key = (recipe.setting("run.protocol"), tuple(recipe.setting("run.sets")), tuple(metrics))
@@ -389,14 +375,15 @@ def _subset(
     return chosen
 
 
-def _number(recipe: Recipe, name: str, usual: int, low: int, high: int, help: str) -> None:
+def _number(recipe: Recipe, name: str, usual: int) -> None:
+    declared = SETTINGS[name]
     controls.number(
-        f"run.{name}",
-        recipe.setting(f"run.{name}"),
-        SETTINGS[f"run.{name}"].label,
+        name,
+        recipe.setting(name),
+        declared.label,
         none=f"{usual} (protocol)",
-        min_value=low,
-        max_value=high,
+        min_value=declared.low,
+        max_value=declared.high,
         step=1,
-        help=help,
+        help=declared.help,
     )
