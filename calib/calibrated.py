@@ -17,7 +17,7 @@ from calib.kernel.progress import Watch
 from calib.models.base import rows_of_classes
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.adjusted import Adjusted, unadjusted
-from calib.placements.oob import OutOfBag
+from calib.placements.out_of_bag import OutOfBag
 from calib.splits import SPLITS, RowInfo
 
 

@@ -51,10 +51,10 @@ from calib.data import (
     validate,
     weight_meaning,
 )
-from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.predictions import refuse_merged, tables_of
+from calib.data.table import describe
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch

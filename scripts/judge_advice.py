@@ -29,7 +29,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
-from calib.analysis.recommendation.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
+from calib.analysis.recommendation.rule import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
 from calib.analysis.audit.of_evaluation import audit_evaluation
-from calib.analysis.limits import trained_here
+from calib.analysis.limitations import trained_here
 from calib.data import counting, sampling
 from calib.kernel.checks import InputError
 from calib.sources import load

@@ -18,9 +18,9 @@ import yaml
 import calib
 from calib import Recipe
 from calib.__main__ import _parser
-from calib.analysis.recommendation.choice import START
 from calib.analysis.recommendation.joint import START as JOINT_START
 from calib.analysis.recommendation.joint import TRIED as JOINT_TRIED
+from calib.analysis.recommendation.rule import START
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import connections, looks_like_predictions, prepare_predictions
 from calib.export.calibrators import FOLDS, OF_K

@@ -11,8 +11,8 @@ from calib.__main__ import main
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
 from calib.data import DataError, prepare, prepare_predictions, validate
-from calib.data.about import Table
 from calib.data.roles import read_roles
+from calib.data.table import Table
 from calib.export import report_html
 from calib.figures.validation import formatted_flow
 from calib.kernel.checks import InputError

@@ -25,8 +25,8 @@ from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.cache import once
+from calib.kernel.isotonic_regression import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.null_draws import null_draws
-from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS

@@ -37,7 +37,7 @@ from calib.data.matrix import Matrix
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499

@@ -16,7 +16,7 @@ from calib.calibrators.isotonic import increasing_steps, interpolated
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, lines
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 
 class CenteredIsotonic(ScoreCalibrator):

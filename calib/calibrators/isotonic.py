@@ -14,7 +14,7 @@ from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, first_reaching, lines, steps
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from calib.kernel.records import Parameter
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from calib.kernel.checks import Array
-from calib.kernel.pav import Tied, pool_adjacent_violators
-from calib.kernel.places import places
+from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators
+from calib.kernel.searchsorted import places
 
 RUN = 64
 

@@ -30,8 +30,8 @@ from calib.calibrators.log_odds import (
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, logit, pieces, sigmoid
+from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
-from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
 
 FOLDS = 5

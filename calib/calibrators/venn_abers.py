@@ -31,8 +31,8 @@ from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.checks import Array, in_range, row_counts
 from calib.kernel.fields import Fields
-from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
-from calib.kernel.places import places
+from calib.kernel.isotonic_regression import Blocks, Tied, pool_adjacent_violators, pool_ties
+from calib.kernel.searchsorted import places
 
 
 @dataclass(frozen=True, eq=False)

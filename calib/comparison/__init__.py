@@ -11,7 +11,7 @@ from calib.comparison.ranks import (
     nemenyi_critical_difference,
     ranks,
 )
-from calib.comparison.wins import Means, mean_share, regrets, win_rates, wins
+from calib.comparison.win_rate import Means, mean_share, regrets, win_rates, wins
 
 __all__ = [
     "FriedmanTest",

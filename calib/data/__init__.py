@@ -1,7 +1,5 @@
 """Read a file, list its problems, make a Dataset of it, and encode its columns as a matrix."""
 
-from calib.data.about import Table, about
-from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_if_many, open_large
 from calib.data.database import Connection, connection, connections, digest_of
@@ -9,6 +7,7 @@ from calib.data.errors import DataError, TooLargeError, TooManyRowsError
 from calib.data.folder import Folder, FolderTable
 from calib.data.join import FILE_PART, join_tables
 from calib.data.large_query import LargeQuery, open_query
+from calib.data.matching_columns import columns_like
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
@@ -18,6 +17,7 @@ from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, weight_meaning
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
 from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw
 from calib.data.summary import class_shares, summarise
+from calib.data.table import Table, about
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
 

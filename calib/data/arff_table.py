@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from calib.data.column_builder import pieces
 from calib.data.column_types import typed_text, whole_text
 from calib.data.errors import DataError, first_line
-from calib.data.growing import pieces
 from calib.data.limits import check_columns, check_memory, check_names
 from calib.kernel.progress import Watch
 

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from calib.data.about import describe
 from calib.data.column_types import typed_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import check_memory, check_names, most_unpacked, too_large
+from calib.data.table import describe
 from calib.kernel.memory import release_memory
 from calib.kernel.wording import listed
 

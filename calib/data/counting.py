@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from calib.data.about import about, describe
 from calib.data.column_types import MISSING, MISSING_NUMBER, typed_text
 from calib.data.columns import as_float, is_number
 from calib.data.database import COUNT
@@ -30,6 +29,7 @@ from calib.data.delimited import sniff
 from calib.data.errors import DataError
 from calib.data.formats import read_parquet
 from calib.data.read import EXTENSIONS, TEXT, read_table
+from calib.data.table import about, describe
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch, interrupted
 from calib.kernel.wording import counted

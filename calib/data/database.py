@@ -21,10 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
+from calib.data.table import describe
 from calib.data.typed_sql import check_typed, name_of
 from calib.kernel.progress import Watch, interrupted
 

@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.about import describe
 from calib.data.column_types import (
     GAPS,
     Comma,
@@ -29,6 +28,7 @@ from calib.data.column_types import (
 from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER, header_note, is_data, rows_above
 from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names
+from calib.data.table import describe
 from calib.kernel.memory import release_memory
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}

@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data import arff_table, json_table, limits
-from calib.data.about import describe
 from calib.data.arrays import native, numbered
+from calib.data.column_builder import Growing, pieces, typed_truth
 from calib.data.column_types import as_frame, typed_objects, typed_text
 from calib.data.errors import DataError, first_line
-from calib.data.growing import Growing, pieces, typed_truth
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
     PER_CELL,
@@ -29,6 +28,7 @@ from calib.data.limits import (
     most_unpacked,
     too_large,
 )
+from calib.data.table import describe
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 

@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from calib.data.about import KEY, About, about
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, held, inspect, is_number
 from calib.data.errors import DataError
+from calib.data.table import KEY, About, about
 from calib.data.target import folded, labels
 from calib.kernel.wording import listed, quoted
 

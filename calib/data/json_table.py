@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from calib.data.column_builder import Growing, pieces
 from calib.data.column_types import whole_text
 from calib.data.errors import DataError, first_line
-from calib.data.growing import Growing, pieces
 from calib.data.limits import PER_CELL, check_memory, check_names
 from calib.kernel.fields import loads
 from calib.kernel.progress import Watch

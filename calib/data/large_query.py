@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
 from calib.data.counting import check_roles
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
 from calib.data.sampling import Blocks, LabelCounts, typed_batch
+from calib.data.table import describe
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError
 from calib.data.limits import MODEL_LIMIT
+from calib.data.table import describe
 from calib.data.target import class_counts
 from calib.kernel.wording import counted
 

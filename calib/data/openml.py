@@ -6,8 +6,8 @@ import warnings
 
 import pandas as pd
 
-from calib.data.about import Table, describe
 from calib.data.errors import DataError
+from calib.data.table import Table, describe
 
 
 def fetch_openml(data_id: int | str) -> Table:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.about import about
 from calib.data.class_tables import (
     AS_LOGITS,
     FILLERS,
@@ -42,12 +41,13 @@ from calib.data.columns import (
     is_number,
     positions,
 )
+from calib.data.duplicates import left_out as repeated_left_out
+from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
 from calib.data.ranking import auc, auc_interval, class_draws
-from calib.data.repeats import left_out as repeated_left_out
-from calib.data.repeats import repeats
 from calib.data.roles import Read, read_roles, weight_note
+from calib.data.table import about
 from calib.data.target import (
     MOST_PREDICTED,
     Classes,

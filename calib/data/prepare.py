@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from calib.data.about import about
 from calib.data.column_types import as_frame, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
+from calib.data.duplicates import left_out as repeated_left_out
+from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
 from calib.data.matrix import imputations
-from calib.data.repeats import left_out as repeated_left_out
-from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
+from calib.data.table import about
 from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.isotonic_regression import pool_ties, rank_area
 from calib.kernel.rows import Rows
 
 STEPS = 10_001

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.about import about, describe
 from calib.data.arrays import is_npz, read_npz
 from calib.data.delimited import read_delimited
 from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 from calib.data.limits import UPLOAD_LIMIT, check_memory, in_turn, most_unpacked, too_large
+from calib.data.table import about, describe
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from calib.data.about import Table
 from calib.data.errors import DataError
 from calib.data.predictions import prepare_predictions
 from calib.data.prepare import prepare
 from calib.data.read import read_table
+from calib.data.table import Table
 from calib.kernel.records import Dataset
 
 CALIB = Path(__file__).resolve().parents[1]

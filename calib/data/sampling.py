@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.about import KEY, about, describe
 from calib.data.column_types import GAPS, MISSING, as_frame, own, strings, typed_frame, without_tokens
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
@@ -27,6 +26,7 @@ from calib.data.counting import (
     sql_list,
 )
 from calib.data.errors import DataError
+from calib.data.table import KEY, about, describe
 from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.about import about, describe
 from calib.data.column_types import MISSING, is_gap, label
 from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
+from calib.data.table import about, describe
 from calib.kernel.wording import counted, listed
 
 POSITIVE = "Positive class"  # beginning of the note that names it

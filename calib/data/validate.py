@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.about import about
 from calib.data.class_tables import ClassTables, shown_columns
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
+from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
 from calib.data.label_problems import label_problems
 from calib.data.leakage import leaks, leaks_of_classes
@@ -23,8 +23,8 @@ from calib.data.predictions import (
     scores_among_features,
     tables_of,
 )
-from calib.data.repeats import FLATTER, repeats
 from calib.data.roles import propose_roles, read_roles
+from calib.data.table import about
 from calib.data.target import choose_classes, coded_labels
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted

@@ -21,7 +21,7 @@ from calib.kernel.records import Dataset
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 from calib.kernel.wording import percent
 from calib.models import MODELS, GivenProbabilities
-from calib.models.given import may_be_probabilities
+from calib.models.existing_scores import may_be_probabilities
 from calib.placements import PLACEMENTS, Placement, Scored
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter

@@ -93,7 +93,7 @@ from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
 from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.cv import FoldCalibrators
-from calib.placements.oob import RankMap
+from calib.placements.out_of_bag import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
 CALIBRATION = ("rows", "positives", "lowest", "highest")  # the fields that describe the calibration scores

@@ -21,7 +21,7 @@ import pandas as pd
 from calib.analysis.audit.of_evaluation import Audited, sentences
 from calib.analysis.decision import decide, threshold
 from calib.analysis.label_shift import before_and_after
-from calib.analysis.limits import limits, trained_here
+from calib.analysis.limitations import limits, trained_here
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import answer
@@ -35,7 +35,7 @@ from calib.analysis.validation import (
 )
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES
-from calib.data.repeats import FLATTER, repeats_note
+from calib.data.duplicates import FLATTER, repeats_note
 from calib.evaluate import Evaluation, row_info
 from calib.export import tripod
 from calib.export.charts import Chart, charts, report_options

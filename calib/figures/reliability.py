@@ -29,7 +29,7 @@ from calib.analysis.curves import (
 )
 from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import headline, recommend
-from calib.analysis.recommendation.choice import advise
+from calib.analysis.recommendation.rule import advise
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation

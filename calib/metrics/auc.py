@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.isotonic_regression import pool_ties, rank_area
 from calib.metrics.base import Metric
 
 

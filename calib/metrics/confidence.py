@@ -27,7 +27,7 @@ from scipy.special import expit, logit, stdtrit
 from calib.kernel import checks
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
-from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.isotonic_regression import pool_ties, rank_area
 from calib.kernel.pieces import pieces
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval, smooth_interval

@@ -24,7 +24,7 @@ from scipy.special import ndtr
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
-from calib.kernel.pav import pool_ties
+from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.weights import or_ones, squares
 from calib.metrics.base import Metric, NumberOf
 

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array, hstack
 from scipy.special import ndtri
 
 from calib.kernel.binning import binned, group_sums
-from calib.kernel.pav import pool_ties
+from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.rows import Rows
 from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.metrics.smooth_differences import SPAN

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.pav import pool_ties
+from calib.kernel.isotonic_regression import pool_ties
 from calib.metrics.base import Metric
 from calib.metrics.ece import filled_bins
 from calib.metrics.log_loss import log_loss

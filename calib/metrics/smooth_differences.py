@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
-from calib.kernel.pav import Tied, pool_ties
+from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.smoothing import tricube
 from calib.metrics.base import Metric, NumberOf
 

@@ -2,7 +2,7 @@
 
 from calib.kernel.registry import Registry
 from calib.models import (
-    given,
+    existing_scores,
     gradient_boosting,
     logistic_regression,
     naive_bayes,
@@ -21,7 +21,7 @@ from calib.models.base import (
     gives_probability,
 )
 from calib.models.calibrated_tree import TreeNode, tree_nodes
-from calib.models.given import GivenProbabilities, GivenScores
+from calib.models.existing_scores import GivenProbabilities, GivenScores
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import ProbabilityTree
 from calib.models.tuned import CurtailedForest, TunedForest
@@ -41,7 +41,7 @@ MODELS: Registry[ModelEntry] = Registry(
         tuned.TUNED,
         probability_forest.LARGE_FOREST,
         tuned.CURTAILED,
-        given.ENTRY,
+        existing_scores.ENTRY,
     ),
     check=check_model,
     origin=lambda entry: entry.make,

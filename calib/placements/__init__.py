@@ -6,7 +6,7 @@ from calib.placements.base import Outcome, Placement, Scored
 from calib.placements.cv import CrossFit
 from calib.placements.full import Full
 from calib.placements.none import NoPlacement
-from calib.placements.oob import OutOfBag, OutOfBagWhole
+from calib.placements.out_of_bag import OutOfBag, OutOfBagWhole
 from calib.placements.split import Split
 from calib.placements.train import TrainingScores
 

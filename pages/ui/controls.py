@@ -20,7 +20,7 @@ from calib.kernel.records import Parameter, effective_parameters
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import class_named, counted, listed, percent
 from calib.models import MODELS
-from calib.models.given import may_be_probabilities
+from calib.models.existing_scores import may_be_probabilities
 from calib.placements import PLACEMENTS
 from calib.recipe import (
     FIELDS,

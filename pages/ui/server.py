@@ -27,7 +27,7 @@ from streamlit import config, net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib.data import limits
-from calib.data.way_out import HEAD
+from calib.data.too_large import HEAD
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
 

@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
 from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, in_words
-from calib.data.way_out import HEAD, way_out
+from calib.data.too_large import HEAD, way_out
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, jobs, server, session_cache, state

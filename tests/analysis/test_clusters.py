@@ -14,7 +14,7 @@ from calib.analysis.clusters import Clusters
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import decide
 from calib.analysis.differences import differences
-from calib.analysis.recommendation.choice import advise
+from calib.analysis.recommendation.rule import advise
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.analysis.validation import rows_needed
 from calib.evaluate import Evaluation

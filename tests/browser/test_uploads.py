@@ -4,7 +4,7 @@ import pytest
 
 from calib.calibrators import CALIBRATORS
 from calib.data import limits
-from calib.data.way_out import HEAD
+from calib.data.too_large import HEAD
 from calib.sources import digest
 from tests.browser import files
 from tests.waiting import until

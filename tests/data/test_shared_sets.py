@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
-from calib.data.about import about
+from calib.data.table import about
 from tests import shared
 
 STATED = shared.data_sets()

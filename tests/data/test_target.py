@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
-from calib.data.about import describe
+from calib.data.table import describe
 from calib.data.target import NO, YES, alternative_spellings, choose_classes, labels, match
 
 

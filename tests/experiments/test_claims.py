@@ -22,7 +22,7 @@ from calib.experiments.shared.gaussian_plane import draw_plane
 from calib.experiments.shared.one_feature import NormalClasses
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures import FIGURES
-from calib.kernel.pav import pool_adjacent_violators
+from calib.kernel.isotonic_regression import pool_adjacent_violators
 from tests.experiments.simulated import fit, found, grow
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2, 3, 4)))

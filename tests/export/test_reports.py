@@ -16,7 +16,7 @@ import pytest
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.audit.of_evaluation import audited
 from calib.analysis.audit.of_evaluation import sentences as audit_sentences
-from calib.analysis.limits import limits
+from calib.analysis.limitations import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups

@@ -21,7 +21,7 @@ from calib.kernel.wording import brief, counted, number
 from calib.metrics import METRICS
 from calib.metrics.confidence import confidence_interval
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.recommendation.test_choice import certain_and_wrong
+from tests.analysis.recommendation.test_rule import certain_and_wrong
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]

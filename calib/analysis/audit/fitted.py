@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from calib.kernel.checks import Array, InputError
-from calib.kernel.pav import pool_ties
+from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.rows import Rows
 
 CHANCE = 1e-6

@@ -1,6 +1,6 @@
 """The recommendation in words: whether to calibrate, with which method, and why not with the others.
 
-Each part has one source: the verdict (``verdict``), the comparison (``choice``), the number of rows (``enough``).
+Each part has one source: the verdict (``verdict``), the comparison (``rule``), the number of rows (``enough``).
 Pages, report and command line all take their words from here, and every difference has its interval.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from calib.analysis.differences import OtherSplits
-from calib.analysis.recommendation.choice import Choice, advise, candidates
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
 from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
+from calib.analysis.recommendation.rule import Choice, advise, candidates
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows

@@ -21,7 +21,7 @@ from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.binning import group_sums
 from calib.kernel.cache import once
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.kernel.wording import (
     brief,

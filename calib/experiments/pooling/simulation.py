@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.checks import Array, labelled_points
-from calib.kernel.pav import pool_ties
+from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.progress import Watch
 
 

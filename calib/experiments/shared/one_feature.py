@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from calib.kernel.checks import Array
-from calib.kernel.pav import pool_adjacent_violators
+from calib.kernel.isotonic_regression import pool_adjacent_violators
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 // Isotonic regression and Venn–Abers pairs, equal to those of calib; ratios of counts to the last digit.
-// Sources: calib/kernel/pav.py, calibrators/venn_abers.py and calibrators/merge.py.
+// Sources: calib/kernel/isotonic_regression.py, calibrators/venn_abers.py and calibrators/merge.py.
 
 // Rows as one entry for each distinct score, from the lowest to the highest. Rows in order are not sorted again.
 function tied(scores, labels, weights) {

@@ -20,14 +20,14 @@ from calib.analysis.recommendation.advice import (
     over_splits,
     recommend,
 )
-from calib.analysis.recommendation.choice import advise
+from calib.analysis.recommendation.rule import advise
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, name_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import change
 from calib.metrics import brier_score
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.recommendation.test_choice import certain_and_wrong, methods
+from tests.analysis.recommendation.test_rule import certain_and_wrong, methods
 
 
 def overconfident(seed=0, n=1500):

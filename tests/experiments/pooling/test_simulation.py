@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calib.experiments import EXPERIMENTS
 from calib.kernel.checks import InputError
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 simulate = EXPERIMENTS["pooling"].simulate
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import way_out as module
-from calib.data.way_out import way_out
+from calib.data import too_large as module
+from calib.data.too_large import way_out
 
 ROWS = 3_000
 

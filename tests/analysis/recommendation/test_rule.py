@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
-from calib.analysis.recommendation.choice import LITTLE, START, SURE, advise
+from calib.analysis.recommendation.rule import LITTLE, START, SURE, advise
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, TABLES
 from calib.models import MODELS, ModelEntry, ProbabilityTree

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from tests import exact
 from tests.vectors import vector
 

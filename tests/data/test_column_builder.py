@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import json_table, read_table
+from calib.data.column_builder import Growing
 from calib.data.column_types import typed_objects
-from calib.data.growing import Growing
 
 KINDS = [
     st.sampled_from([None, float("nan"), 1, 2, -7]),

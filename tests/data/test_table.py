@@ -6,7 +6,7 @@ import io
 import pandas as pd
 
 from calib.data import about, read_table
-from calib.data.about import About, describe
+from calib.data.table import About, describe
 
 
 def people():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calib.kernel import places as module
-from calib.kernel.places import places
+from calib.kernel import searchsorted as module
+from calib.kernel.searchsorted import places
 
 RNG = np.random.default_rng(0)
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib.data import repeats as module
+from calib.data import duplicates as module
 from calib.data.columns import WORDLIKE
-from calib.data.repeats import repeats
+from calib.data.duplicates import repeats
 
 KINDS = ("number", "whole", "words", "boolean", "nullable", "date", "levels")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.limits import limits
+from calib.analysis.limitations import limits
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import name_of
 from calib.sources import load, with_test_file
