@@ -212,7 +212,9 @@ def binned_curve(
     lower, upper = binomial_interval(worth * ones, worth * count, level=level, interval=interval)
     tail = (1 - level) / 2
     divisor = np.where(count > 0, count, np.nan)
-    band_lower, band_upper = (_binomial_quantile(q, worth * count, mean_p) for q in (tail, 1 - tail))
+    # A frequency of the band is one of whole rows.
+    whole = np.where(count > 0, np.maximum(np.round(worth * count), 1), np.nan)
+    band_lower, band_upper = (binom.ppf(q, whole, mean_p) / whole for q in (tail, 1 - tail))
     return BinnedCurve(
         edges=placed.edges,
         mean_p=mean_p,
@@ -239,12 +241,6 @@ def _rows_of(
     if cluster is not None and not isinstance(cluster, Clusters):
         cluster = Clusters.of(cluster, labels, predicted, sample_weight)
     return *checks.counted_rows(sample_weight, labels, predicted, counts), cluster
-
-
-def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
-    """Return quantiles of the frequency among ``count`` rows, rounded to whole rows; NaN without rows."""
-    rows = np.where(count > 0, np.maximum(np.round(count), 1), np.nan)
-    return binom.ppf(q, rows, p) / rows
 
 
 def _rows(count: Array) -> Array:

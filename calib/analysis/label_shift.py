@@ -26,11 +26,9 @@ from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
 from calib.kernel.base_rate import shares
 from calib.kernel.checks import Array, InputError
-from calib.kernel.records import Dataset
 from calib.kernel.weights import effective_weights, or_ones, represented_rows
 from calib.kernel.wording import class_named, number
 from calib.placements.adjusted import unadjusted
-from calib.recipe import Recipe
 
 NEAR = 1e-15  # rates nearer to 0 or 1 count as 0 or 1
 
@@ -384,7 +382,10 @@ def estimate_of_rows(
         raise InputError(
             "The model was trained on a sample, and its columns are not kept. State the base rate yourself."
         )
-    needed = data.X[_score_columns(evaluation.recipe, data)] if data.predictions else data.X
+    needed = data.X
+    if data.predictions:
+        column = score_column(evaluation.recipe, data)
+        needed = needed[list(data.columns[column]) if data.joint else [column]]
     weights = None
     if weight in frame.columns:
         weight_as = evaluation.recipe.weight_as
@@ -395,11 +396,6 @@ def estimate_of_rows(
     if data.joint:
         return estimate_base_rates(predicted.p, rates, names=data.names, sample_weight=weights)
     return estimate_base_rate(predicted.p, rates, sample_weight=weights)
-
-
-def _score_columns(recipe: Recipe, data: Dataset) -> list[str]:
-    column = score_column(recipe, data)
-    return list(data.columns[column]) if data.joint else [column]
 
 
 def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:

@@ -357,7 +357,9 @@ def sentences(found: Audit) -> list[str]:
             f"No segment deviates by more than chance (5 % for all {len(found.segments):,} segments together)."
         )
     for cause in together:
-        lines.append(segment_sentence(found, cause.line) + _also(cause))
+        many = len(cause.others)
+        also = f" ({counted(many, 'more segment')} with the same rows)" if many else ""
+        lines.append(segment_sentence(found, cause.line) + also)
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
     gaps = " and ".join(detectable(found, size) for size in sizes)
     lines.append(f"A deviation is found in 80 of 100 cases if it is at least {gaps}.")
@@ -396,8 +398,3 @@ def look_of(found: Audit, line: int) -> str:
     mine = found.members(line)[found.places]
     within = abs(gap[mine].sum()) < 2 * np.sqrt(variance[mine].sum())
     return found.looks[line] if within else "level"
-
-
-def _also(cause: Cause) -> str:
-    many = len(cause.others)
-    return f" ({counted(many, 'more segment')} with the same rows)" if many else ""

@@ -209,7 +209,8 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if found.choice == "none":
         return _why_keep(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
-    score = f"Brier score {_score_change(found)}"
+    before, after = briefly(table.score["none"], line.score, digits=3)
+    score = f"Brier score {before} → {after}, {change(line.change, line.lower, line.upper)}"
     if line.upper < 0:
         return f"{score} on the {evaluation.size_text}."
     if table.infinite["none"]:
@@ -220,13 +221,6 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if table.sure["none"]:
         return f"The uncalibrated model {EXTREME}. {score}."
     return f"{score} on the {evaluation.size_text}. The change is not clear, but may be a gain."
-
-
-def _score_change(found: Choice) -> str:
-    """Return the Brier score before and after, with the change and its interval."""
-    line = found.table.loc[found.choice]
-    before, after = briefly(found.table.score["none"], line.score, digits=3)
-    return f"{before} → {after}, {change(line.change, line.lower, line.upper)}"
 
 
 def _why_keep(evaluation: Evaluation, found: Choice) -> str:
@@ -275,16 +269,11 @@ def _not_chosen(found: Choice, keys: Iterable[str], columns: str) -> str:
     """List the methods with a clearly lower Brier score that were not chosen, each with the reason."""
     reasons: dict[str, list[str]] = {}
     for key in keys:
-        reasons.setdefault(_why_not(found, key), []).append(key)
+        fault = _fault(found, key)
+        reasons.setdefault(f"which {fault}" if fault else f"a gain that is {SLIGHT}", []).append(key)
     return "Lower Brier score, but not chosen: " + "; ".join(
         f"{_changes(found, those, columns)}, {why}" for why, those in reasons.items()
     )
-
-
-def _why_not(found: Choice, key: str) -> str:
-    """Explain why a method with a clearly lower Brier score was not chosen."""
-    fault = _fault(found, key)
-    return f"which {fault}" if fault else f"a gain that is {SLIGHT}"
 
 
 def _fault(found: Choice, key: str) -> str:

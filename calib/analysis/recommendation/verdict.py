@@ -177,7 +177,9 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
         yield f"{who} {listed(where)}{said}."
         who = "It"
     if test.impossible:
-        yield f"{who} {_certain(evaluation, key, test)}."
+        exact = int(np.count_nonzero(evaluation.predictions[key].p == 1 - evaluation.sample.y))
+        how, rows = ("exactly 0 or 1", exact) if exact else ("0 or 1, to 16 digits,", test.impossible)
+        yield f"{who} predicted {how} and was wrong for {counted(rows, 'row')}."
     if test.rejects:
         yield _against_chance(evaluation, key, test)
         yield from explained
@@ -203,13 +205,6 @@ def _rows(evaluation: Evaluation) -> str:
     rows = evaluation.sample
     clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
     return f"{evaluation.size_text}{clusters}"
-
-
-def _certain(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """State how many rows were predicted exactly 0 or 1 and wrong, or else so to all stored digits."""
-    exact = int(np.count_nonzero(evaluation.predictions[key].p == 1 - evaluation.sample.y))
-    how, rows = ("exactly 0 or 1", exact) if exact else ("0 or 1, to 16 digits,", test.impossible)
-    return f"predicted {how} and was wrong for {counted(rows, 'row')}"
 
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
