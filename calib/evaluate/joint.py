@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import listed
 from calib.metrics import (
+    Metric,
     accuracy,
     auc,
     brier_score,
@@ -47,50 +48,61 @@ TOP = "top"
 MOST_NAMED = 20  # most classes that a message lists
 
 
-class JointScore(NamedTuple):
-    """Score of all classes together: its label, its function of (y, P), and its direction."""
-
-    label: str
-    function: Callable[..., float]
-    higher_is_better: bool
-    help: str
-
-
-SCORES: dict[str, JointScore] = {
-    "log_loss": JointScore(
-        "Log loss, all classes", log_loss, False, "Mean of −ln of the probability of the true class."
-    ),
-    "brier": JointScore(
-        "Brier score, all classes",
-        brier_score,
-        False,
-        "Summed over the classes; for two classes, twice the usual Brier score.",
-    ),
-    "accuracy": JointScore(
-        "Accuracy, all classes", accuracy, True, "Share of rows whose most probable class is true."
-    ),
-    "auc": JointScore(
-        "AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."
-    ),
-    "confidence_ece": JointScore(
-        "Confidence ECE",
-        confidence_calibration_error,
-        False,
-        "Calibration error of the highest probability of each row, in 15 bins.",
-    ),
-    "top_label_ece": JointScore(
-        "Top-label ECE",
-        top_label_calibration_error,
-        False,
-        "Confidence ECE within each predicted class, averaged over rows.",
-    ),
-    "classwise_ece": JointScore(
-        "Class-wise ECE",
-        classwise_calibration_error,
-        False,
-        "Mean over the classes of the calibration error of each against the rest.",
-    ),
+SCORES = {
+    score.key: score
+    for score in (
+        Metric(
+            "log_loss",
+            "Log loss, all classes",
+            log_loss,
+            False,
+            "Mean of −ln of the probability of the true class.",
+        ),
+        Metric(
+            "brier",
+            "Brier score, all classes",
+            brier_score,
+            False,
+            "Summed over the classes; for two classes, twice the usual Brier score.",
+        ),
+        Metric(
+            "accuracy",
+            "Accuracy, all classes",
+            accuracy,
+            True,
+            "Share of rows whose most probable class is true.",
+        ),
+        Metric(
+            "auc",
+            "AUC, mean of classes",
+            auc,
+            True,
+            "Mean over the classes of the AUC of each against the rest.",
+        ),
+        Metric(
+            "confidence_ece",
+            "Confidence ECE",
+            confidence_calibration_error,
+            False,
+            "Calibration error of the highest probability of each row, in 15 bins.",
+        ),
+        Metric(
+            "top_label_ece",
+            "Top-label ECE",
+            top_label_calibration_error,
+            False,
+            "Confidence ECE within each predicted class, averaged over rows.",
+        ),
+        Metric(
+            "classwise_ece",
+            "Class-wise ECE",
+            classwise_calibration_error,
+            False,
+            "Mean over the classes of the calibration error of each against the rest.",
+        ),
+    )
 }
+"""Score of all classes together by key."""
 
 
 PARTS = {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.calibrators import label_of
 from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
-from calib.figures.metrics import BEST
+from calib.figures.metrics import BEST, starred
 from calib.kernel.wording import change, number, points, with_interval
 from calib.placements import PLACEMENTS
 
@@ -39,12 +39,7 @@ def formatted_scores_side_by_side(joints: Mapping[str, JointEvaluation]) -> pd.D
 
 def _with_stars(table: pd.DataFrame) -> pd.DataFrame:
     """Return scores as text, with a star at the best finite value of a column unless all values read alike."""
-    shown = {}
-    for key, score in SCORES.items():
-        texts = [number(value) for value in table[key]]
-        best = number(table[key].max() if score.higher_is_better else table[key].min())
-        one = len(set(texts)) == 1
-        shown[score.label] = [text + BEST * (text == best and not one and best != "∞") for text in texts]
+    shown = {score.label: starred(score, table[key]) for key, score in SCORES.items()}
     return pd.DataFrame(shown, index=table.index)
 
 
@@ -103,10 +98,9 @@ def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
     """Format ``placements_together``, one line per calibrator and placement; the best values have a star."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for metric, lines in table.groupby("metric", sort=False):
-        best = number(lines["value"].max() if SCORES[metric].higher_is_better else lines["value"].min())
-        for line in lines.itertuples():
+        for line, star in zip(lines.itertuples(), SCORES[metric].best(lines["value"]).tolist(), strict=True):
             where = label_of(line.calibrator), PLACEMENTS[line.placement].label
-            mark = BEST * (number(line.value) == best != "∞")
+            mark = BEST * star
             cells.setdefault(where, {})[SCORES[metric].label] = with_interval(
                 line.value, line.low, line.high, mark
             )

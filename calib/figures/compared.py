@@ -17,7 +17,6 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, in_two_lines
 from calib.figures.ink import outlined
-from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly, counted, number, with_interval
@@ -87,7 +86,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         )
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
-    table["best"] = best(what, table["value"])
+    table["best"] = what.best(table["value"])
     summary = "; ".join(
         f"{r.recipe}, {label_of(r.calibrator)}: {with_clipped(number(r.value), r.clipped)}"
         for r in table.itertuples()

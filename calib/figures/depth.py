@@ -6,7 +6,7 @@ All panels of a kind have one scale; with many panels, one is drawn large above 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from calib.evaluate.joint import SCORES
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
@@ -104,14 +103,14 @@ def prepare(
 def measure(table: pd.DataFrame, metric: str) -> Metric:
     """Return a metric as it is named here: with label and help of all classes if the table is of them together."""
     if set(DRAWN) & set(table) <= set(TOGETHER):
-        return replace(METRICS[metric], label=SCORES[metric].label, help=SCORES[metric].help)
+        return SCORES[metric]
     return METRICS[metric]
 
 
 def _best_other(table: pd.DataFrame, metric: str, cell: tuple[str, str], name: str) -> list[str]:
     """Return the other calibrator with the best value of a panel, if the metric has a best value."""
     panel = table[(table["growth"] == cell[0]) & (table["leaf"] == cell[1]) & (table["calibrator"] != name)]
-    chosen = best(METRICS[metric], panel[metric])
+    chosen = METRICS[metric].best(panel[metric])
     return panel.loc[chosen, "calibrator"].tolist()[:1]
 
 
@@ -145,8 +144,8 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
     ]
     values = fits.set_index("depth")[metric]
     finite = fits.set_index("depth")["log_loss_clipped"].where(np.isinf(values) & (metric == "log_loss"))
-    chosen = best(METRICS[metric], values)
-    at = int(chosen.idxmax()) if chosen.any() else int(values.index[0])
+    chosen = METRICS[metric].best(values)
+    at = int(values.index[chosen.argmax()])
     return {
         name: (depth, float(values[depth]), float(finite[depth]))
         for name, depth in (("best", at), ("full", int(values.index[-1])))
@@ -228,9 +227,9 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
     cells = []
     for growth in table["growth"].unique():
         fits = table[(table["growth"] == growth) & table[metric].notna()].sort_values("depth", kind="stable")
-        chosen = best(spec, fits[metric])
+        chosen = spec.best(fits[metric])
         if chosen.any():
-            line = fits.loc[chosen.idxmax()]
+            line = fits.iloc[chosen.argmax()]
             where = f"{label_of(line.calibrator)}, {LEAF_LABELS[line.leaf]}, depth {line.depth}"
             cells.append((str(growth), float(line[metric]), where))
     return cells

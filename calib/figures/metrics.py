@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 
 import pandas as pd
@@ -123,27 +123,8 @@ def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd
 def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str] = number) -> list[str]:
     """Return the values as text; the best have a star unless all read alike."""
     values = list(values)
-    read = [number(value) for value in values]
-    stars = _best(metric, values) if len(set(read)) > 1 else set()
-    return [form(value) + BEST * (text in stars) for value, text in zip(values, read, strict=True)]
-
-
-def best(metric: Metric, values: pd.Series) -> pd.Series:
-    """Return which values are the best of a metric, as they read: the largest, smallest, or nearest to its target.
-
-    No value is the best if the metric has no better end; infinite values never are.
-    """
-    chosen = _best(metric, values.tolist())
-    return pd.Series([number(value) in chosen for value in values], values.index, dtype=bool)
-
-
-def _best(metric: Metric, values: Sequence[float]) -> set[str]:
-    """Return the texts of the best of these values."""
-    finite = [value for value in values if isfinite(value)]
-    if not finite or (metric.target is None and metric.higher_is_better is None):
-        return set()
-    if metric.target is None:
-        return {number(max(finite) if metric.higher_is_better else min(finite))}
-    away = {value: abs(value - metric.target) for value in finite}
-    least = min(away.values())
-    return {number(value) for value, far in away.items() if far == least}
+    differ = len(set(map(number, values))) > 1
+    return [
+        form(value) + BEST * (differ and star)
+        for value, star in zip(values, metric.best(values).tolist(), strict=True)
+    ]

@@ -15,6 +15,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
 from calib.kernel.weights import are_whole, effective_weights
+from calib.kernel.wording import number
 
 NEEDS = ("probabilities", "intervals", "posterior")
 OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
@@ -118,6 +119,34 @@ class Metric:
         rows).
         """
         return self.takes("cluster")
+
+    def best(self, values: ArrayLike) -> np.ndarray:
+        """Tell which values are the best as they read: the largest, the smallest, or the nearest to the target.
+
+        No value is the best if the metric has no better end; infinite values never are.
+
+        Parameters
+        ----------
+        values : (n,)
+
+        Returns
+        -------
+        bool (n,)
+
+        Examples
+        --------
+        >>> Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing.").best([0.30001, 0.4, 0.3]).tolist()
+        [True, False, True]
+        """
+        values = np.asarray(values, dtype=np.float64)
+        losses = -values if self.higher_is_better else values
+        if self.target is not None:
+            losses = np.abs(values - self.target)
+        elif self.higher_is_better is None:
+            return np.zeros(len(values), dtype=bool)
+        least = losses[np.isfinite(losses)].min(initial=np.inf)
+        texts = {number(value) for value in values[losses == least] if np.isfinite(value)}
+        return np.array([number(value) in texts for value in values], dtype=bool)
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:

@@ -31,11 +31,7 @@ FIT_SECONDS = Metric(
 )
 
 
-JOINT_ONLY = {
-    key: Metric(key, one.label, one.function, one.higher_is_better, one.help)
-    for key, one in SCORES.items()
-    if key not in METRICS.shipped
-}
+JOINT_ONLY = {key: score for key, score in SCORES.items() if key not in METRICS.shipped}
 """Scores that exist only for three or more classes together."""
 
 

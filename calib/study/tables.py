@@ -9,7 +9,6 @@ import pandas as pd
 
 from calib.kernel.checks import Array
 from calib.kernel.wording import counted, listed, number, within_a_sentence
-from calib.metrics import Metric
 from calib.study.papers.printed import PAPERS, with_published
 from calib.study.summary import MetricSummary
 
@@ -56,25 +55,11 @@ def tables(summary: MetricSummary, paper: str | None = None) -> list[StudyTable]
     return [table for table in found if len(table.frame)]
 
 
-def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Mark the best cells of each row, as displayed; infinite values are never marked."""
-    if metric.target is None and metric.higher_is_better is None:
-        return pd.DataFrame(False, index=values.index, columns=values.columns)
-    numbers = values.to_numpy(dtype=np.float64)
-    loss = np.abs(numbers - metric.target) if metric.target is not None else numbers
-    loss = -loss if metric.target is None and metric.higher_is_better else loss
-    first = np.where(np.isfinite(loss), loss, np.inf).argmin(axis=1)
-    texts = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(
-        numbers.shape
-    )
-    alike = texts == texts[np.arange(len(texts)), first][:, None]
-    return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
-
-
 def means_table(summary: MetricSummary) -> StudyTable:
     """Return data sets × setups, then their means and mean ranks over the compared data sets."""
     frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
-    marked = best_of_rows(frame, summary.metric)
+    best = [summary.metric.best(values) for values in frame.to_numpy()]
+    marked = pd.DataFrame(best, index=frame.index, columns=frame.columns)
     note = f"{summary.metric.help} The mean is over {counted(len(summary.compared), 'data set')}."
     if summary.uncompared is None:
         ranks = summary.average_ranks.rename(MEAN_RANK).to_frame().T

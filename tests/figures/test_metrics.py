@@ -11,7 +11,6 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import name_of
 from calib.figures import FIGURES, formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
-from calib.figures.metrics import best
 from calib.kernel.wording import brief, change
 from calib.metrics import METRICS, metric_table
 from calib.metrics.confidence import confidence_interval
@@ -48,7 +47,7 @@ def test_everyday_tables_have_no_murphy_terms_over_100_bins():
 
 
 def stars(values, key="log_loss"):
-    return list(best(METRICS[key], pd.Series(values)))
+    return METRICS[key].best(values).tolist()
 
 
 def test_an_infinite_value_is_never_the_best():

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from calib.export import drawings
 from calib.figures import FIGURES
-from calib.figures.metrics import best
-from calib.metrics import METRICS
 from calib.study import as_rows, summarise
-from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_texts, best_of_rows, shown, tables
+from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_texts, shown, tables
 from tests.study.test_summary import RANDOM
 from tests.study.test_summary import as_rows as rows_of
 
@@ -18,12 +15,13 @@ def by_key(summary, paper=None):
     return {table.key: table for table in tables(summary, paper)}
 
 
-@pytest.mark.parametrize("metric", ["brier", "accuracy", "accuracy_gap", "uncertainty"])
-def test_the_best_of_each_row_is_the_houses(metric):
-    values = pd.DataFrame([[0.1004, 0.1001, 0.3], [np.inf, 0.2, np.nan], [-0.3, 0.2, 0.25]])
-    found = best_of_rows(values, METRICS[metric])
-    for name, row in values.iterrows():
-        assert found.loc[name].tolist() == best(METRICS[metric], row).tolist()
+def test_each_row_marks_its_best_values():
+    values = np.array([[0.1004, 0.1001, 0.3], [np.inf, 0.2, 0.4]])
+    table = by_key(summarise(rows_of(values), "brier"))["means"]
+    assert table.marked.loc[["set0", "set1"]].to_numpy().tolist() == [
+        [True, True, False],
+        [False, True, False],
+    ]
 
 
 def test_means_end_with_their_mean_and_mean_rank():

@@ -13,7 +13,6 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
 from calib.figures.classes import formatted_together
-from calib.figures.metrics import best
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent, listed
 from calib.metrics import METRICS
@@ -156,7 +155,7 @@ def headline(table: pd.DataFrame) -> None:
             ("Lowest Brier score", "brier", brief),
             ("Highest accuracy", "accuracy", brief_percent),
         ):
-            names = list(table.index[best(METRICS[metric], table[metric].astype(float))])
+            names = list(table.index[METRICS[metric].best(table[metric])])
             lead = table.loc[names[0]]
             value = written(lead[metric])
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
