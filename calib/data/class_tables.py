@@ -311,8 +311,14 @@ def _by_place(
             groups[begin] = (*groups.get(begin, ()), column)
         groups = {begin: columns for begin, columns in groups.items() if sum_to_one(seen, columns)}
     sizes = {len(columns) for columns in groups.values()}
-    start = _start(sorted(map(int, labels)), sizes.pop()) if len(sizes) == 1 else None
-    if start is None:
+    if len(sizes) != 1:
+        return None
+    positions, classes = sorted(map(int, labels)), sizes.pop()
+    if positions[0] == 0 and positions[-1] < classes:
+        start = 0
+    elif positions[0] >= 1 and positions[-1] == classes:
+        start = 1
+    else:
         return None
     first = next(iter(groups.values()))
     names = tuple(map(str, range(start, start + len(first))))
@@ -321,13 +327,6 @@ def _by_place(
     return ClassTables(
         names, dict(_by_model({(begin, ""): columns for begin, columns in groups.items()})), note
     )
-
-
-def _start(places: Sequence[int], classes: int) -> int | None:
-    """Return the position of the first class, 0 or 1, by the first and last label; None if neither fits."""
-    if places[0] == 0 and places[-1] < classes:
-        return 0
-    return 1 if places[0] >= 1 and places[-1] == classes else None
 
 
 def _first(texts: Sequence[str], most: int = 3) -> str:

@@ -217,11 +217,6 @@ def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any,
     return replace(found, values=pd.Series(found.values.to_numpy()[rows.to_numpy()], copy=False))
 
 
-def _known(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Strip the texts, and make those missing that mean a gap."""
-    return without_tokens(pc.utf8_trim_whitespace(text), GAPS)
-
-
 def own(values: pa.ChunkedArray) -> pd.Series:
     """Copy numbers out of Arrow's memory, which is read-only and also keeps the bytes between the columns."""
     parts = [part.to_numpy(zero_copy_only=False) for part in values.chunks]
@@ -304,12 +299,10 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, LONG_NUMBER):
             return None
         # Arrow reads 0x1F as 31; a reader of the table would not.
-        return None if kind == pa.int64() and any(_holds(text, letter) for letter in "xX") else values
+        if kind == pa.int64() and any(pc.any(pc.match_substring(text, letter)).as_py() for letter in "xX"):
+            return None
+        return values
     return None
-
-
-def _holds(text: pa.ChunkedArray, letter: str) -> bool:
-    return bool(pc.any(pc.match_substring(text, letter)).as_py())
 
 
 def _any_match(text: pa.ChunkedArray, pattern: str) -> bool:
@@ -325,7 +318,7 @@ def decimal_comma(text: pa.ChunkedArray) -> bool:
     """Tell whether a column proves that its file writes decimal commas: 1,5 and not only 1,500."""
     if text.type != pa.string():
         return False
-    text = _known(text.slice(0, 1000))
+    text = without_tokens(pc.utf8_trim_whitespace(text.slice(0, 1000)), GAPS)
     return _any_match(text, ",") and _all_match(text, DECIMAL_COMMA) and not _all_match(text, COMMA_THOUSANDS)
 
 

@@ -7,7 +7,7 @@ table of columns always agree. The role of a column is only a proposal.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,7 +129,11 @@ def _same(name: str, missing: int, distinct: int) -> Column | None:
 
 def _number(name: str, values: np.ndarray, missing: int, distinct: int) -> Column:
     """Return a column of numbers, as an identifier if it only numbers the rows."""
-    infinite = int(unbounded(values).sum()) if values.dtype.kind == "f" and not _is_bounded(values) else 0
+    infinite = 0
+    if values.dtype.kind == "f":
+        # quick; False if some are missing, which are counted then
+        bounded = values.max(initial=0) <= BEYOND and values.min(initial=0) >= -BEYOND
+        infinite = 0 if bounded else int(unbounded(values).sum())
     found = "identifier" if _counts_rows(values, name, distinct) else "number"
     return Column(name, found, missing, distinct, infinite)
 
@@ -175,7 +179,9 @@ def _role(column: pd.Series, found: Column) -> str:
     """Guess the role from name and values."""
     words = [word.lower() for word in WORD.findall(found.name)]
     ends = {words[0], words[-1]} if words else set()
-    if found.kind == "identifier" or _repeats_keys(found, words):
+    repeats = found.distinct > FEW_ROWS and found.kind in ("number", "category", "text", "mixed")
+    # Values of a column that is named like a key may repeat: each then identifies several rows.
+    if found.kind == "identifier" or (repeats and words and words[-1] in KEY_WORDS):
         return "identifier"
     if found.kind == "date" or (found.kind == "number" and _has_time_name(column, ends)):
         return "time"
@@ -199,12 +205,6 @@ def has_fractions(column: pd.Series) -> bool:
     """Tell whether a column of numbers contains a finite number that is not whole."""
     values = as_float(column)
     return bool((np.isfinite(values) & (values != np.floor(values))).any())
-
-
-def _repeats_keys(found: Column, words: Sequence[str]) -> bool:
-    """Tell whether a column is named like a key but its values repeat: each key identifies several rows."""
-    known = found.distinct > FEW_ROWS and found.kind in ("number", "category", "text", "mixed")
-    return known and bool(words) and words[-1] in KEY_WORDS
 
 
 def in_unit_interval(column: pd.Series) -> bool:
@@ -237,11 +237,6 @@ def held(column: pd.Series) -> str:
 def unbounded(values: np.ndarray) -> np.ndarray:
     """Return which numbers are infinite, or so large that their squares or single-precision values are."""
     return np.abs(values) > BEYOND
-
-
-def _is_bounded(values: np.ndarray) -> bool:
-    """Tell quickly whether no number is unbounded; False if some are missing."""
-    return bool(values.max(initial=0) <= BEYOND and values.min(initial=0) >= -BEYOND)
 
 
 def as_float(column: pd.Series) -> np.ndarray:

@@ -290,6 +290,8 @@ def _cells(
     """
     types = dict(zip(names, kinds or [pa.string()] * len(names), strict=True))
     block = min(LARGE_BLOCK, max(SMALL_BLOCK, BLOCK_TOPS * _end(text, TOP_LINES))) if kinds else LARGE_BLOCK
+    # The system's pool frees each column once it is typed, but would waste a page for each of many columns.
+    pool = pa.system_memory_pool() if len(names) < MANY_COLUMNS else pa.default_memory_pool()
     return pyarrow.csv.read_csv(
         pa.BufferReader(text),
         pyarrow.csv.ReadOptions(
@@ -297,7 +299,7 @@ def _cells(
         ),
         pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
         pyarrow.csv.ConvertOptions(column_types=types, null_values=GAPS, check_utf8=False),
-        memory_pool=_pool(len(names)),
+        memory_pool=pool,
     )
 
 
@@ -342,11 +344,6 @@ def _head(top: bytes, delimiter: str, names: Sequence[str], headed: bool) -> pd.
         keep_default_na=False,
         low_memory=False,
     )
-
-
-def _pool(columns: int) -> pa.MemoryPool:
-    """Return a memory pool that frees each column once it is typed, unless many columns would each waste a page."""
-    return pa.system_memory_pool() if columns < MANY_COLUMNS else pa.default_memory_pool()
 
 
 def _ragged(text: bytes, delimiter: str, width: int, above: int) -> DataError:

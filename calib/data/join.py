@@ -104,7 +104,9 @@ def _check_fit(
         if None not in kinds and kinds[0] != kinds[1]:
             found.append(f"its {name!r} contains {kinds[1]}, but {kinds[0]} in {names[0]}")
     if target in there.columns:
-        unknown = _unknown_labels(here, there, target, merge, drop)
+        known, others = (list(labels(table, target).dropna().unique()) for table in (here, there))
+        alike = {folded(name) for name in known} if merge else set()
+        unknown = [name for name in others if name not in (*known, *drop) and folded(name) not in alike]
         if unknown:
             found.append(f"its {target!r} contains {quoted(unknown)}, which {names[0]} does not contain")
     if found:
@@ -117,14 +119,6 @@ def _check_fit(
 def _kind(column: pd.Series) -> str | None:
     """Return the content of a column for a model, None if it is empty; words among numbers will count as missing."""
     return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
-
-
-def _unknown_labels(
-    here: pd.DataFrame, there: pd.DataFrame, target: str, merge: bool, drop: Collection[str]
-) -> list[str]:
-    known, others = (list(labels(table, target).dropna().unique()) for table in (here, there))
-    alike = {folded(name) for name in known} if merge else set()
-    return [name for name in others if name not in (*known, *drop) and folded(name) not in alike]
 
 
 def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:

@@ -106,7 +106,9 @@ class Rest:
         for block, drawn, labels in self._passed([*columns, self.target], watch):
             rows = ~drawn & (labels.codes >= 0)
             if rows.any():
-                y = labels.codes[rows] == _place(labels.texts, positive)
+                texts = labels.texts
+                code = texts.index(positive) if positive in texts else len(texts)  # else, of no row
+                y = labels.codes[rows] == code
                 yield _as_in(block.loc[rows, columns], X), y.astype(np.int64)
 
     def _passed(
@@ -130,10 +132,6 @@ class Rest:
 
 def _changed() -> DataError:
     return DataError("The table changed while it was read.", "Read it again.")
-
-
-def _place(texts: Sequence[str], text: str) -> int:
-    return texts.index(text) if text in texts else len(texts)
 
 
 def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from calib.data.column_types import label, typed_frame
 from calib.data.columns import inspect
 from calib.kernel.records import Dataset
 
-LONG_NUMBER = 12  # letters
+LONG_NUMBER, LONGEST = 12, 30  # letters
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 
 
@@ -35,7 +35,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
         found = inspect(column, str(name))
         share = round(100 * found.missing / max(1, len(typed)), 1)
         different = found.distinct + (found.missing > 0)
-        examples = ", ".join(_short(_example(value)) for value in _first(column, min(4, different)))
+        examples = ", ".join(_example(value) for value in _first(column, min(4, different)))
         rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])
 
@@ -69,10 +69,8 @@ def _first(column: pd.Series, wanted: int) -> list[Any]:
 
 
 def _example(value: Any) -> str:
-    """Format a value as in the file, a number of many digits with six."""
+    """Format a value as in the file, cut if it is long; a number of many digits with six."""
     text = label(value)
-    return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG_NUMBER else text
-
-
-def _short(text: str, most: int = 30) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    if isinstance(value, float) and len(text) > LONG_NUMBER:
+        text = f"{value:.6g}"
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -369,7 +369,8 @@ def choose_classes(
             note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
-        note = f"All {len(names):,} classes {TOGETHER}: {_counted_names(counts, lines)}."
+        each = listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], 6)
+        note = f"All {len(names):,} classes {TOGETHER}: {each}."
         return Classes((f"not {chosen}", chosen), chosen, note, tuple(names))
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
@@ -380,11 +381,6 @@ def choose_classes(
 def _most(rows: int, most: int) -> int:
     """Return how many distinct values may be classes, for a number of rows."""
     return max(LIKELY_CLASSES, min(most, rows // ROWS_EACH))
-
-
-def _counted_names(counts: Mapping[str, int], lines: str, most: int = 6) -> str:
-    """List the first few classes with their rows."""
-    return listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], most)
 
 
 def conventional(names: Collection[str]) -> str | None:

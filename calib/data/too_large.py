@@ -71,7 +71,11 @@ def way_out(first: bytes, name: str, last: bytes = b"") -> WayOut:
     """
     frame = None
     with suppress(DataError, pa.ArrowException, OSError, ValueError):
-        frame = _ends_of_groups(first + last) if first.startswith(b"PAR1") else _first_rows(first, name)
+        if first.startswith(b"PAR1"):
+            frame = _ends_of_groups(first + last)
+        else:
+            end = first.rfind(b"\n") + 1 if len(first) >= HEAD else len(first)
+            frame = read_table(first[:end], name)
     target = None if frame is None else guess_target(frame)
     if frame is None or target is None:
         return WayOut(FEWER)
@@ -95,11 +99,6 @@ def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:
     inner = ",\n    ".join([f"SELECT {sql_name(label)}", *rounded])
     source = f"FROM (\n  {inner}\n  FROM {sql_text(name)}\n) AS rounded"
     return f"SELECT {by}, COUNT(*) AS {count}\n{source}\nGROUP BY {by}"
-
-
-def _first_rows(first: bytes, name: str) -> pd.DataFrame:
-    end = first.rfind(b"\n") + 1 if len(first) >= HEAD else len(first)
-    return read_table(first[:end], name)
 
 
 def _ends_of_groups(content: bytes) -> pd.DataFrame:
