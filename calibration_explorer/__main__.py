@@ -80,9 +80,9 @@ def main() -> None:
     if asked.folder is not None:
         _offer(asked.folder)
     if asked.given:
-        from pages.ui import given
+        from pages.ui import given_file
 
-        given.receive(sys.stdin.buffer)
+        given_file.receive(sys.stdin.buffer)
     sys.exit(cli.main(options))
 
 

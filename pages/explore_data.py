@@ -3,14 +3,14 @@
 import streamlit as st
 
 import pages.ui.everything
-from pages.ui import evaluations, frame, headings, stage, state
-from pages.ui.explore import data, places
+from pages.ui import evaluations, frame, headings, lesson_layout, state
+from pages.ui.explore import data, table_choice
 
 recipe = frame.open_page("pages/explore_data.py")
 
-with stage.words():
+with lesson_layout.words():
     data.uploader(recipe)
-    places.choose(recipe)
+    table_choice.choose(recipe)
     understood, more = st.container(key="understood"), data.more(recipe)
 
 if state.missing_uploads():

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.recipe import Recipe
 from pages.ui import controls, state, uploads
-from pages.ui.given import GivenFile, given
+from pages.ui.given_file import GivenFile, given
 from pages.ui.state import TOKEN
 
 CLOSED = (

@@ -30,10 +30,10 @@ from pages.ui import (
     downloads,
     headings,
     jobs,
+    lesson_layout,
     placing,
     server,
     session_cache,
-    stage,
     state,
     style,
 )
@@ -100,7 +100,7 @@ def show(
         The figure's record, or None if ``prepare`` refuses; the page then shows the reason.
     """
     entry, key = FIGURES[name], key or name
-    with stage.on(key) as staged:
+    with lesson_layout.on(key) as staged:
         if staged:
             options |= current_question().known()
         try:
@@ -137,13 +137,13 @@ def show(
             entry = replace(entry, draw=_coloured(entry.draw, asked_lines & set(lines)))
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         block = "strip" if strip else "panels"
-        moves = moving if staged and stage.has("moving") else None
+        moves = moving if staged and lesson_layout.has("moving") else None
         with st.container(key="moving") if moves else nullcontext():
             _pictures(entry, record, widget, height, interaction, block, role)
             if moves:
                 moves(_in_words(entry, record))
         current_question().answers()
-        with stage.on("under") if staged else nullcontext():  # on a phone, after "what to see"
+        with lesson_layout.on("under") if staged else nullcontext():  # on a phone, after "what to see"
             if lines and not (alone or current_question().open):
                 _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
             if heading is None:

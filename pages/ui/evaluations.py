@@ -32,7 +32,7 @@ from calib.kernel.wording import class_named
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, session_cache, stage, state, style
+from pages.ui import bagging, jobs, lesson_layout, session_cache, state, style
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
@@ -48,7 +48,7 @@ def load(recipe: Recipe) -> Dataset:
 
 
 def _read(recipe: Recipe) -> Dataset:
-    with stage.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
+    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
         if recipe.data.startswith("synthetic:"):
             return sources.load(recipe)
         return sources.dataset(recipe, table(recipe))

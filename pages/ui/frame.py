@@ -28,9 +28,9 @@ from pages.ui import (
     evaluations,
     headings,
     jobs,
-    places,
+    lesson_layout,
     server,
-    stage,
+    server_tables,
     start,
     state,
     style,
@@ -107,7 +107,7 @@ def open_start() -> None:
     browser.begin_at_the_top("")
     headings.clear()
     ask_nothing()
-    stage.clear()
+    lesson_layout.clear()
     for problem in plugin_problems():
         st.warning(plain(problem))
     start.show()
@@ -124,7 +124,7 @@ def open_page(script: str) -> Recipe:
     _through_app(script)
     state.follow_address(script)
     changed = uploads.read_arrived()
-    if places.refresh_tables() or changed:
+    if server_tables.refresh_tables() or changed:
         state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
     explores = page in current.PAGES["Explore"]
@@ -139,18 +139,18 @@ def open_page(script: str) -> Recipe:
         style.add("room")
         style.add("presenter")
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
-    stage.clear()
+    lesson_layout.clear()
     headings.clear()
     ask_nothing()
     if explores:
         st.session_state["fold"].enter_context(_place_of_data(page))
-        stage.set_up({"reading": st.container()})
+        lesson_layout.set_up({"reading": st.container()})
     in_step = lessons.panel(script)
     if explores:  # after the step, whose controls it leaves out
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
     if presenter:  # the sidebar is the drawer
-        stage.set_up({"controls": st.sidebar, "more": st.sidebar})
+        lesson_layout.set_up({"controls": st.sidebar, "more": st.sidebar})
     with st.container():  # with or without a message, the rest and the focus keep their place
         for message in (*plugin_problems(), *filter(None, [state.message()])):
             st.warning(plain(message))
@@ -159,14 +159,14 @@ def open_page(script: str) -> Recipe:
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its own words beside it
-        words, rest = st.columns(stage.ROOM, gap="medium")
-        stage.set_up({"room": words})
+        words, rest = st.columns(lesson_layout.ROOM, gap="medium")
+        lesson_layout.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
-        with stage.words():
+        with lesson_layout.words():
             _heading(page, in_step, presenter)
-            if stage.beside_the_page():
-                stage.set_up({"room": st.container(key="results_words")})
+            if lesson_layout.beside_the_page():
+                lesson_layout.set_up({"room": st.container(key="results_words")})
     if "base_rate" in page.controls:
         _note_base_rates(state.recipe())
     if explores and page.key != "data":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.ui import stage
+from pages.ui import lesson_layout
 from pages.ui.text import plain
 
 BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
@@ -60,7 +60,7 @@ def finding(beside: bool = True) -> FindingPlaces:
     width. In presenter view all words are beside the page.
     """
     block = st.container(key="finding")
-    if column := stage.beside_the_page():
+    if column := lesson_layout.beside_the_page():
         with column:
             return FindingPlaces(block, st.container(), st.container(key="numbers"))
     with block:

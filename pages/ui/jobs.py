@@ -19,9 +19,9 @@ from calib.kernel.checks import InputError
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
-from pages.ui import headings, server, session_cache, stage
+from pages.ui import headings, lesson_layout, server, session_cache
+from pages.ui.scheduler import Owner, Scheduler, WorkItem, processors
 from pages.ui.text import plain
-from pages.ui.turns import Owner, Ticket, Turns, processors
 
 MOST_JOBS = 6  # jobs of one kind
 AT_ONCE = 0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
@@ -37,7 +37,7 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     return results[key]
 
 
-class Job(Ticket):
+class Job(WorkItem):
     """Call in the background that reports its progress and can be cancelled."""
 
     def __init__(self, kind: str, what: str, call: Callable[[Watch], Any], same: Hashable = None) -> None:
@@ -48,7 +48,7 @@ class Job(Ticket):
         self.future.add_done_callback(_log_failure)  # once, however often a page shows it
         made = None if same is None else session_cache.shared().get(same)
         if made is None:
-            turns().submit(self)
+            scheduler().submit(self)
         else:
             self.future.set_result(made)
 
@@ -70,20 +70,20 @@ class Job(Ticket):
 
     def _report(self, share: float, doing: str) -> None:
         self.share, self.doing = share, doing
-        turns().give_way(self)
+        scheduler().give_way(self)
         if self.cancelled:  # while it waited for others
             raise Cancelled(doing)
 
-    def called_off(self) -> None:
+    def request_stop(self) -> None:
         self.watch.cancel.set()
 
     def cancel(self) -> None:
-        self.called_off()
-        turns().cancel(self)
+        self.request_stop()
+        scheduler().cancel(self)
 
     def wait(self) -> None:
         """Wait for a moment, so that short work needs no progress bar; not while the job is queued."""
-        if not turns().place(self):
+        if not scheduler().place(self):
             wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
 
     @property
@@ -111,9 +111,9 @@ class Job(Ticket):
 
 
 @st.cache_resource
-def turns() -> Turns:
+def scheduler() -> Scheduler:
     """Return the workers of all sessions: one per processor with low priority, and as many trial places."""
-    return Turns(processors(), tried=processors())
+    return Scheduler(processors(), tried=processors())
 
 
 def _owner() -> Owner:
@@ -128,7 +128,7 @@ def _while_open(_owner: Owner, session: str) -> tuple[Owner, str]:
 
 
 def _tab_closed(owner: Owner, session: str) -> None:
-    turns().end(owner)
+    scheduler().end(owner)
     server.forget_when_closed(session)
 
 
@@ -206,7 +206,7 @@ def run(
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
-        with stage.on_picture(), st.container(key=f"running_{kind}"):
+        with lesson_layout.on_picture(), st.container(key=f"running_{kind}"):
             _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
 
@@ -277,10 +277,10 @@ def _result(kind: str, key: Any, job: Job) -> Any:
     try:
         return job.future.result()
     except InputError as error:
-        with stage.on_picture():
+        with lesson_layout.on_picture():
             st.error(plain(error))
     except BaseException as error:  # also those that would end a program: here they ended one job
-        with stage.on_picture():
+        with lesson_layout.on_picture():
             st.error(plain(_failure(job.what, error)))
             st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
     st.stop()
@@ -335,8 +335,8 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
 def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     """Return the current step and its time, or the place in the queue while other users' jobs run."""
     seconds = max(job.seconds for job in running)
-    places = [turns().place(job) for job in running]
-    if all(map(turns().is_held_back, running)):
+    places = [scheduler().place(job) for job in running]
+    if all(map(scheduler().is_held_back, running)):
         doing, left = "another session computes the same result", ""
     elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""

@@ -18,7 +18,7 @@ from calib.figures import DARK, FIGURES, Theme
 from calib.figures.reliability import Reliability
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
-from pages.ui import chart, current, evaluations, headings, moving, state
+from pages.ui import chart, current, evaluations, headings, moving_diagram, state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
@@ -97,7 +97,7 @@ def _diagram(evaluation: Evaluation) -> None:
     with picture, st.container(key="moving"):
         chart.picture("reliability", evaluation, _with_names_alone, calibrators=shown, **ringed)
         if mark is not None and choice not in (None, mark.calibrator):
-            moving.over_the_chart(before_and_after(evaluation, mark, choice))
+            moving_diagram.over_the_chart(before_and_after(evaluation, mark, choice))
     with words, st.container(key="told"):
         if mark is not None:
             explain(mark)

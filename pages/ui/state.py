@@ -22,7 +22,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, one_value
 from calib.synthetic import SYNTHETIC
-from pages.ui import stage
+from pages.ui import lesson_layout
 from pages.ui.widget import page_entered, shown
 
 TOKEN = "token"  # query parameter that opens the server of a notebook (``admission``); not a setting
@@ -315,7 +315,7 @@ def control(
     field; ``and_then`` returns, for the field's new value, the fields that must change with it. A control that stands
     in a lesson's step is not drawn again on its page.
     """
-    if not stage.takes(field):
+    if not lesson_layout.takes(field):
         return value
     return shown(
         widget,

@@ -32,7 +32,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, evaluations, headings, stage, state
+from pages.ui import chart, evaluations, headings, lesson_layout, state
 from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
@@ -187,7 +187,7 @@ def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
 
 def named(evaluation: Evaluation) -> None:
     """Draw the metrics that the open step of a lesson names, beside its chart."""
-    with stage.on("numbers") as on_stage:
+    with lesson_layout.on("numbers") as on_stage:
         if on_stage:
             lesson, number = place(state.lesson_open())
             table = named_numbers(lesson.steps[number - 1], evaluation, evaluations.evaluation)
@@ -272,7 +272,7 @@ def diagrams(
     options
         Of ``chart.show``.
     """
-    columns = st.columns(min(2 if stage.beside_the_page() else 3, len(evaluations)))
+    columns = st.columns(min(2 if lesson_layout.beside_the_page() else 3, len(evaluations)))
     height = HEIGHTS.get(len(columns))
     shown = calibrators or [None] * len(evaluations)
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):

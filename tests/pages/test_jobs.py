@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from calib.kernel.checks import InputError
 from pages.ui import server
-from pages.ui.turns import Owner, Ticket, Turns
+from pages.ui.scheduler import Owner, Scheduler, WorkItem
 from tests.pages.app import LIMIT, at_once, faults, jobs_of, messages, settled
 from tests.waiting import until
 
@@ -113,19 +113,19 @@ def script(monkeypatch):
     """The page, with its work and one worker."""
     from pages.ui import jobs
 
-    turns = Turns(1)
+    scheduler = Scheduler(1)
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
-    monkeypatch.setattr(jobs, "turns", lambda: turns)
+    monkeypatch.setattr(jobs, "scheduler", lambda: scheduler)
     monkeypatch.setitem(globals(), "WORK", [lambda watch: "a result"])
-    return AppTest.from_function(one_piece_of_work, default_timeout=LIMIT), turns
+    return AppTest.from_function(one_piece_of_work, default_timeout=LIMIT), scheduler
 
 
 def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
-    at, turns = script
+    at, scheduler = script
     hold, others = Event(), [Owner(), Owner()]
-    tickets = [Ticket(owner, lambda: hold.wait(60)) for owner in others]
-    for ticket in tickets:
-        turns.submit(ticket)
+    items = [WorkItem(owner, lambda: hold.wait(60)) for owner in others]
+    for item in items:
+        scheduler.submit(item)
     assert [bar.proto.text.split(" · ")[0] for bar in at.run().get("progress")] == [
         r"Fitting the model\: waiting for a processor, 2nd in the queue"
     ]

@@ -22,7 +22,7 @@ from streamlit.web.server import server_util
 import pages.ui.everything
 from calib.data import limits
 from pages.ui import server
-from pages.ui.turns import Owner
+from pages.ui.scheduler import Owner
 from tests.pages.app import page
 
 

@@ -39,7 +39,17 @@ from calib.recipe import Recipe, with_model
 from calib.settings import DETAILS
 from calib.sources import has_upload
 from calib.splits import SPLITS
-from pages.ui import chart, controls, evaluations, headings, jobs, moving, stage, state, tables
+from pages.ui import (
+    chart,
+    controls,
+    evaluations,
+    headings,
+    jobs,
+    lesson_layout,
+    moving_diagram,
+    state,
+    tables,
+)
 from pages.ui.explore import base_rate
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -72,7 +82,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         st.caption(PICK)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        if stage.has("reliability"):  # lessons do not explain the numbers of clinical papers
+        if lesson_layout.has("reliability"):  # lessons do not explain the numbers of clinical papers
             view["corner"] = False
         lines = evaluation.recipe.setting("reliability.lines")
         # The verdict is about the model, which is grey if a reader asks for other lines
@@ -80,7 +90,12 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         finding = verdict_of(evaluation).headline if of_the_model else None
         words: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
         chart.show(
-            "reliability", evaluation, moving=partial(moving.in_step, evaluation), **words, **view, **pick
+            "reliability",
+            evaluation,
+            moving=partial(moving_diagram.in_step, evaluation),
+            **words,
+            **view,
+            **pick,
         )
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
@@ -89,7 +104,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
 
 def scores(evaluation: Evaluation) -> None:
     """Draw one metric of every calibrator, in a step of a lesson that asks about it."""
-    if stage.has("scores"):
+    if lesson_layout.has("scores"):
         lesson, number = place(str(state.lesson_open()))
         chart.show("scores", evaluation, **lesson.steps[number - 1].scores)
 
@@ -134,7 +149,7 @@ def verdict(evaluation: Evaluation) -> None:
 def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
-    with stage.on("advice") as on_stage:
+    with lesson_layout.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
         st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
         if found.reasons[1:] and on_stage and not state.presenter():

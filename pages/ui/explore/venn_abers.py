@@ -22,7 +22,7 @@ from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, with_calibrators
-from pages.ui import chart, controls, evaluations, headings, jobs, points, stage, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, lesson_layout, points, state, tables
 from pages.ui.grid import grid
 from pages.ui.points import Point
 from pages.ui.text import plain
@@ -118,7 +118,7 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
     }
     opened = recipe.setting("venn_abers.details")
     controls.choice("venn_abers.details", recipe, label_visibility="collapsed", width="stretch")
-    named = [key for key, (_, charts) in sections.items() if any(map(stage.has, charts))]
+    named = [key for key, (_, charts) in sections.items() if any(map(lesson_layout.has, charts))]
     for key in dict.fromkeys([*named, opened]):
         sections[key][0]()
 
@@ -152,7 +152,7 @@ def _steps(result: Evaluation, row: int) -> None:
     """Draw the step functions of the calibration rows, and the widths."""
     if _of_all_classes(result):
         return
-    left, right = stage.side_by_side([0.5, 0.5])
+    left, right = lesson_layout.side_by_side([0.5, 0.5])
     with left:
         chart.show("step_curves", result, row=row)
     with right:
@@ -162,7 +162,7 @@ def _steps(result: Evaluation, row: int) -> None:
 
 def _validity(recipe: Recipe, result: Evaluation) -> None:
     """Draw whether the intervals are valid, by bin; the bins belong to this picture alone."""
-    picture, words = stage.side_by_side([0.7, 0.3])
+    picture, words = lesson_layout.side_by_side([0.7, 0.3])
     with words:
         controls.bins(recipe)
     with picture:

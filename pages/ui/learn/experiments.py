@@ -25,9 +25,9 @@ from pages.ui import (
     chart,
     controls,
     jobs,
+    lesson_layout,
     placing,
     session_cache,
-    stage,
     state,
     style,
 )
@@ -84,10 +84,10 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     experiment = shown(dict(recipe.settings), page)
     variation = variations.get(experiment.key, PageVariation())
     guess = guess_of(recipe, experiment)
-    words = stage.words()
+    words = lesson_layout.words()
     with words:
         _choose(page, experiment)
-        with stage.on("words") as beside:
+        with lesson_layout.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
             if experiment.ghosts and guess.isdecimal() and experiment.usual(values):
@@ -127,7 +127,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
             )  # with other draws the answer may not change
             _judge(experiment, int(guess), records, turns)
     # The step hides the pictures below (asked.css): they need not be computed and drawn before the answer
-    if not (beside and current_question().open) or stage.picture_waits():
+    if not (beside and current_question().open) or lesson_layout.picture_waits():
         _draw_large(experiment, values, result)
         (variation.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
@@ -318,7 +318,7 @@ def _settings(
     ]
     seed = [partial(controls.seed, recipe, SAME_SEED)] if experiment.drawn else []
     if (
-        stage.has("controls") and not state.presenter()
+        lesson_layout.has("controls") and not state.presenter()
     ):  # a step has space for two, and the player already shows one of them
         first = [each for each in drawn[:IN_SIGHT] if each.name != experiment.plays and each.kind != "points"]
         in_sight = _fields(experiment, first, values)
@@ -326,11 +326,11 @@ def _settings(
     else:
         fields = [*_fields(experiment, drawn, values), *seed]
         in_sight, folded = fields[:IN_SIGHT], fields[IN_SIGHT:]
-    with words, stage.on("player"):
+    with words, lesson_layout.on("player"):
         player = st.container()
-    with stage.on("controls") as on_stage:  # beside the text of a lesson there is space for one
+    with lesson_layout.on("controls") as on_stage:  # beside the text of a lesson there is space for one
         _rows(in_sight, 1 if on_stage else IN_SIGHT)
-    with stage.on("more"):
+    with lesson_layout.on("more"):
         if folded:
             with st.expander("More settings", key=f"more_{experiment.key}"):
                 _rows(folded, IN_A_ROW)

@@ -22,9 +22,9 @@ from pages.ui import (
     downloads,
     headings,
     jobs,
-    moving,
+    lesson_layout,
+    moving_diagram,
     placing,
-    stage,
     state,
     style,
 )
@@ -44,7 +44,7 @@ FIRST = {
     "watch": "watch_evidence",
 }
 LIST = "pages/learn_lessons.py"
-THUMBNAILS = Path(stage.__file__).parent / "thumbnails"  # by scripts.draw_thumbnails
+THUMBNAILS = Path(lesson_layout.__file__).parent / "thumbnails"  # by scripts.draw_thumbnails
 BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (desk.css)
 AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
 
@@ -84,7 +84,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):
-        text, picture = st.columns(stage.ROOM if state.presenter() else BESIDE, gap="medium")
+        text, picture = st.columns(lesson_layout.ROOM if state.presenter() else BESIDE, gap="medium")
     with (
         text if state.presenter() else title
     ):  # the drawer in presenter view covers either all of the text or nothing
@@ -112,11 +112,11 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         parts["moving"] = picture
         if waits and not step.question.shows and "before" not in step.picture:  # type: ignore[union-attr]  # a moving step has a question
             with parts.pop(chart_of(step)):
-                moving.axes(FIGURES[chart_of(step)].label)
+                moving_diagram.axes(FIGURES[chart_of(step)].label)
     if step.heading and not step.departed(state.recipe()):
         current_question().finding = step.heading
     current_question().picture = step.picture
-    stage.set_up(parts)
+    lesson_layout.set_up(parts)
 
 
 def _waits(step: Step) -> bool:
@@ -303,7 +303,7 @@ def _what_to_see(step: Step) -> None:
 
 def _fields(step: Step) -> None:
     """Draw the controls that the step names."""
-    with stage.controls(step.controls), st.container(key="step_fields"):
+    with lesson_layout.controls(step.controls), st.container(key="step_fields"):
         for name in step.controls:
             controls.field(name, state.recipe())
 

@@ -14,8 +14,8 @@ from calib.data import TableFile, TooLargeError, counting, database, read
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
 from calib.sources import digest
-from pages.ui import places, uploads, waiting
-from pages.ui.given import GivenFile
+from pages.ui import server_tables, uploads, waiting
+from pages.ui.given_file import GivenFile
 from pages.ui.state import TOKEN
 from tests.pages.app import ROOT, App, bring, faults, go, jobs_of, messages, page, settled
 from tests.waiting import LIMIT, until
@@ -35,7 +35,7 @@ def root(tmp_path, monkeypatch):
     people = pd.DataFrame({"x": RNG.normal(size=300), "z": RNG.normal(size=300)})
     people["y"] = np.where(people["x"] + RNG.normal(size=300) > 0, "yes", "no")
     people.to_csv(tmp_path / "people.csv", index=False)
-    monkeypatch.setenv(places.SETTING, str(tmp_path))
+    monkeypatch.setenv(server_tables.SETTING, str(tmp_path))
     return tmp_path
 
 
@@ -49,7 +49,7 @@ def selected(at, name):
 
 
 def test_without_a_folder_nothing_is_offered_and_a_link_says_why(monkeypatch):
-    monkeypatch.delenv(places.SETTING, raising=False)
+    monkeypatch.delenv(server_tables.SETTING, raising=False)
     assert not [box for box in page("explore_data").selectbox if box.key == "placed_table"]
     at = page("explore_data", data="folder:people.csv")
     assert any("This server has no folder of tables" in text for text in messages(at))
@@ -604,7 +604,7 @@ def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, large, stat
     content = b"x,y\n" + b"1,a\n2,b\n" * 90
     data = f"upload:{digest(content)}"
     recipe = Recipe(data=data, file="mine.csv", target="y", seed=4).to_json() if stated else None
-    monkeypatch.setattr("pages.ui.given._given", [GivenFile("secret", "mine.csv", content, recipe)])
+    monkeypatch.setattr("pages.ui.given_file._given", [GivenFile("secret", "mine.csv", content, recipe)])
     monkeypatch.setattr("pages.ui.uploads.LARGE", large)
     began, in_background = [], uploads.in_background
     monkeypatch.setattr(uploads, "in_background", lambda *of: began.append(of[0]) or in_background(*of))
@@ -626,7 +626,7 @@ def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, large, stat
 
 def test_a_cancelled_table_of_a_notebook_leaves_the_first_data_set(monkeypatch):
     monkeypatch.setattr(
-        "pages.ui.given._given", [GivenFile("secret", "mine.csv", b"x,y\n" + b"1,a\n2,b\n" * 90, None)]
+        "pages.ui.given_file._given", [GivenFile("secret", "mine.csv", b"x,y\n" + b"1,a\n2,b\n" * 90, None)]
     )
     monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
 

@@ -23,7 +23,7 @@ def _component():
         "calibration_explorer_calibrated",
         html='<div class="root"></div>',
         css=STYLE.read_text(encoding="utf-8"),
-        js=script(CALIBRATED) + browser.script("moving"),
+        js=script(CALIBRATED) + browser.script("moving_diagram"),
         isolate_styles=False,  # a guess is placed over it (scripts/guess.js)
     )
 

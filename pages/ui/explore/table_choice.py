@@ -8,7 +8,7 @@ from calib import sources
 from calib.data import Connection, connections
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
-from pages.ui import places, state
+from pages.ui import server_tables, state
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -25,7 +25,7 @@ def choose(recipe: Recipe) -> None:
 
 
 def _of_folder(now: str | None) -> None:
-    place = places.folder()
+    place = server_tables.folder()
     if place is None:
         return
     tables = {table.name: table.label for table in place.tables()}
@@ -36,7 +36,7 @@ def _of_folder(now: str | None) -> None:
         st.selectbox,
         "placed_table",
         now if now in tables else None,
-        lambda chosen: places.want(f"folder:{chosen}"),
+        lambda chosen: server_tables.want(f"folder:{chosen}"),
         f"Or a table in the server's folder “{plain(place.root.name)}”",
         list(tables),
         format_func=tables.get,
@@ -73,7 +73,7 @@ def _of_databases(now: str | None) -> None:
             st.selectbox,
             "database_table",
             query if opened == database and query in tables else None,
-            lambda chosen: places.want(f"database:{opened}/{chosen}"),
+            lambda chosen: server_tables.want(f"database:{opened}/{chosen}"),
             "Query or table",
             tables,
             placeholder="Choose a query or a table",
@@ -81,7 +81,7 @@ def _of_databases(now: str | None) -> None:
         )
     if opened == database and query in tables:
         with columns[2]:
-            st.button("Read again", key="read_again", on_click=lambda: places.want(f"database:{now}"))
+            st.button("Read again", key="read_again", on_click=lambda: server_tables.want(f"database:{now}"))
     if known[opened].allow_sql:
         _typed(known[opened])
 
@@ -96,5 +96,5 @@ def _typed(database: Connection) -> None:
             help="It only reads tables of this database. Links do not contain it.",
         )
         if st.form_submit_button("Run"):
-            places.want_sql(database, sql)
+            server_tables.want_sql(database, sql)
             st.rerun()

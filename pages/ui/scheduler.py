@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-TURN = 2.0  # seconds of work after which waiting work goes first
+TIME_SLICE = 2.0  # seconds of work after which waiting work goes first
 TRIAL = 0.5  # seconds in which most short work ends
 NICE = 10  # nice value of work, so that pages go first; only where a thread can have one
 
@@ -30,7 +30,7 @@ class Owner:
     gone = False
 
 
-class Ticket:
+class WorkItem:
     """Request for work: its owner, its place in the order, and its result.
 
     Attributes
@@ -54,77 +54,79 @@ class Ticket:
         self.off, self.dropped, self.begun, self.since = False, False, False, 0.0
         self.may_go_on = threading.Event()
 
-    def called_off(self) -> None:
+    def request_stop(self) -> None:
         """Ask the work to stop at its next step."""
 
 
-class Turns:
+class Scheduler:
     """Workers with their running and waiting work; ``tried`` further jobs may run on trial."""
 
-    def __init__(self, workers: int, seconds: float = TURN, tried: int = 0, trial: float = TRIAL) -> None:
+    def __init__(
+        self, workers: int, seconds: float = TIME_SLICE, tried: int = 0, trial: float = TRIAL
+    ) -> None:
         self.workers, self.seconds, self.tried, self.trial = workers, seconds, tried, trial
         self._lock = threading.RLock()
-        self._waiting: list[Ticket] = []
-        self._running: list[Ticket] = []
-        self._on_trial: list[Ticket] = []
+        self._waiting: list[WorkItem] = []
+        self._running: list[WorkItem] = []
+        self._on_trial: list[WorkItem] = []
         self._served: WeakKeyDictionary[Owner, int] = WeakKeyDictionary()
         self._count = itertools.count(1)
 
-    def submit(self, ticket: Ticket) -> None:
-        """Queue the work; its result will be in ``ticket.future``."""
+    def submit(self, item: WorkItem) -> None:
+        """Queue the work; its result will be in ``item.future``."""
         with self._lock:
-            ticket.number = next(self._count)
-            self._waiting.append(ticket)
-            if ticket.owner.gone:
-                self._drop(ticket)
+            item.number = next(self._count)
+            self._waiting.append(item)
+            if item.owner.gone:
+                self._drop(item)
             self._fill()
 
-    def place(self, ticket: Ticket) -> int:
+    def place(self, item: WorkItem) -> int:
         """Return the place in the queue: 1 for the next one to begin; 0 if it does not wait."""
         with self._lock:
             order = self._order()
-        return order.index(ticket) + 1 if ticket in order else 0
+        return order.index(item) + 1 if item in order else 0
 
-    def give_way(self, ticket: Ticket) -> None:
+    def give_way(self, item: WorkItem) -> None:
         """Let others go first after a while; called between steps, it returns when the work may continue."""
         with self._lock:
-            on = next((those for those in (self._running, self._on_trial) if ticket in those), None)
-            turn = self.trial if on is self._on_trial else self.seconds
-            if on is None or ticket.off or time.monotonic() - ticket.since < turn:
+            on = next((those for those in (self._running, self._on_trial) if item in those), None)
+            allowed = self.trial if on is self._on_trial else self.seconds
+            if on is None or item.off or time.monotonic() - item.since < allowed:
                 return
-            on.remove(ticket)
-            ticket.may_go_on.clear()
-            self._waiting.append(ticket)
+            on.remove(item)
+            item.may_go_on.clear()
+            self._waiting.append(item)
             self._fill()
-        ticket.may_go_on.wait()
+        item.may_go_on.wait()
         _after_the_pages()
 
-    def cancel(self, ticket: Ticket) -> None:
+    def cancel(self, item: WorkItem) -> None:
         """Cancel work: if it has not begun it never will, else it wakes up and ends at its next step."""
         with self._lock:
-            ticket.off = True
-            ticket.future.cancel()
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-            ticket.may_go_on.set()
+            item.off = True
+            item.future.cancel()
+            if item in self._waiting:
+                self._waiting.remove(item)
+            item.may_go_on.set()
 
     def end(self, owner: Owner) -> None:
         """Cancel all work of a session that is gone."""
         with self._lock:
             owner.gone = True
-            for ticket in (*self._waiting, *self._running, *self._on_trial):
-                if ticket.owner is owner:
-                    self._drop(ticket)
+            for item in (*self._waiting, *self._running, *self._on_trial):
+                if item.owner is owner:
+                    self._drop(item)
 
-    def _drop(self, ticket: Ticket) -> None:
-        ticket.dropped = True
-        ticket.called_off()
-        self.cancel(ticket)
+    def _drop(self, item: WorkItem) -> None:
+        item.dropped = True
+        item.request_stop()
+        self.cancel(item)
 
-    def _order(self) -> list[Ticket]:
-        """Return the waiting tickets in the order in which they would begin if nothing ended meanwhile."""
-        running = Counter(ticket.owner for ticket in (*self._running, *self._on_trial))
-        served, waiting, order = dict(self._served), list(self._waiting), list[Ticket]()
+    def _order(self) -> list[WorkItem]:
+        """Return the waiting items in the order in which they would begin if nothing ended meanwhile."""
+        running = Counter(item.owner for item in (*self._running, *self._on_trial))
+        served, waiting, order = dict(self._served), list(self._waiting), list[WorkItem]()
         while waiting:
             first = min(waiting, key=lambda t: (running[t.owner], served.get(t.owner, 0), t.beside, t.number))
             waiting.remove(first)
@@ -134,50 +136,50 @@ class Turns:
         return order
 
     def _fill(self) -> None:
-        """Give the free workers to the next tickets, and try new ones."""
+        """Give the free workers to the next items, and try new ones."""
         while len(self._running) < self.workers and (ready := self._ready()):
             self._let(ready[0], self._running)
         while len(self._on_trial) < self.tried and (new := [one for one in self._ready() if not one.begun]):
             self._let(new[0], self._on_trial)
 
-    def _ready(self) -> list[Ticket]:
-        """Return the waiting tickets that may begin or continue now, in their order."""
-        return [ticket for ticket in self._order() if not self.is_held_back(ticket)]
+    def _ready(self) -> list[WorkItem]:
+        """Return the waiting items that may begin or continue now, in their order."""
+        return [item for item in self._order() if not self.is_held_back(item)]
 
-    def is_held_back(self, ticket: Ticket) -> bool:
-        """Tell whether the ticket waits for the result of the same work, which has begun for another session."""
-        if ticket.begun or ticket.same is None:
+    def is_held_back(self, item: WorkItem) -> bool:
+        """Tell whether the item waits for the result of the same work, which has begun for another session."""
+        if item.begun or item.same is None:
             return False
         with self._lock:
             others = (*self._running, *self._on_trial, *self._waiting)
-        return any(other.begun and other.same == ticket.same for other in others)
+        return any(other.begun and other.same == item.same for other in others)
 
-    def _let(self, ticket: Ticket, on: list[Ticket]) -> None:
-        """Let a ticket begin or continue."""
-        self._waiting.remove(ticket)
-        on.append(ticket)
-        self._served[ticket.owner], ticket.since = next(self._count), time.monotonic()
-        if ticket.begun:
-            ticket.may_go_on.set()
+    def _let(self, item: WorkItem, on: list[WorkItem]) -> None:
+        """Let an item begin or continue."""
+        self._waiting.remove(item)
+        on.append(item)
+        self._served[item.owner], item.since = next(self._count), time.monotonic()
+        if item.begun:
+            item.may_go_on.set()
         else:
-            ticket.begun = True
-            call = partial(self._work, ticket, behind=on is self._running)
+            item.begun = True
+            call = partial(self._work, item, behind=on is self._running)
             threading.Thread(target=call, name="work", daemon=True).start()
 
-    def _work(self, ticket: Ticket, behind: bool) -> None:
+    def _work(self, item: WorkItem, behind: bool) -> None:
         if behind:
             _after_the_pages()
         try:
-            if ticket.future.set_running_or_notify_cancel():
-                ticket.future.set_result(ticket.call())
+            if item.future.set_running_or_notify_cancel():
+                item.future.set_result(item.call())
         except BaseException as error:  # whatever ends the work is passed on to whoever waits for it
-            ticket.future.set_exception(error)
+            item.future.set_exception(error)
         finally:
-            ticket.call = _over
+            item.call = _over
             with self._lock:
                 for those in (self._running, self._on_trial):
-                    if ticket in those:
-                        those.remove(ticket)
+                    if item in those:
+                        those.remove(item)
                 self._fill()
 
 
