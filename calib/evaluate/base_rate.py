@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
 from calib.kernel.base_rate import BaseRate, BaseRates, class_weights
 from calib.kernel.checks import InputError, shown
-from calib.kernel.records import Dataset
+from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import class_named, listed, number
 from calib.placements import Placement
 from calib.placements.adjusted import Adjusted
@@ -26,15 +26,10 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
 
     The true probabilities, if known, are adjusted from their mean over the whole table.
     """
-    sizes = [len(part.test) for part in fitted.parts]
     weight = class_weights(found.y, stated, found.weight)
-    predictions, calibrators, ratios = {}, {}, set()
-    for key, made in found.calibrators.items():
-        rates = [rate_change(part.placed, one, stated) for part, one in zip(fitted.parts, made, strict=True)]
-        ratio = np.repeat([rate.ratio for rate in rates], sizes)
-        ratios |= set(ratio)
-        predictions[key] = found.predictions[key].adjusted(ratio, weight)
-        calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
+    predictions, calibrators = _adjusted(
+        found, fitted, weight, lambda placed, made: rate_change(placed, made, stated)
+    )
     posterior, truth = found.posterior, fitted.dataset.posterior
     if posterior is not None and truth is not None:
         posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).adjust(
@@ -43,40 +38,29 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
     adjusted = replace(
         found,
         recipe=found.recipe.replace(base_rate=stated),
-        predictions=MappingProxyType(predictions),
-        calibrators=MappingProxyType(calibrators),
+        predictions=predictions,
+        calibrators=calibrators,
         posterior=posterior,
         weight=weight,
         before=found,
     )
+    ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made}
     return _noted(adjusted, _adjusted_note(found, stated, weight, ratios))
 
 
 def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) -> Evaluation:
     """Adjust an Evaluation of K classes to stated shares (K,) of the classes, as ``at_base_rate`` does."""
-    data, folds = (
-        found.dataset,
-        np.repeat(np.arange(len(fitted.parts)), [len(one.test) for one in fitted.parts]),
-    )
+    data = found.dataset
     _check_present(found.y, data, "test row")
     weight = class_weights(found.y, stated, found.weight)
-    predictions, calibrators = {}, {}
-    for key, made in found.calibrators.items():
-        rates = [
-            _shares_change(part.placed.base_rate(one), stated, data)
-            for part, one in zip(fitted.parts, made, strict=True)
-        ]
-        p = found.predictions[key].p
-        ratio = np.empty(p.shape)
-        for fold, rate in enumerate(rates):
-            ratio[folds == fold] = rate.odds_ratio(p[folds == fold])
-        predictions[key] = found.predictions[key].adjusted(ratio, weight)
-        calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
+    predictions, calibrators = _adjusted(
+        found, fitted, weight, lambda placed, made: _shares_change(placed.base_rate(made), stated, data)
+    )
     adjusted = replace(
         found,
         recipe=found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True))),
-        predictions=MappingProxyType(predictions),
-        calibrators=MappingProxyType(calibrators),
+        predictions=predictions,
+        calibrators=calibrators,
         weight=weight,
         before=found,
     )
@@ -85,6 +69,24 @@ def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) 
         f"At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. Each "
         f"row is then divided by its sum. {_weighted(found, weight)}",
     )
+
+
+def _adjusted(
+    found: Evaluation,
+    fitted: Fitted,
+    weight: np.ndarray,
+    change: Callable[[Placement, Any], BaseRate | BaseRates],
+) -> tuple[Mapping[str, Predictions], Mapping[str, tuple[Adjusted, ...]]]:
+    """Return predictions and calibrators after the change that each fold's calibrator needs."""
+    ends = np.cumsum([len(part.test) for part in fitted.parts])[:-1]
+    predictions, calibrators = {}, {}
+    for key, made in found.calibrators.items():
+        rates = [change(part.placed, one) for part, one in zip(fitted.parts, made, strict=True)]
+        folds = zip(rates, np.split(found.predictions[key].p, ends), strict=True)
+        ratio = np.concatenate([np.broadcast_to(rate.odds_ratio(p), p.shape) for rate, p in folds])
+        predictions[key] = found.predictions[key].adjusted(ratio, weight)
+        calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
+    return MappingProxyType(predictions), MappingProxyType(calibrators)
 
 
 def predicted_at(fitted: Fitted, stated: tuple[float, ...]) -> np.ndarray:
