@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -21,29 +22,27 @@ from calib.kernel.records import Predictions
 from calib.kernel.wording import shortened, without_direction_marks
 
 
-class Record(Protocol):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Record(ABC):
     """Result of ``prepare``: title (the finding), caption, alt text, and its numbers.
 
     The first sentence of the caption says what is drawn, in at most 20 words; the others say how to read it.
     """
 
-    @property
-    def title(self) -> str: ...
-    @property
-    def caption(self) -> str: ...
-    @property
-    def alt(self) -> str: ...
-    def to_frame(self) -> pd.DataFrame: ...
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TableRecord:
-    """A record whose numbers are one table."""
-
-    table: pd.DataFrame
     title: str
     caption: str
     alt: str
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableRecord(Record):
+    """A record whose numbers are one table."""
+
+    table: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of, widest_row
 from calib.calibrators import JOINT, OneVsRest, label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, as_text, of_intervals
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text, of_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
@@ -20,7 +20,7 @@ MOST = 20  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
-class ClassIntervals:
+class ClassIntervals(TableRecord):
     """Classes of a row by probability, the largest first.
 
     Attributes
@@ -33,15 +33,7 @@ class ClassIntervals:
 
     calibrator: str
     row: int
-    table: pd.DataFrame
     came: str
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per class."""
-        return self.table
 
 
 def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = None) -> ClassIntervals:
@@ -75,15 +67,15 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
     return ClassIntervals(
         calibrator,
         row,
-        table,
-        came,
-        f"Row {row}: {class_named(first['class'])} with {percent(first.p)}, interval {ends}; "
+        table=table,
+        came=came,
+        title=f"Row {row}: {class_named(first['class'])} with {percent(first.p)}, interval {ends}; "
         + ("it came" if came == first["class"] else f"{class_named(came)} came"),
-        f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
+        caption=f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
         "calibrated probabilities. They are divided by their sum, so a mark can lie outside its interval. Hollow "
         f"marks are the probabilities of the uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
         + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
-        f"Intervals of row {row}: "
+        alt=f"Intervals of row {row}: "
         + "; ".join(
             f"{line['class']} {number(line.p0)} to {number(line.p1)}" for _, line in table[:MOST].iterrows()
         )

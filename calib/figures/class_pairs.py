@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import position_of, widest_row
 from calib.calibrators import Pairwise, label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, itself
+from calib.figures.base import FigureEntry, TableRecord, as_text, itself
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
@@ -23,7 +23,7 @@ MOST = 8  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPairs:
+class ClassPairs(TableRecord):
     """Pairs of classes of a row.
 
     Attributes
@@ -35,16 +35,8 @@ class ClassPairs:
     """
 
     row: int
-    table: pd.DataFrame
     names: tuple[str, ...]
     pairs: np.ndarray
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one line per pair."""
-        return self.table
 
 
 def _fitted(evaluation: Evaluation) -> tuple[Any, ...]:
@@ -89,14 +81,15 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
     first, rest = table.iloc[0], len(names) - MOST
     return ClassPairs(
         row,
-        table,
-        names,
-        pairs[np.ix_(order, order)],
-        f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has {percent(first.r)}",
-        "Each cell compares two classes: the left one's probability in %, if the row is one of the two. Below it "
-        "is its interval. The cells of a line are coupled into the probability of its class."
+        table=table,
+        names=names,
+        pairs=pairs[np.ix_(order, order)],
+        title=f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has "
+        f"{percent(first.r)}",
+        caption="Each cell compares two classes: the left one's probability in %, if the row is one of the two. Below "
+        "it is its interval. The cells of a line are coupled into the probability of its class."
         + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
-        f"Pairs of classes of row {row}: "
+        alt=f"Pairs of classes of row {row}: "
         + "; ".join(
             f"{line['class']} against {line['against']} {number(line.r)}, {number(line.r0)} to {number(line.r1)}"
             for _, line in table[: len(names) - 1].iterrows()

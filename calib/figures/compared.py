@@ -15,7 +15,7 @@ from calib.analysis.recommendation.advice import recommend, why_not_chosen
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, in_two_lines
+from calib.figures.base import FigureEntry, Record, as_text, in_two_lines
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -31,7 +31,7 @@ LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line of th
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Compared(Record):
     """One metric of several Recipes.
 
     Attributes
@@ -48,9 +48,6 @@ class Compared:
     table: pd.DataFrame
     names: tuple[str, ...]
     metric: str
-    title: str
-    caption: str
-    alt: str
     recommended: str
 
     def to_frame(self) -> pd.DataFrame:
@@ -91,15 +88,16 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         f"{r.recipe}, {label_of(r.calibrator)}: {with_clipped(number(r.value), r.clipped)}"
         for r in table.itertuples()
     )
+    lane = "one model, each mark a calibrator" if len(evaluations) > 1 else "a calibrator"
     return Compared(
         table,
         tuple(evaluations),
         metric,
-        _finding(table, metric, evaluations),
-        f"{'Each row is one model, each mark a calibrator' if len(evaluations) > 1 else 'Each row is a calibrator'}; "
-        f"the ring marks the best value.{_bars(table)} {_same_rows(evaluations)} {what.label}: {what.help}",
-        f"{what.label} side by side. {summary}.",
-        _recommended(table, metric, evaluations),
+        title=_finding(table, metric, evaluations),
+        caption=f"Each row is {lane}; the ring marks the best value.{_bars(table)} {_same_rows(evaluations)} "
+        f"{what.label}: {what.help}",
+        alt=f"{what.label} side by side. {summary}.",
+        recommended=_recommended(table, metric, evaluations),
     )
 
 

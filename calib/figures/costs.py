@@ -16,7 +16,7 @@ from calib.analysis.class_decision import ClassDecision, decide_class
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, as_text, of_decision
+from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, of_decision
 from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, Theme, layout
@@ -28,7 +28,7 @@ NOTHING = "There is no probability to decide by: choose a calibrator that works 
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
+class Costs(Record):
     """Expected and realised cost per row, one line per calibrator, from ``Decision.table``.
 
     Attributes
@@ -39,9 +39,6 @@ class Costs:
 
     table: pd.DataFrame
     rules: pd.DataFrame
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per calibrator, then the rules without a model."""
@@ -77,9 +74,9 @@ def prepare(decision: Decision) -> Costs:
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
             ["act on none", "act on all"],
         ),
-        _finding(decision),
-        caption,
-        f"Realised and expected costs per row. {summary}.",
+        title=_finding(decision),
+        caption=caption,
+        alt=f"Realised and expected costs per row. {summary}.",
     )
 
 
@@ -100,12 +97,12 @@ def prepare_classes(decision: ClassDecision) -> Costs:
     return Costs(
         table,
         pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
-        _finding(decision),
-        "Filled marks show realised costs per test row; hollow marks show the costs expected from the probabilities. "
-        "Bars are 95 % intervals. Each row is decided for the class of least expected cost. If the hollow mark lies "
-        f"left of the filled mark, the model underestimates the cost. Always deciding for {class_named(name)} costs "
-        f"{number(cost)} per row (dashed, if not far to the right).",
-        f"Realised and expected costs per row. {summary}.",
+        title=_finding(decision),
+        caption="Filled marks show realised costs per test row; hollow marks show the costs expected from the "
+        "probabilities. Bars are 95 % intervals. Each row is decided for the class of least expected cost. If the "
+        "hollow mark lies left of the filled mark, the model underestimates the cost. Always deciding for "
+        f"{class_named(name)} costs {number(cost)} per row (dashed, if not far to the right).",
+        alt=f"Realised and expected costs per row. {summary}.",
     )
 
 

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.comparison import bergmann_hommel, cliques, leading, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
-from calib.figures.base import MOST_SETUPS, FigureEntry, best_setups_note, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, listed, number
@@ -28,7 +28,7 @@ MOST_NAMED = 12  # most setups under one bar that the alternative text lists
 
 
 @dataclass(frozen=True, eq=False)
-class CriticalDifference:
+class CriticalDifference(Record):
     """Average ranks, and which of them do not differ.
 
     Attributes
@@ -47,9 +47,6 @@ class CriticalDifference:
     bars: dict[str, list[tuple[int, ...]]]
     n: int
     difference: float
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per setup: its rank, and the numbers of the bars that cover it."""
@@ -96,9 +93,9 @@ def prepare(
         families,
         n,
         difference,
-        _finding(ordered, families, what),
-        _caption(n, alpha, difference, len(families) > 1) + best_setups_note(len(ordered)),
-        f"Critical-difference diagram{f' by {what}' if what else ''}. {_in_words(ordered, families)}",
+        title=_finding(ordered, families, what),
+        caption=_caption(n, alpha, difference, len(families) > 1) + best_setups_note(len(ordered)),
+        alt=f"Critical-difference diagram{f' by {what}' if what else ''}. {_in_words(ordered, families)}",
     )
 
 

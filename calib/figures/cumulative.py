@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import counted, listed, number
@@ -29,13 +29,10 @@ MANY = 50  # clusters; with fewer, the test rejects calibrated models too often
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeGraph:
+class CumulativeGraph(Record):
     """Cumulative differences of each calibrator, by its key."""
 
     walks: Mapping[str, CumulativeDifferences]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per distinct probability: the share of rows up to it, and the sum there."""
@@ -65,12 +62,12 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     )
     return CumulativeGraph(
         walks,
-        f"{finding} (Kuiper’s test, 5 %)",
-        "Lines show the cumulative sum of label minus probability over rows sorted by probability. If a line climbs, "
-        "the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the start "
-        "shows how far a line may drift by chance: two standard deviations, for the calibrator with the largest "
+        title=f"{finding} (Kuiper’s test, 5 %)",
+        caption="Lines show the cumulative sum of label minus probability over rows sorted by probability. If a line "
+        "climbs, the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the "
+        "start shows how far a line may drift by chance: two standard deviations, for the calibrator with the largest "
         "standard deviation." + _of_clusters(evaluation) + grey_lines_note(walks),
-        "Cumulative differences between label and probability. "
+        alt="Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
             for key, walk in walks.items()

@@ -19,7 +19,7 @@ from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as on_test_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, itself
+from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
@@ -30,13 +30,10 @@ LANE, HEAD = 26, 64  # pixels
 
 
 @dataclass(frozen=True, eq=False)
-class DifferenceLanes:
+class DifferenceLanes(Record):
     """The drawn differences, and the words around them."""
 
     differences: Differences
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per metric and calibrator, and one per split if there are splits."""
@@ -68,10 +65,10 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     )
     return DifferenceLanes(
         shown,
-        _finding(shown),
-        f"Marks show the difference from {name_of(differences.reference)}, bars its 95 % interval from "
+        title=_finding(shown),
+        caption=f"Marks show the difference from {name_of(differences.reference)}, bars its 95 % interval from "
         f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
-        f"Differences from {name_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
+        alt=f"Differences from {name_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )
 

@@ -17,7 +17,7 @@ from calib.analysis.curves import ScoreHistogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import percent_ticks
-from calib.figures.base import FigureEntry, as_text, itself, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, as_text, itself, predictions_to_draw
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
@@ -27,7 +27,7 @@ HEIGHT = 190
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Record):
     """Distribution of each calibrator's predictions.
 
     Attributes
@@ -43,9 +43,6 @@ class Distribution:
     counts: Mapping[str, ScoreHistogram]
     classes: tuple[str, str]
     predicts: str
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per calibrator and bin."""
@@ -73,11 +70,12 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         counts,
         evaluation.dataset.classes,
         evaluation.predicts,
-        f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
-        "Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward bars "
-        f"are {positive}, downward bars {negative}. The less they "
+        title=f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for "
+        f"{negative}",
+        caption="Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward "
+        f"bars are {positive}, downward bars {negative}. The less they "
         "overlap, the better the model separates the classes.",
-        "Distribution of the predictions by outcome, summarised by medians: "
+        alt="Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
         + ".",
     )

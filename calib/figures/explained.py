@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.explain import METHOD, Explained
 from calib.calibrators.venn_abers import AddedFit, Explanation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, Record
 from calib.figures.marks import diameters, gather
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout, rgba
@@ -41,7 +41,7 @@ MODEL_SCORE = {
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainedFits:
+class ExplainedFits(Record):
     """The drawn part of an explanation: one of its calibration sets, around the row's score.
 
     Attributes
@@ -58,9 +58,6 @@ class ExplainedFits:
     fits: tuple[AddedFit, AddedFit]
     window: tuple[float, float]
     derivation: tuple[str, ...]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         return self.explained.to_frame()
@@ -81,12 +78,12 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         fits,
         _window(fits),
         derivation,
-        f"Row {explained.row} ({class_named(explained.name)}): {pair}",
-        "The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, at the "
-        "pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with its "
-        "assumed label, the star its fitted value. A number in the pool counts the rows of one mark. The picture shows "
-        f"{NEIGHBOURS} distinct scores on either side of the pools.",
-        f"Two isotonic fits. {' '.join(derivation)}",
+        title=f"Row {explained.row} ({class_named(explained.name)}): {pair}",
+        caption="The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, "
+        "at the pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with "
+        "its assumed label, the star its fitted value. A number in the pool counts the rows of one mark. The picture "
+        f"shows {NEIGHBOURS} distinct scores on either side of the pools.",
+        alt=f"Two isotonic fits. {' '.join(derivation)}",
     )
 
 

@@ -13,7 +13,7 @@ from calib.analysis.curves import FEW, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
+from calib.figures.base import FigureEntry, Record, of_intervals_on_axes, viewed
 from calib.figures.ink import error_bars
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
@@ -21,7 +21,7 @@ from calib.metrics.intervals import IntervalBins, interval_bins
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedIntervals:
+class BinnedIntervals(Record):
     """Mean p0, mean p1 and the observed frequency in bins of p.
 
     Attributes
@@ -37,9 +37,6 @@ class BinnedIntervals:
     lower: np.ndarray
     upper: np.ndarray
     axis: LogOddsAxis | None
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per bin."""
@@ -92,20 +89,20 @@ def prepare(
         lower,
         upper,
         axis,
-        f"The observed frequency agrees with the mean interval in {agreed}"
+        title=f"The observed frequency agrees with the mean interval in {agreed}"
         if enough.any()
         else "There are too few rows to compare bins",
-        f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its 95 % "
-        "Wilson interval. This is a description only: validity is guaranteed in expectation and over all rows, not "
-        "in every bin."
+        caption=f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its "
+        "95 % Wilson interval. This is a description only: validity is guaranteed in expectation and over all rows, "
+        "not in every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
         + (
             f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
             if few
             else ""
         ),
-        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p; the frequency agrees with "
-        f"the interval in {agreed}.",
+        alt=f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p; the frequency agrees "
+        f"with the interval in {agreed}.",
     )
 
 

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.clusters import CLUSTERED
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, itself
+from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
@@ -34,15 +34,12 @@ EVENTS = ("class 1", "predicted label")
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalMeans:
+class IntervalMeans(Record):
     """Summaries of class 1 and of the predicted label for each series, on ``rows`` test rows."""
 
     series: tuple[Series, ...]
     summaries: tuple[tuple[IntervalSummary, IntervalSummary], ...]
     rows: int
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per series and event."""
@@ -103,9 +100,9 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         tuple(series),
         summaries,
         rows,
-        f"{event[0].upper()}{event[1:]} occurred in {brief_percent(observed)} of the rows, {predicted}",
-        _caption(series, event),
-        " ".join(
+        title=f"{event[0].upper()}{event[1:]} occurred in {brief_percent(observed)} of the rows, {predicted}",
+        caption=_caption(series, event),
+        alt=" ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "
             f"accuracy {number(label.observed)}."
             for s, (one, label) in zip(series, summaries, strict=True)

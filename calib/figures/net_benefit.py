@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.analysis.decision import Decision, gain, net_benefit, thresholds_within
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, of_decision, predictions_of
+from calib.figures.base import FigureEntry, Record, ReportOptions, of_decision, predictions_of
 from calib.figures.costs import NOTHING
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
@@ -30,7 +30,7 @@ LOWEST = -0.15  # lower end of the axis, relative to the share of class 1: rules
 
 
 @dataclass(frozen=True, eq=False)
-class NetBenefit:
+class NetBenefit(Record):
     """Decision curves by calibrator.
 
     Attributes
@@ -60,9 +60,6 @@ class NetBenefit:
     ends: tuple[float, float]
     named: tuple[str, ...]
     constant: Mapping[str, float]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per threshold and one column per rule."""
@@ -104,13 +101,13 @@ def prepare(
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         {key: float(each.p[0]) for key, each in shown.items() if len(each.p) and np.ptp(each.p) == 0},
-        _finding(best, gain(evaluation, best, t), simple, t),
-        "Lines show the net benefit of acting on predictions above each threshold; higher is better. Net benefit is "
-        "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
-        "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Poor "
-        f"calibration can push a curve below these lines. {_where(decision, lowest, highest)}"
+        title=_finding(best, gain(evaluation, best, t), simple, t),
+        caption="Lines show the net benefit of acting on predictions above each threshold; higher is better. Net "
+        "benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
+        "threshold. A model is useful at thresholds where its curve lies above both grey lines: act on all, act on "
+        f"none. Poor calibration can push a curve below these lines. {_where(decision, lowest, highest)}"
         + grey_lines_note(curves),
-        f"Decision curve. At the threshold {number(t)}: "
+        alt=f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",
     )

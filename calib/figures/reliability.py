@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, ReportOptions, as_text, predictions_of, viewed
+from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
@@ -53,7 +53,7 @@ KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "s
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class Reliability(Record):
     """Curves by calibrator, and the words around them.
 
     Attributes
@@ -91,9 +91,6 @@ class Reliability:
     faint: bool
     axis: LogOddsAxis | None
     predicts: str
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per calibrator and bin, with the smoothed line at its mean; or one per point of the steps."""
@@ -172,12 +169,12 @@ def prepare(
         faint,
         axis,
         evaluation.predicts,
-        _finding(evaluation, shown),
-        _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
+        title=_finding(evaluation, shown),
+        caption=_caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) + _certain(predictions) if axis else "")
         + grey_lines_note(shown),
-        _alt(evaluation, shown),
+        alt=_alt(evaluation, shown),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -23,7 +23,7 @@ HEIGHT = 640
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreMarks:
+class ScoreMarks(TableRecord):
     """Values of one metric.
 
     Attributes
@@ -39,14 +39,6 @@ class ScoreMarks:
     metric: str
     values: Mapping[str, float]
     levels: Mapping[str, float]
-    title: str
-    caption: str
-    alt: str
-    table: pd.DataFrame = field(repr=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per calibrator or level."""
-        return self.table
 
 
 def prepare(
@@ -72,11 +64,11 @@ def prepare(
         metric,
         values,
         levels,
-        f"{label}: {label_of(best)} has {number(values[best])}",
-        f"Marks show the {label} on {evaluation.size_text}. {better} is better. "
+        title=f"{label}: {label_of(best)} has {number(values[best])}",
+        caption=f"Marks show the {label} on {evaluation.size_text}. {better} is better. "
         "Upright lines are values to compare with.",
-        f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in lines) + ".",
-        pd.DataFrame(lines, columns=["name", metric]),
+        alt=f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in lines) + ".",
+        table=pd.DataFrame(lines, columns=["name", metric]),
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW, BinnedCurve, binned_curve
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, Record, as_text
 from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
@@ -23,7 +23,7 @@ COLUMNS, BINS, LONGEST = 4, 10, 22
 
 
 @dataclass(frozen=True, eq=False)
-class SetReliability:
+class SetReliability(Record):
     """Reliability diagrams of one data set, by setup.
 
     Attributes
@@ -36,9 +36,6 @@ class SetReliability:
 
     curves: Mapping[str, BinnedCurve]
     reliability: Mapping[str, float]
-    title: str
-    caption: str
-    alt: str
     columns: int = COLUMNS
 
     def to_frame(self) -> pd.DataFrame:
@@ -73,12 +70,12 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     return SetReliability(
         curves,
         found,
-        f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
-        f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
+        title=f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
+        caption=f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
         f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller is "
         "better. Bins with few rows inflate reliability, so setups with many different probabilities look worse than "
         f"they are. Faint marks have fewer than {FEW} rows.",
-        f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
+        alt=f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 
 

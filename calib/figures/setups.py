@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, Record
 from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
@@ -32,16 +32,13 @@ PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for
 
 
 @dataclass(frozen=True, eq=False)
-class Setups:
+class Setups(Record):
     """The table of ``setup_table``, the words around it, and the ``metrics`` of the panels.
 
     ``sure`` states how clear the lowest Brier score is.
     """
 
     table: pd.DataFrame
-    title: str
-    caption: str
-    alt: str
     sure: str
     metrics: tuple[str, ...]
 
@@ -76,16 +73,16 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
     )
     return Setups(
         table,
-        "Too few rows to compare the setups" if few else _finding(table),
-        "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        title="Too few rows to compare the setups" if few else _finding(table),
+        caption="Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
         "rows inflate reliability, so methods with many different probabilities look worse than they are."
         + THICK
         * (metric in (None, "accuracy")),
-        f"Ten setups. {summary}.",
-        "" if few else _how_sure(table),
-        tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),
+        alt=f"Ten setups. {summary}.",
+        sure="" if few else _how_sure(table),
+        metrics=tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),
     )
 
 

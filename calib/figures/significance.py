@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, best_setups_note, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, Record, as_text, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import listed, number
@@ -26,7 +26,7 @@ MOST_PAIRS = 40  # most pairs in the alternative text
 
 
 @dataclass(frozen=True, eq=False)
-class Significance:
+class Significance(Record):
     """p-values of all pairs.
 
     Attributes
@@ -39,9 +39,6 @@ class Significance:
 
     p: pd.DataFrame
     sign: pd.DataFrame
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair of different setups."""
@@ -87,9 +84,9 @@ def prepare(
     return Significance(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
-        _finding(len(better), pairs) + (f" ({test})" if test else ""),
-        _caption(len(p), alpha, note) + best_setups_note(len(p)),
-        f"Matrix of significant differences{f', {test}' if test else ''}: {words or 'none'}.",
+        title=_finding(len(better), pairs) + (f" ({test})" if test else ""),
+        caption=_caption(len(p), alpha, note) + best_setups_note(len(p)),
+        alt=f"Matrix of significant differences{f', {test}' if test else ''}: {words or 'none'}.",
     )
 
 

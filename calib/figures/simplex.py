@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
@@ -23,7 +23,7 @@ HEIGHT = np.sqrt(3) / 2
 
 
 @dataclass(frozen=True, eq=False)
-class Simplex:
+class Simplex(TableRecord):
     """Rows in cells of similar probabilities of the uncalibrated model.
 
     Attributes
@@ -35,15 +35,7 @@ class Simplex:
     """
 
     calibrator: str
-    table: pd.DataFrame
     names: tuple[str, str, str]
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per cell."""
-        return self.table
 
 
 def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
@@ -73,14 +65,14 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     names = tuple(map(str, joint.names))
     return Simplex(
         key,
-        _cells(raw, P, np.eye(3)[joint.y], weights, names),
-        (names[0], names[1], names[2]),
-        f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
-        f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
+        table=_cells(raw, P, np.eye(3)[joint.y], weights, names),
+        names=(names[0], names[1], names[2]),
+        title=f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
+        caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
         "nearer a point lies to a corner, the more probable is that class. Thicker arrows stand for more rows. Rings "
         f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator is good if arrows end in their "
         "rings, apart from chance.",
-        f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
+        alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )
 

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import low_to_high, number
@@ -26,14 +26,11 @@ SPARSE = 0.05  # relative to the mean density; below it, the curve is uncertain 
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothDiagram:
+class SmoothDiagram(Record):
     """The smoothed curve of each calibrator, by its key, and the title of the horizontal axis."""
 
     curves: Mapping[str, Smoothed]
     predicts: str
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per drawn point: the probability, the smoothed frequency and the density of predictions."""
@@ -67,12 +64,12 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     return SmoothDiagram(
         curves,
         evaluation.predicts,
-        f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
-        "Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match outcomes. The "
-        "kernel is as wide as the smooth calibration error of the calibrator. Curves are "
+        title=f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
+        caption="Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match "
+        "outcomes. The kernel is as wide as the smooth calibration error of the calibrator. Curves are "
         "thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
         "differences in the error may be sampling variability." + grey_lines_note(curves),
-        "Smoothed reliability diagram. Smooth calibration error: "
+        alt="Smoothed reliability diagram. Smooth calibration error: "
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",
     )

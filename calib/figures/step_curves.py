@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, itself
+from calib.figures.base import FigureEntry, Record, as_text, itself
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
@@ -27,7 +27,7 @@ LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 
 
 @dataclass(frozen=True, eq=False)
-class StepDiagram:
+class StepDiagram(Record):
     """The curves, one per calibration set, and the scores below them.
 
     Attributes
@@ -43,9 +43,6 @@ class StepDiagram:
     score_range: tuple[float, float]
     chosen: float | None
     classes: tuple[str, str]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: the range of scores, and p0 and p1 in it."""
@@ -91,10 +88,10 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
         score_range(evaluation),
         chosen,
         evaluation.dataset.classes,
-        f"{evaluation.calibration_size_text} give {steps:,} steps"
+        title=f"{evaluation.calibration_size_text} give {steps:,} steps"
         + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
-        _caption(evaluation, len(curves)),
-        f"Step curves of p0 and p1 against the score from {evaluation.calibration_size_text}: {steps} "
+        caption=_caption(evaluation, len(curves)),
+        alt=f"Step curves of p0 and p1 against the score from {evaluation.calibration_size_text}: {steps} "
         f"steps, gap from {number(float(min(gap.min() for gap in gaps)))} to "
         f"{number(float(max(gap.max() for gap in gaps)))}.",
     )

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, Record, as_text
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -35,7 +35,7 @@ CONDITION, IN_LINE, BELOW_AXIS = 30, 9, 10
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnTree:
+class DrawnTree(Record):
     """The drawn nodes, from top to bottom.
 
     Attributes
@@ -52,9 +52,6 @@ class DrawnTree:
     shown: tuple[int, ...]
     folded: frozenset[int]
     path: tuple[int, ...]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return every node of the tree, drawn or not."""
@@ -87,7 +84,13 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
         title = f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {_p_of(leaf, brief)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
-        tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)
+        tree,
+        shown,
+        folded,
+        path,
+        title=title,
+        caption=_caption(tree, hidden, bool(path)),
+        alt=_alt(tree, leaves, title),
     )
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_intervals
+from calib.figures.base import FigureEntry, Record, of_intervals
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.pairs import pair_table
 from calib.figures.theme import LIGHT, Theme, layout
@@ -19,7 +19,7 @@ from calib.kernel.wording import brief, number
 
 
 @dataclass(frozen=True, eq=False)
-class WidthByScore:
+class WidthByScore(Record):
     """Score and width of every test row, and the marks that draw them."""
 
     table: pd.DataFrame
@@ -28,9 +28,6 @@ class WidthByScore:
     score_range: tuple[float, float]
     top: float
     classes: tuple[str, str]
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         return self.table[["row", "label", "score", "width"]]
@@ -74,11 +71,12 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         score_range(evaluation),
         ceiling(float(width.max())),
         evaluation.dataset.classes,
-        finding,
-        "Marks show test rows by score and width of the interval from p0 to p1. High marks have few calibration rows "
-        "near their score, or lie close to a step of the isotonic fit. Compare these marks with the calibration "
+        title=finding,
+        caption="Marks show test rows by score and width of the interval from p0 to p1. High marks have few "
+        "calibration rows near their score, or lie close to a step of the isotonic fit. Compare these marks with the "
+        "calibration "
         f"points of the step curves. {marks.note}".strip(),
-        f"Interval width by score for {evaluation.size_text}, {name}; widest {number(float(width[widest]))} "
+        alt=f"Interval width by score for {evaluation.size_text}, {name}; widest {number(float(width[widest]))} "
         f"at score {number(float(score[widest]))}.",
     )
 

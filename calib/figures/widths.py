@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, itself
+from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import quantiles
@@ -25,7 +25,7 @@ CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at o
 
 
 @dataclass(frozen=True, eq=False)
-class Widths:
+class Widths(Record):
     """Histograms over common bins and quantiles, one line per series.
 
     Attributes
@@ -43,9 +43,6 @@ class Widths:
     counts: np.ndarray
     quantiles: np.ndarray
     means: np.ndarray
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per series and bin, with its quantiles beside it."""
@@ -114,9 +111,9 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
         counts,
         spread,
         np.array([np.average(width, weights=weight) for width, weight in widths]),
-        title,
-        _caption(series, median),
-        "Histograms of interval widths. "
+        title=title,
+        caption=_caption(series, median),
+        alt="Histograms of interval widths. "
         + " ".join(f"{s.name}: median {number(float(m))}." for s, m in zip(series, median, strict=True)),
     )
 

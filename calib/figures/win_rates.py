@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.figures.axes import percent_ticks
-from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, best_setups_note, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, Record, as_text, best_setups_note, in_two_lines
 from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -20,7 +20,7 @@ FEWEST = 6  # data sets; fewer are all on one side by chance more often than 1 i
 
 
 @dataclass(frozen=True, eq=False)
-class WinRates:
+class WinRates(Record):
     """Win rates with their intervals.
 
     Attributes
@@ -30,9 +30,6 @@ class WinRates:
     """
 
     table: pd.DataFrame
-    title: str
-    caption: str
-    alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per setup."""
@@ -59,12 +56,12 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     by = f" by {what}" if what else ""
     return WinRates(
         table,
-        _finding(table, by, n),
-        f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The win-rate is the share "
-        "of the other setups that a setup beats, a tie counting half. "
+        title=_finding(table, by, n),
+        caption=f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The win-rate is "
+        "the share of the other setups that a setup beats, a tie counting half. "
         f"{'Bars are 95 % intervals for other data sets. ' if n > 1 else ''}At the line a setup wins as often as it "
         "loses." + best_setups_note(len(table)),
-        f"Win-rates against all others{by}. {summary}.",
+        alt=f"Win-rates against all others{by}. {summary}.",
     )
 
 

@@ -58,7 +58,9 @@ from calib.figures.theme import LIGHT, layout
 
 def prepare(found, digits=3):
     share = round(float(found.mean()), digits)
-    return Finding(f"Heads in {share} of the throws", "One bar.", "One bar.", pd.DataFrame({"share": [share]}), 1)
+    title = f"Heads in {share} of the throws"
+    table = pd.DataFrame({"share": [share]})
+    return Finding(title=title, caption="One bar.", alt="One bar.", table=table, answer=1)
 
 
 def draw(record, theme=LIGHT):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
+from calib.figures.base import TableRecord
 from calib.figures.theme import Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
-    """Record of a figure, with title, caption, alt text and answer.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finding(TableRecord):
+    """Record of an experiment's figure, with the answer to its question.
 
     Attributes
     ----------
@@ -28,16 +28,9 @@ class Finding:
         Why there is no answer if the picture shows something else than the question is about.
     """
 
-    title: str
-    caption: str
-    alt: str
-    table: pd.DataFrame
     answer: int | None
-    drawn: str = field(default="", kw_only=True)
-    unasked: str = field(default="", kw_only=True)
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
+    drawn: str = ""
+    unasked: str = ""
 
     def covered(self) -> Finding:
         """Return the record for a picture without numbers that give the answer away."""
