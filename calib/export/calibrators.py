@@ -316,16 +316,18 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     methods = _methods(table)
     method = CALIBRATORS[top.choice("method", methods)]
     merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
-    folds = table.choice("kind", _kinds()) == FOLDS
-    of = given.choice("of", ["fold_scores"] if folds else _inputs(method))
-    calibrator = (
-        _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
-    )
-    if not isinstance(calibrator, FoldCalibrators):
+    calibrator: ScoreCalibrator | FoldCalibrators
+    if table.choice("kind", _kinds()) == FOLDS:
+        of = given.choice("of", ["fold_scores"])
+        folds = [_read_map(method, fold, merge=merge) for fold in table.objects("folds")]
+        calibrator = FoldCalibrators(tuple(folds))
+        given.choice("columns", [len(folds)])
+    else:
+        # some options need probabilities
+        of = given.choice("of", ["score", "probability"] if method.input == "score" else [method.input])
+        calibrator = _read_map(method, table, merge=merge, input=of)
         given.choice("of", [calibrator.takes])
-    given.choice(
-        "columns", [len(calibrator.folds) if isinstance(calibrator, FoldCalibrators) else calibrator.columns]
-    )
+        given.choice("columns", [calibrator.columns])
     classes = top.texts("classes")
     if len(classes) != 2:
         raise top.refuse("classes", "must name two classes")
@@ -442,16 +444,7 @@ def _kinds() -> list[str]:
     return [*dict.fromkeys(method.kind or key for key, method in CALIBRATORS.items()), FOLDS]
 
 
-def _inputs(method: type[ScoreCalibrator]) -> list[str]:
-    """Return the inputs that a map of this method may name; some options need probabilities."""
-    return ["score", "probability"] if method.input == "score" else [method.input]
-
-
 def _read_map(method: type[ScoreCalibrator], table: Fields, **options: Any) -> ScoreCalibrator:
     calibrator = method.from_map(table)
     known = calibrator.get_params()
     return calibrator.set_params(**{name: value for name, value in options.items() if name in known})
-
-
-def _read_folds(method: type[ScoreCalibrator], table: Fields, merge: str) -> FoldCalibrators:
-    return FoldCalibrators(tuple(_read_map(method, fold, merge=merge) for fold in table.objects("folds")))

@@ -73,14 +73,11 @@ def _before(step: Step, figure: go.Figure) -> go.Figure | None:
         return _on_paper(figure, highest)
     if question.kind in ("mark", "curve") or question.shows:
         empty = go.Figure(without_data(figure.to_dict(), kept=question.shows))
-        return _on_paper(_alone(empty) if _is_square(empty) else empty, GUESSED)
+        if _is_square(empty):  # as high as the picture, without the histogram, so that a guess has space
+            empty.data = [trace for trace in empty.data if trace.yaxis in (None, "y")]
+            empty.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
+        return _on_paper(empty, GUESSED)
     return None
-
-
-def _alone(figure: go.Figure) -> go.Figure:
-    """Enlarge a reliability diagram to the height of the picture, without its histogram, so that a guess has space."""
-    figure.data = [trace for trace in figure.data if trace.yaxis in (None, "y")]
-    return figure.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
 
 
 def _experiment(step: Step) -> Experiment | None:

@@ -156,7 +156,9 @@ class SavedCalibrator:
         for name, answer in answers.items():
             column = np.full(len(frame), np.nan)
             column[whole] = answer
-            table[_unused(name, frame)] = column
+            while name in frame.columns:
+                name += " (calibrated)"
+            table[name] = column
         return Applied(table, int((~whole).sum()), self._outside(scores))
 
     def _outside(self, scores: Array) -> tuple[str, ...]:
@@ -199,9 +201,3 @@ def _score_column(frame: pd.DataFrame, name: str) -> Array:
             f"{name!r} is not a numeric column of this table. The numeric columns are: {listed}."
         )
     return as_float(frame[name]).copy()
-
-
-def _unused(name: str, frame: pd.DataFrame) -> str:
-    while name in frame.columns:
-        name += " (calibrated)"
-    return name

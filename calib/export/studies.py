@@ -139,13 +139,10 @@ def latex_table(table: StudyTable) -> str:
     caption = rf"\caption{{{_latex(table.title)}. {_latex(table.note)}}}"
     label = rf"\label{{tab:{table.key.replace('_', '-')}}}"
     set_ = _over_pages if len(lines) > A_PAGE else _on_a_page
-    return "\n".join([*set_(caption, label, _columns(cells), head, lines), ""])
-
-
-def _columns(cells: pd.DataFrame) -> str:
-    """Return the column specification: numbers right-aligned, long text wrapped."""
     longest = [max((len(text) for text in cells[name]), default=0) for name in cells]
-    return "l" + "".join(r"p{0.15\linewidth}" if n > A_LINE else "r" for n in longest)
+    # numbers are right-aligned, long text is wrapped
+    columns = "l" + "".join(r"p{0.15\linewidth}" if n > A_LINE else "r" for n in longest)
+    return "\n".join([*set_(caption, label, columns, head, lines), ""])
 
 
 def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
