@@ -248,13 +248,10 @@ def with_costs(
     steps
         As for ``mean_interval``, for realised costs and differences.
     """
-    keys = list(table.index)
+    keys, rows = list(table.index), evaluation.sample
     against = [cost - realised[keys.index(reference)] for cost in realised]
     for name, costs in (("expected", expected), ("realised", realised), ("difference", against)):
-        found = [
-            mean_interval(evaluation.sample, each, steps=None if name == "expected" else steps)
-            for each in costs
-        ]
+        found = [mean_interval(rows, each, steps=None if name == "expected" else steps) for each in costs]
         if name == "difference" and keys:
             found[keys.index(reference)] = 0.0, 0.0, 0.0
         table[[name, f"{name}_lower", f"{name}_upper"]] = np.array(found).reshape(-1, 3)

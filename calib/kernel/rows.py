@@ -142,6 +142,8 @@ class Rows:
         >>> Rows(np.zeros(3, int), weight=np.array([0.5, 0.5, 2.0])).effective_number(np.array([True, True, False]))
         2.0
         """
+        if self.weight is None and self.counts is None:
+            return float(np.count_nonzero(which))
         w, m = self.weights[which], self.draws[which]
         return float(w.sum() ** 2 / (w**2 / m).sum()) if w.size else 0.0
 
@@ -152,12 +154,12 @@ class Rows:
             self.cluster is None and self.counts is None and (self.weight is None or are_whole(self.weight))
         )
 
-    @property
+    @cached_property
     def effective_size(self) -> float:
         """Effective sample size of all rows; see ``effective_number``."""
         return self.effective_number(np.ones(self.n, dtype=bool))
 
-    @property
+    @cached_property
     def fewest(self) -> float:
         """Number of independent draws in the minority class."""
         return min(self.effective_number(self.y == 0), self.effective_number(self.y == 1))

@@ -126,8 +126,8 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
 def _equivalent_draws(rows: Rows, share: float, values: Array) -> float:
     """Return the number of independent draws that are as informative about a share as these rows."""
     most = rows.effective_size if rows.cluster is None else rows.freedom + 1
-    error = rows.standard_error(values)
-    if rows.plain or not error > FINEST:
+    error = 0.0 if rows.plain else rows.standard_error(values)
+    if not error > FINEST:
         return most
     worth = share * (1 - share) / error**2
     return worth if rows.cluster is not None else min(worth, most)
@@ -168,12 +168,13 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
     w, m, n, held = rows.weights[at], rows.draws[at], rows.effective_number(at), values[at]
     center = float(np.average(held, weights=w))
     quantile, away = float(stdtrit(max(n - 1, 1e-9), (1 + level) / 2)), held - center
-    variance = float((w**2 / m) @ away**2) / w.sum() ** 2 * n / max(n - 1, 1e-9)
+    squares = away**2
+    variance = float((w**2 / m) @ squares) / w.sum() ** 2 * n / max(n - 1, 1e-9)
     if step:
         nonzero, net = n * float(np.average(np.abs(held), weights=w)) / step, n * center / step
         middle, half = plus_four(n, nonzero, net, quantile)
         return ClassMean(center, variance, center - step * (middle - half), step * (middle + half) - center)
-    error, cubes = math.sqrt(variance), float(np.average(away**3, weights=w))
+    error, cubes = math.sqrt(variance), float(np.average(away * squares, weights=w))
     below, above = quantile * error, quantile * error
     if n > 2 and error > FINEST:
         skew = cubes * n**2 / ((n - 1) * (n - 2)) / (error * math.sqrt(n)) ** 3
