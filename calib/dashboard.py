@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.request import urlopen
 
@@ -48,17 +49,7 @@ from calib.sources import count_large, digest, holds_predictions
 
 LABEL, SCORE = "label", "prediction"
 PATIENCE = 120.0  # seconds for the server to start, on a busy machine
-FRAME = """<iframe title="Calibration Explorer" width="100%" height="800" style="border: 0" hidden></iframe>
-<p>Calibration Explorer is at <a href="{url}" target="_blank">{shown}</a>. If the notebook runs on another machine, \
-first forward the port there: <code>ssh -L {port}:localhost:{port} HOST</code>.</p>
-<script>{{
-const host = location.hostname, frame = document.currentScript.parentElement.querySelector("iframe")
-if (["localhost", "127.0.0.1"].includes(host)) {{
-    frame.src = "{url}".replace("localhost", host)
-    frame.hidden = false
-}}
-}}</script>"""
-"""The frame's host name is that of the page, because uploads need cookies, which treat another name as another site."""
+FRAME = Path(__file__).with_suffix(".html")
 
 
 class Session:
@@ -97,7 +88,8 @@ class Session:
         if not self.running:
             return "<p>Calibration Explorer was stopped.</p>"
         shown = html.escape(self.url.partition("?")[0])
-        return FRAME.format(url=html.escape(self.url), shown=shown, port=self._port)
+        frame = Template(FRAME.read_text(encoding="utf-8"))
+        return frame.substitute(url=html.escape(self.url), shown=shown, port=self._port)
 
 
 def explore(

@@ -13,8 +13,7 @@ from calib.data import limits, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 from calib.lessons import live_quiz as room
-from pages.ui import browser, points, session_cache
-from pages.ui.learn import play
+from pages.ui import session_cache
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [
@@ -166,11 +165,8 @@ FORBIDDEN = re.compile(
 
 
 def scripts_of_pages() -> dict[str, str]:
-    """Scripts and styles of their own files, and those that components have in their module."""
-    files = [path for path in (ROOT / "pages").rglob("*") if path.suffix in (".js", ".css")]
-    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
-    held = [(module, name) for module in (browser, play, points) for name in vars(module) if name.isupper()]
-    return texts | {f"{module.__name__}.{name}": str(getattr(module, name)) for module, name in held}
+    files = [path for path in (ROOT / "pages").rglob("*") if path.suffix in (".js", ".css", ".html", ".svg")]
+    return {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
 def test_the_scripts_of_a_page_make_no_html_run_no_text_and_ask_for_nothing():
@@ -180,7 +176,7 @@ def test_the_scripts_of_a_page_make_no_html_run_no_text_and_ask_for_nothing():
             "one thing is stored"
         )
         texts[name] = texts[name].replace("localStorage", "")
-    assert {"picture.js", "play.js", "style.css", "copy.js", "page.css"} <= set(texts)
+    assert {"points.js", "play.js", "points.css", "copy.html", "page.css", "wordmark.svg"} <= set(texts)
     assert {name: found for name, text in texts.items() if (found := FORBIDDEN.findall(text))} == {}
 
 

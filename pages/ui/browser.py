@@ -12,26 +12,36 @@ import streamlit as st
 from pages.ui import style
 
 SCRIPTS = Path(__file__).parent / "scripts"
-HTML = (
-    '<button type="button"></button><input readonly hidden aria-label="Address"><small role="status"></small>'
-)
 
 
 @st.cache_resource
-def component(name: str, html: str = "<i></i>", css: str | None = None):
-    """Register a component once. One that shows nothing is not isolated, because it acts on the page around it."""
+def component(name: str, before: Sequence[Path] = (), sheet: Path | None = None, isolate: bool | None = None):
+    """Register a component once: the script of its name, and its HTML and stylesheet if there are files of its name.
+
+    Parameters
+    ----------
+    before
+        Scripts that stand before its own.
+    sheet
+        Stylesheet that lies elsewhere.
+    isolate
+        Whether its styles stay within it. By default they do; a component without a stylesheet is not isolated, because
+        it acts on the page around it.
+    """
+    html, sheet = SCRIPTS / f"{name}.html", sheet or style.STYLES / f"{name}.css"
+    css = sheet.read_text(encoding="utf-8") if sheet.exists() else None
     return st.components.v2.component(
-        f"calibration_explorer_{name}", html=html, css=css, js=script(name), isolate_styles=bool(css)
+        f"calibration_explorer_{name}",
+        html=html.read_text(encoding="utf-8") if html.exists() else "<i></i>",
+        css=css,
+        js="".join(file.read_text(encoding="utf-8") for file in (*before, SCRIPTS / f"{name}.js")),
+        isolate_styles=bool(css) if isolate is None else isolate,
     )
-
-
-def script(name: str) -> str:
-    return (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
     """Draw a button that copies ``text`` and says ``note``; without permission to copy (no https), show the text."""
-    component("copy", HTML, style.rules("copy"))(
+    component("copy")(
         key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content"
     )
 
@@ -123,9 +133,7 @@ def lessons_done(keys: Iterable[str]) -> set[str]:
 
 def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
     """Draw the answers of a class, each with ``text``, ``votes``, ``share`` and ``kind``, above bars."""
-    component("ballots", "<ol class=ballots></ol>")(
-        key="ballots", data={"answers": list(answers)}, height="content"
-    )
+    component("ballots")(key="ballots", data={"answers": list(answers)}, height="content")
 
 
 def begin_at_the_top(place: object) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import streamlit as st
@@ -41,13 +43,7 @@ from pages.ui.question import ask_nothing
 from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
-# The same width with every system's fonts: Linux has no Georgia, and some substitutes would be cut off.
-WORDMARK = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
-    '<text x="0" y="22" textLength="200" lengthAdjust="spacingAndGlyphs" font-size="21" font-weight="600" '
-    'font-family="Georgia, Gelasio, Source Serif 4, Noto Serif, Liberation Serif, serif" fill="{ink}">{name}</text>'
-    "</svg>"
-)
+WORDMARK = Path(__file__).parent / "pictures" / "wordmark.svg"
 OWN = (
     "The link contains the settings and the file’s name, but not the file. Anyone who opens the link must upload "
     "the file."
@@ -86,7 +82,8 @@ def run_app() -> None:
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
-    st.logo(WORDMARK.format(ink=current.theme().ink, name=PRODUCT), size="large")
+    wordmark = Template(WORDMARK.read_text(encoding="utf-8"))
+    st.logo(wordmark.substitute(ink=current.theme().ink), size="large")
     with ExitStack() as st.session_state["fold"]:
         try:
             chosen.run()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned, script
+from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned
 from calib.lessons import place
 from pages.ui import browser, headings, placing, state
 from pages.ui.question import current_question
@@ -17,20 +17,10 @@ from pages.ui.question import current_question
 LOW = 40  # units of the histogram's height, low so that the diagram is large
 
 
-@st.cache_resource
-def _component():
-    return st.components.v2.component(
-        "calibration_explorer_calibrated",
-        html='<div class="root"></div>',
-        css=STYLE.read_text(encoding="utf-8"),
-        js=script(CALIBRATED) + browser.script("moving_diagram"),
-        isolate_styles=False,  # a guess is placed over it (scripts/guess.js)
-    )
-
-
 def over_the_chart(arguments: dict[str, Any]) -> None:
     """Draw the arguments of ``calibrated.js`` over the chart in the container with the key "moving"."""
-    _component()(key="calibrated", data=arguments)
+    # Not isolated, because a guess is placed over it (scripts/guess.js)
+    browser.component("moving_diagram", CALIBRATED, STYLE, isolate=False)(key="calibrated", data=arguments)
 
 
 def axes(label: str) -> None:

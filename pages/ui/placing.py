@@ -13,7 +13,6 @@ from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
 from pages.ui import browser
 
-HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL, ANSWER = "your guess", "the answer"
 OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
@@ -55,7 +54,7 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
     names = ("kind", "at", "begin", "over")
     how = HOW["line" if question.kind == "mark" and question.at is None else question.kind]
     data = {name: getattr(question, name) for name in names} | {"how": how, "label": LABEL}
-    browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
+    browser.component("guess")(key=key, data=data, on_guess_change=given, height="content")
 
 
 def with_ghost(

@@ -8,39 +8,12 @@ a link restores it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from calib.experiments import Experiment
-from pages.ui import state
-
-HTML = """<div class="bar" role="group" aria-label="Play">
-<button type="button" class="back" aria-label="Step back">◀</button>
-<button type="button" class="play">Play</button>
-<button type="button" class="forth" aria-label="Step forward">▶</button>
-<label>Speed <select class="speed"></select></label>
-<span class="said" role="status"></span>
-<small class="note" hidden>Your system asks for reduced motion: use the step buttons.</small></div>"""
-CSS = """
-.bar {display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; color: var(--st-text-color);
-    font: 0.875rem var(--st-font); font-variant-numeric: tabular-nums}
-button, select {font: inherit; padding: 0.25rem 0.75rem; min-height: 2.5rem; color: var(--st-text-color);
-    background: var(--st-background-color); border: 1px solid var(--st-border-color);
-    border-radius: var(--st-button-radius)}
-button {cursor: pointer}
-button:disabled {opacity: 0.45; cursor: default}
-button:focus-visible, select:focus-visible {outline: 2px solid var(--st-link-color)}
-.play {min-width: 5rem}
-small[hidden] {display: none}
-"""
-
-
-@st.cache_resource
-def _component():
-    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    return st.components.v2.component("calibration_explorer_play", html=HTML, css=CSS, js=js)
+from pages.ui import browser, state
 
 
 def frames(experiment: Experiment, last: int | None = None) -> list[Any]:
@@ -79,4 +52,4 @@ def show(experiment: Experiment, values: Sequence[Any], value: Any, ready: bool)
         "index": index,
         "answered": asked if ready else asked - 1,
     }
-    _component()(key=key, data=data, on_step_change=stepped)
+    browser.component("play")(key=key, data=data, on_step_change=stepped)

@@ -6,21 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from calib.export.playground import PLAYGROUND_SETTINGS, STYLE, described, playground_html, script
+from calib.export.playground import PLAYGROUND_SETTINGS, SCRIPTS, STYLE, described, playground_html
 from calib.recipe import Recipe
 from pages.ui import browser, chart, state, tables
 
 PAGE = "playground"
-
-
-@st.cache_resource
-def _component():
-    return st.components.v2.component(
-        "calibration_explorer_playground",
-        html='<div class="root"></div>',
-        css=STYLE.read_text(encoding="utf-8"),
-        js=script() + browser.script("playground"),
-    )
 
 
 def show(recipe: Recipe) -> None:
@@ -31,7 +21,8 @@ def show(recipe: Recipe) -> None:
         found: dict[str, Any] = st.session_state[PAGE].changed or {}
         state.update(**{f"{PAGE}.{name}": found[name] for name in PLAYGROUND_SETTINGS if name in found})
 
-    _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
+    component = browser.component(PAGE, SCRIPTS, STYLE)
+    component(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     chart.caption(
         "Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
         "The data are simulated. If the model is calibrated, 95 % of the bins lie in the grey band. "

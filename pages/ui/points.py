@@ -1,6 +1,6 @@
 """Points to drag in the browser, which updates their numbers at once; dropped points are sent back to Python.
 
-``arithmetic.js`` computes what ``calib`` does (``tests/pages/test_points.py`` runs it), ``picture.js`` draws it.
+``arithmetic.js`` computes what ``calib`` does (``tests/pages/test_points.py`` runs it), ``points.js`` draws it.
 Without JavaScript there is no picture; the tables and fields of the page change the same settings.
 """
 
@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from calib.export.playground import ISOTONIC
-from pages.ui import current, state
+from pages.ui import browser, current, state
 from pages.ui.text import plain
 
-HERE = Path(__file__).parent
-SCRIPTS = (ISOTONIC, HERE / "arithmetic.js", HERE / "picture.js")
-HTML = '<p class="said"></p><svg role="group"></svg><div class="live" role="status"></div>'
+ARITHMETIC = (ISOTONIC, browser.SCRIPTS / "arithmetic.js")
 HOW = (
     "Drag a point, or select it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
     "space bar flips its label."
@@ -34,17 +31,6 @@ class Point:
     y: float | None = None
     label: int | None = None
     rows: int = 1
-
-
-def script(*files: Path) -> str:
-    """Return the text of these files, by default of all."""
-    return "".join(file.read_text(encoding="utf-8") for file in files or SCRIPTS)
-
-
-@st.cache_resource
-def _component():
-    js, css = script(), (HERE / "style.css").read_text(encoding="utf-8")
-    return st.components.v2.component("calibration_explorer_points", html=HTML, css=css, js=js)
 
 
 def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None], **more: Any) -> None:
@@ -70,5 +56,5 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
         "room": state.presenter(),
         "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture has seen
     }
-    _component()(key=name, data=data | more, on_dropped_change=dropped)
+    browser.component("points", ARITHMETIC)(key=name, data=data | more, on_dropped_change=dropped)
     st.caption(plain(HOW))
