@@ -1,8 +1,12 @@
-"""Change four behaviours of the server that have no setting (SECURITY.md).
+"""Change what the server does and has no setting for (SECURITY.md), and ask it for what it tells nobody.
 
 Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. A logged error quotes its
 message, which may quote a cell of the data. If a page of another origin connects, Streamlit asks an Amazon server for
-its own address. It also keeps the sessions of closed tabs, with all their data, until another tab is closed much later.
+its own address. It keeps the sessions of closed tabs, with all their data, until another tab is closed much later, and
+the callbacks of all earlier charts of a session. It collects garbage after every run, or never.
+
+``tests/pages/test_streamlit_internals.py`` has the reason for each private name that this module or the stylesheets and
+scripts use, and fails if the name is gone or no longer needed.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from weakref import WeakKeyDictionary
 import streamlit as st
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
-from streamlit import config, net_util, runtime
+from streamlit import net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib.data import limits
@@ -31,6 +35,7 @@ from calib.data.too_large import HEAD
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
 
+TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
 ENDS = "application/x-ends"  # with "+" and the size of the file of which only the ends are there
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
@@ -180,7 +185,7 @@ def forget_when_closed(session_id: str) -> None:
         return
     manager: Any = runtime.get_instance()._session_mgr
     closed = manager.get_active_session_info(session_id)
-    wait = config.get_option("server.disconnectedSessionTTL") + 1
+    wait = st.get_option("server.disconnectedSessionTTL") + 1
     if closed is not None:
         with suppress(RuntimeError):  # the server itself is ending
             asyncio.get_running_loop().call_later(wait, _forget, manager, closed.session)

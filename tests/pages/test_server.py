@@ -120,7 +120,7 @@ def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
     assert gc.isenabled()
     # What the libraries have made, whatever tests made before and after
     assert gc.get_freeze_count() > 100_000
-    assert not server.config.get_option("runner.postScriptGC")
+    assert not server.st.get_option("runner.postScriptGC")
 
 
 def test_what_only_refers_to_itself_is_found_now_and_then(monkeypatch):
@@ -139,7 +139,7 @@ def manager(monkeypatch):
     made = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=0), None, None, None)
     monkeypatch.setattr(runtime, "exists", lambda: True)
     monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=made))
-    monkeypatch.setattr(server.config, "get_option", {"server.disconnectedSessionTTL": -1}.get)
+    monkeypatch.setattr(server.st, "get_option", {"server.disconnectedSessionTTL": -1}.get)
     return made
 
 

@@ -1,23 +1,32 @@
 """What the pages use of Streamlit although it promises nothing: all of it here, with the reason, and whether it holds.
 
-Tried with Streamlit 1.67 and Starlette 1.10. A failure says what to look at again: a name that is gone, a name used
-without a reason here, or a workaround for something that the library no longer does.
+``TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a name that is
+gone, a name used without a reason here, or a workaround for something that the library no longer does.
 """
 
-import inspect
+import ast
 import re
+import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
+from inspect import getsource as source
 from pathlib import Path
 
-import streamlit
-from starlette.formparsers import MultiPartParser
-from streamlit import net_util
-from streamlit.runtime import memory_session_storage, session_manager
+import pytest
+import streamlit as st
+from starlette import formparsers
+from streamlit import error_util, net_util, runtime
+from streamlit.runtime import app_session, memory_session_storage, websocket_session_manager
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import session_state
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
+from streamlit.web.server import server_util
+
+from pages.ui import server
 
 PAGES = Path(__file__).parents[2] / "pages"
 ADAPTER = PAGES / "ui" / "server.py"  # the only file that knows more of Streamlit than ``st``
@@ -58,24 +67,137 @@ MARKUP = {
     "data-selected": "the chosen button reaches the contrast of WCAG 2.2 in the dark",
     "data-testid": "names what has no class of its own",
     "data-variant": "the chosen button reaches the contrast of WCAG 2.2 in the dark",
+    "data-test-script-state": "the focus goes back once the page is drawn; no event tells when a run has ended",
+    "kind": "answers of a question are read as a list, quiet buttons stand in a line of text",
+    "react-aria-ComboBox": "shows the focus",
+    "react-aria-TextField": "shows the focus",
+    "katex-display": "a formula fits a phone",
+    "token": "the colours of code reach the contrast of WCAG 2.2",
+    "js-plotly-plot": "the chart itself: guesses, swipes and clicks on its legend begin there",
+    "plotly": "the focus of a chart's tools is seen over Plotly's own rule",
+    "modebar": "a chart's tools are one stop of the keyboard",
+    "modebar-btn": "a chart's tools are one stop of the keyboard, and their focus is seen",
+    "modebar-container": "a chart's tools do not cover marks on a phone",
+    "draglayer": "a swipe that begins on a plot scrolls the page",
+    "overplot": "what comes in after a guess is moved, and its axes are not",
+    "trace": "what comes in after a guess is moved",
+    "heatmaplayer": "what comes in after a guess is moved",
+    "contourlayer": "what comes in after a guess is moved",
+    "_fullLayout": "a guess is placed in the units of the axes; Plotly's events do not tell where a plot lies",
+    "_plots": "a guess among the panels of one chart",
+    "_subplots": "a guess among the panels of one chart",
+    "_length": "a guess is placed in the units of the axes",
+    "_offset": "a guess is placed in the units of the axes",
+    "p2d": "a guess is placed in the units of the axes",
+    "p2l": "a guess is placed in the units of the axes",
+    "d2p": "a guess is placed in the units of the axes",
+    "_ev": "a chart that is drawn anew has other events; nothing tells of it",
 }
-"""Class or attribute of Streamlit's own markup → why a stylesheet or a script needs it."""
+"""Class, attribute or property of Streamlit's and Plotly's own pages → why a stylesheet or a script needs it."""
+
+COMMON = {
+    "kind": ("BaseButton", r"\{ref:\w+,kind:\w+,"),
+    "token": ("StreamlitSyntaxHighlighter", r"classes:\[`token`,"),
+    "trace": ("PlotlyChart", r"`trace bars`"),
+    "plotly": ("PlotlyChart", r"classed\(`plotly`"),
+}
+"""Name that many scripts contain → start of the file that draws it, and how it says so."""
+
+OURS = {
+    "area",
+    "ballots",
+    "below",
+    "calibrated",
+    "guess",
+    "moving",
+    "other",
+    "over",
+    "panel",
+    "playground",
+    "right",
+    "untouched",
+}
+"""Classes that our own scripts set; containers of Streamlit with a key of ours begin with st-key-."""
+
+KINDS = {"comment", "keyword", "boolean", "parameter", "string", "number"}
+"""Classes of a token of code."""
+
+
+def text_of(*kinds: str) -> str:
+    files = [path for kind in kinds for path in sorted(PAGES.rglob(f"*.{kind}"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def page_sheets() -> str:
+    """Selectors of the stylesheets of whole pages: those of a component apply to its own HTML alone."""
+    sheets = [path for path in PAGES.rglob("*.css") if not list(PAGES.rglob(f"{path.stem}.html"))]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
+    return re.sub(r"/\*.*?\*/|\d\.\d|\w+: [^;{}]*[;}]", " ", text, flags=re.DOTALL)
+
+
+def dashed(name: str) -> str:
+    """The attribute of a name in ``dataset``."""
+    return "data-" + re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
 def used() -> set[str]:
-    """All names of Streamlit's markup in the stylesheets, scripts and modules of the pages."""
-    files = [path for kind in ("css", "js", "py") for path in PAGES.rglob(f"*.{kind}")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    ours = set(re.findall(r"\.dataset\.(\w+) =|\[data-(drawn)\]", text))
+    """All names of others' markup in the stylesheets, scripts and modules of the pages."""
+    scripts, sheets, text = text_of("js"), page_sheets(), text_of("css", "js", "py")
+    asked = re.findall(r"(?:closest|matches|querySelector(?:All)?)\??\.?\(([\"'`].*)", scripts)
     found = set(re.findall(r"\bst[A-Z]\w+", text)) | set(re.findall(r"\[(data-[a-z-]+)", text))
-    return found - {f"data-{name}" for pair in ours for name in pair}
+    found |= set(re.findall(r"(?<![\w.])\.([A-Za-z][\w-]*)", sheets))
+    found |= {name for each in asked for name in re.findall(r"[\"'`( ,]\.([a-z][\w-]*)(?![\w-]*\()", each)}
+    found |= set(re.findall(r"\[(\w+)=", sheets)) - {"class", "role", "type"}
+    found |= {dashed(name) for name in re.findall(r"\bdataset\??\.(\w+)", scripts)}
+    found |= set(re.findall(r"\.(_[a-z]\w+|[pdl]2[pdl])\b", scripts))
+    components = set(re.findall(r'[\w ]*class="?([\w ]+)', text_of("html")))
+    set_by_us = {dashed(name) for name in re.findall(r"\bdataset\.(\w+) = ", scripts)}
+    keys = {name for name in found if name.startswith("st-key-")}
+    return found - keys - OURS - components - set_by_us - KINDS
 
 
 @cache
-def front_end() -> str:
-    """Streamlit's own scripts, which draw the markup."""
-    scripts = (Path(streamlit.__file__).parent / "static").rglob("*.js")
+def front_end(start: str = "") -> str:
+    """The scripts of Streamlit that draw the markup, with Plotly's among them; ``start`` begins their name."""
+    scripts = (Path(st.__file__).parent / "static").rglob(f"{start}*.js")
     return "".join(path.read_text(encoding="utf-8", errors="ignore") for path in scripts)
+
+
+def drawn(name: str) -> bool:
+    start, pattern = COMMON.get(name, ("", rf"(?<!\w){name}\b"))
+    return re.search(pattern, front_end(start)) is not None
+
+
+def installed() -> dict[str, str]:
+    return {name: ".".join(version(name).split(".")[:2]) for name in server.TRIED}
+
+
+def said() -> str:
+    """What a failure tells of the versions."""
+    return f"tried with {server.TRIED}, installed {installed()}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'document.querySelector(".stOther")',
+        'at.closest(".their-class")',
+        "page.dataset.theirState === 1",
+        "chart._theirs",
+    ],
+)
+def test_the_search_for_names_sees_those_of_scripts(text, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.text_of", lambda *kinds: text)
+    assert used() - set(MARKUP)
+
+
+@pytest.mark.parametrize(
+    "text", [".stMain .theirs {gap: 1px}", "button[their=one] {gap: 1px}", "[data-theirs] {gap: 1px}"]
+)
+def test_the_search_for_names_sees_those_of_stylesheets(text, tmp_path, monkeypatch):
+    (tmp_path / "page.css").write_text(text)
+    monkeypatch.setattr(f"{__name__}.PAGES", tmp_path)
+    assert [name for name in used() if "their" in name]
 
 
 def test_every_name_of_the_markup_that_is_used_has_its_reason_here():
@@ -83,7 +205,8 @@ def test_every_name_of_the_markup_that_is_used_has_its_reason_here():
 
 
 def test_streamlit_still_draws_what_stylesheets_and_scripts_look_for():
-    assert [name for name in MARKUP if not re.search(rf"\b{name}\b", front_end())] == []
+    gone = {name: reason for name, reason in MARKUP.items() if not drawn(name)}
+    assert gone == {}, f"{said()}: look at what each reason names"
 
 
 def test_one_file_alone_knows_more_of_streamlit_than_its_face():
@@ -94,26 +217,110 @@ def test_one_file_alone_knows_more_of_streamlit_than_its_face():
     assert files == [ADAPTER]
 
 
-def test_uploads_would_still_go_to_disk_and_streamlit_still_uses_this_parser():
-    fresh = inspect.getsource(MultiPartParser)
-    assert re.search(r"spool_max_size\s*(:\s*int)?\s*=\s*\d", fresh), version("starlette")
-    assert "max_size=self.spool_max_size" in fresh
+def test_the_oldest_streamlit_allowed_is_the_one_tried():
+    requirements = (PAGES.parent / "requirements.txt").read_text(encoding="utf-8")
+    assert re.search(r"^streamlit>=([\d.]+)", requirements, re.MULTILINE)[1] == server.TRIED["streamlit"]
+    if installed() != server.TRIED:
+        reasons = "; ".join(dict.fromkeys(MARKUP.values()))
+        warnings.warn(f"{said()}: try what no test sees, then change TRIED: {reasons}", stacklevel=1)
 
 
-def test_streamlit_would_still_ask_a_server_for_its_own_address():
-    assert "amazonaws" in inspect.getsource(net_util)
+def spools() -> bool:
+    fresh = source(formparsers.MultiPartParser)
+    to_disk = re.search(r"spool_max_size\s*(:\s*int)?\s*=\s*\d", fresh)
+    return bool(to_disk) and "max_size=self.spool_max_size" in fresh
+
+
+def keeps_callbacks() -> bool:
+    widgets = SessionState()._new_widget_state
+    known = isinstance(widgets, WStates) and widgets.widget_metadata == widgets.states == {}
+    return known and "widget_metadata" in source(session_state)
+
+
+def lists_sessions() -> bool:
+    wanted = ("get_active_session_info", "list_sessions")
+    manager = websocket_session_manager.WebsocketSessionManager
+    return all(hasattr(manager, name) for name in wanted) and "self._session_mgr =" in source(runtime.runtime)
+
+
+PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
+    "MultiPartParser": ("uploads stay in memory; no setting keeps them from the disk", spools),
+    "on_headers_finished": (
+        "an upload too large for memory is cut when it begins",
+        lambda: (
+            "self._current_part.file = UploadFile(" in source(formparsers.MultiPartParser.on_headers_finished)
+        ),
+    ),
+    "_current_part": (
+        "an upload too large for memory is cut when it begins",
+        lambda: (
+            "self._current_part.file = UploadFile(" in source(formparsers.MultiPartParser.on_headers_finished)
+        ),
+    ),
+    "net_util": (
+        "Streamlit asks an Amazon server for its own address when another origin connects",
+        lambda: "amazonaws" in source(net_util) and "net_util.get_external_ip" in source(server_util),
+    ),
+    "streamlit.error_util": (
+        "it logs errors with their messages, which may quote data",
+        lambda: error_util._LOGGER.name in server.LOGGERS and "exc_info=ex" in source(error_util),
+    ),
+    "get_script_run_ctx": (
+        "the name of the session, which st.context does not tell",
+        lambda: "session_id" in ScriptRunContext.__annotations__ and not hasattr(st.context, "session_id"),
+    ),
+    "_state": (
+        "widgets of a session; st.session_state has their values alone",
+        lambda: "_state" in SafeSessionState.__annotations__,
+    ),
+    "_new_widget_state": ("callbacks of earlier charts, and values of unknown widgets", keeps_callbacks),
+    "_key_id_mapper": (
+        "the latest chart of a key",
+        lambda: hasattr(SessionState()._key_id_mapper, "get_id_from_key"),
+    ),
+    "runtime": (
+        "sessions of closed tabs, of which no event tells",
+        lambda: hasattr(runtime, "exists") and hasattr(runtime, "get_instance"),
+    ),
+    "_session_mgr": ("sessions of closed tabs are emptied", lists_sessions),
+    "_session_storage": (
+        "sessions of closed tabs are emptied",
+        lambda: "self._session_storage = " in source(websocket_session_manager),
+    ),
+    "_cache": (
+        "it lets the session of a closed tab go only when another one is closed",
+        lambda: "self._cache: MutableMapping[str, SessionInfo] = TTLCache(" in source(memory_session_storage),
+    ),
+    "_fragment_storage": (
+        "parts of a closed tab's page hold its data",
+        lambda: "self._fragment_storage" in source(app_session) and hasattr(MemoryFragmentStorage(), "clear"),
+    ),
+}
+"""Private name that server.py uses → why, and whether the library still has it and offers nothing instead."""
+
+
+def private_names() -> set[str]:
+    tree = list(ast.walk(ast.parse(ADAPTER.read_text(encoding="utf-8"))))
+    modules = ("streamlit", "streamlit.runtime.scriptrunner", "starlette.formparsers")
+    imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module in modules]
+    attributes = [node for node in tree if isinstance(node, ast.Attribute)]
+    of_others = {
+        node.attr for node in attributes if not (isinstance(node.value, ast.Name) and node.value.id == "self")
+    }
+    private = {name for name in of_others if re.match("_[a-z]", name) or name == "on_headers_finished"}
+    imported = {each.name for node in imports for each in node.names}
+    return imported | private | set(server.LOGGERS) - {server.LOGGER}
+
+
+def test_every_private_name_of_the_adapter_has_its_reason_here():
+    assert private_names() == set(PRIVATE)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_private_name_is_still_there_and_nothing_public_replaces_it(name):
+    reason, holds = PRIVATE[name]
+    assert holds(), f"{said()}: look at {name} in server.py, whose reason is: {reason}"
 
 
 def test_streamlit_still_searches_for_garbage_after_a_run():
-    assert "gc.collect" in inspect.getsource(script_runner)
-
-
-def test_closed_sessions_are_still_kept_in_the_places_that_are_emptied():
-    assert "TTLCache" in inspect.getsource(memory_session_storage)
-    assert "get_active_session_info" in inspect.getsource(session_manager)
-    state = SessionState()
-    assert isinstance(state._new_widget_state, WStates)
-    assert state._new_widget_state.widget_metadata == state._new_widget_state.states == {}
-    assert hasattr(state._key_id_mapper, "get_id_from_key")
-    assert hasattr(MemoryFragmentStorage(), "clear")
-    assert "widget_metadata" in inspect.getsource(session_state)
+    assert "gc.collect" in source(script_runner)
