@@ -153,8 +153,10 @@ def _lane(
     if found.runs is not None:
         figure.add_trace(_splits(found.runs, lane, mark).update(on))
     if not np.isfinite(row.value):
+        what = "infinite" if np.isinf(row.value) or row.metric == "log_loss" else "not defined"
+        why = f"{what} in {counted(row.unknown, 'split')}" if found.runs is not None else what
         figure.add_annotation(
-            text=_unknown(row, found), x=0, y=lane, xref=on["xaxis"], yref=on["yaxis"], showarrow=False,
+            text=why, x=0, y=lane, xref=on["xaxis"], yref=on["yaxis"], showarrow=False,
             **({"xanchor": "left", "xshift": 8} if abs(ends[0]) < ends[1] else {"xanchor": "right", "xshift": -8}),
             font={"color": theme.muted, "size": 12},
         )  # fmt: skip
@@ -183,12 +185,6 @@ def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
         hovertemplate="split with seed %{customdata}: %{x:.3g}<extra></extra>",
         marker={"color": rgba(mark.color, 0.45), "symbol": mark.symbol, "size": 6},
     )
-
-
-def _unknown(row: Any, found: Differences) -> str:
-    """Explain why there is no mark: an infinite or undefined score."""
-    what = "infinite" if np.isinf(row.value) or row.metric == "log_loss" else "not defined"
-    return f"{what} in {counted(row.unknown, 'split')}" if found.runs is not None else what
 
 
 def interval_text(row: Any) -> str:

@@ -172,7 +172,10 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     """Draw a square scatter plot on fixed axes, with the marginal histograms outside its top and right edge."""
     figure, axis = go.Figure(layout=_layout(theme)), record.axis
     figure.add_trace(diagonal(theme))
-    values, hovertext = record.marks.value, _hovertext(record)
+    pairs = np.stack([record.marks.x, record.marks.y], axis=1)
+    pairs = pairs if axis is None else expit(pairs)
+    hovertext = [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in pairs.tolist()]
+    values = record.marks.value
     limits = (
         (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
     )
@@ -191,13 +194,6 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
         mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, hovertext)
     )
     return figure
-
-
-def _hovertext(record: Pairs) -> list[str]:
-    """Return p0 and p1 of each mark for readers."""
-    pairs = np.stack([record.marks.x, record.marks.y], axis=1)
-    pairs = pairs if record.axis is None else expit(pairs)
-    return [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in pairs.tolist()]
 
 
 def _margin(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,13 +70,14 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
     InputError
         If there are none: no calibration set, or a new fit for every row.
     """
-    fitted = _single(evaluation.fitted(METHOD))
+    fitted = evaluation.fitted(METHOD)
     if evaluation.recipe.placement == "full":
         raise InputError(
             "Full Venn–Abers has no step curves, because it refits the model for every row: p0 and p1 are not "
             "functions of one score. See “Explain one prediction” for the fits of a single row."
         )
-    curves = tuple(one.step_curves() for one in fitted)
+    # one calibrator per training part, or one per fold of a cross-calibrated part
+    curves = tuple(one.step_curves() for each in fitted for one in getattr(each, "folds", (each,)))
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     chosen = None if row is None else float(evaluation.scores[position_of(evaluation, row)])
     steps = sum(len(curve.p0) for curve in curves)
@@ -95,12 +95,6 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
         f"steps, gap from {number(float(min(gap.min() for gap in gaps)))} to "
         f"{number(float(max(gap.max() for gap in gaps)))}.",
     )
-
-
-def _single(fitted: tuple[Any, ...]) -> Iterator[Any]:
-    """Yield every Venn–Abers calibrator: one per training part, or one per fold of a cross-calibrated part."""
-    for calibrator in fitted:
-        yield from getattr(calibrator, "folds", (calibrator,))
 
 
 def _caption(evaluation: Evaluation, curves: int) -> str:
