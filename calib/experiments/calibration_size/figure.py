@@ -92,7 +92,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     n_train = found.settings["n_train"]
     needs = _needs(rows, measure, n_train) if measure in ("tce", "ece", "brier") else ""
     other = measure != "tce" or base != "tuned"
-    sight = _sight(rows, measure)
+    # the range of the vertical axis, without the first and largest errors
+    sight = span(rows if much else rows[rows["share"] >= IN_SIGHT], measure, from_zero=much)
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
@@ -111,12 +112,6 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         range=sight,
         above=above,
     )
-
-
-def _sight(rows: pd.DataFrame, measure: str) -> list[float]:
-    """Return the range of the vertical axis, without the first and largest errors."""
-    much = measure in MUCH
-    return span(rows if much else rows[rows["share"] >= IN_SIGHT], measure, from_zero=much)
 
 
 def _above(rows: pd.DataFrame, measure: str, top: float, n_train: int) -> str:

@@ -57,7 +57,9 @@ def one_repetition(
         size = round(share * n_train)
         tables.append(calibrated.table(size).assign(share=share))
         if i == 0 or round(share / EVERY, 6).is_integer():
-            everything = _joined(data.train, data.calibration(share))
+            train, more = data.train, data.calibration(share)
+            X, y = pd.concat([train.X, more.X], ignore_index=True), np.concatenate([train.y, more.y])
+            everything = Dataset(train.name, X, y)
             tables.append(baselines(everything, data.test, found, seed).assign(share=share))
     return pd.concat(tables)
 
@@ -70,10 +72,6 @@ def sweep(repetition: int, random_state: int, n_train: int = 800, n_test: int = 
 def case(mixture: int) -> str:
     """Return the name of a search."""
     return f"size {mixture}"
-
-
-def _joined(one: Dataset, other: Dataset) -> Dataset:
-    return Dataset(one.name, pd.concat([one.X, other.X], ignore_index=True), np.concatenate([one.y, other.y]))
 
 
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:

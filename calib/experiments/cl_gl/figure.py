@@ -90,10 +90,6 @@ def _scale(theme: Theme) -> list[list[Any]]:
     return [[0, theme.negative], [0.5, theme.paper], [1, theme.positive]]
 
 
-def _square(plane: Plane, values: np.ndarray, digits: int = 3) -> list[list[float]]:
-    return np.round(values.reshape(len(plane.x2), len(plane.x1)), digits).tolist()
-
-
 def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
     """Draw the first training rows; only the first panel has legend entries."""
     X, y = plane.X[: _shown(plane)], plane.y[: _shown(plane)]
@@ -129,7 +125,8 @@ def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
         ("Predicted", point.grid_p, {"xaxis": "x2", "yaxis": "y2"}),
     ):
         place = {"name": name, "x": np.round(plane.x1, 4), "y": np.round(plane.x2, 4), **axes}
-        common = place | {"z": _square(plane, values)}
+        z = np.round(values.reshape(len(plane.x2), len(plane.x1)), 3).tolist()
+        common = place | {"z": z}
         figure.add_heatmap(
             **common,
             colorscale=_scale(theme),
