@@ -146,7 +146,9 @@ class Spline(ScoreCalibrator):
             return
         self.knots_ = _knots(tied.scores, self.knots)
         self.penalty_ = _cross_validated(tied, self.knots_) if self.penalty is None else float(self.penalty)
-        self.values_, self.bounded_ = _fitted(tied, self.knots_, self.penalty_)
+        shapes = _shapes(self.knots_)
+        beta, self.bounded_ = _penalised_fit(_curve(self.knots_, tied.scores) @ shapes, tied, self.penalty_)
+        self.values_ = shapes @ beta
 
     def _notes(self) -> tuple[str, ...]:
         turns = () if len(self.knots_) == 1 else turn_notes(*_turning_points(self._interpolant))
@@ -221,13 +223,6 @@ def _curve(knots: Array, x: Array) -> Array:
         share = (x - knots[0]) / (knots[1] - knots[0])
         return np.column_stack([1 - share, share])
     return NaturalSpline(knots).columns(x)
-
-
-def _fitted(tied: Tied, knots: Array, penalty: float) -> tuple[Array, bool]:
-    """Return values at the knots (k,) that minimise the penalised mean log loss, and whether there is no minimum."""
-    shapes = _shapes(knots)
-    beta, bounded = _penalised_fit(_curve(knots, tied.scores) @ shapes, tied, penalty)
-    return shapes @ beta, bounded
 
 
 def _penalised_fit(

@@ -99,7 +99,10 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Return the view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
     stated = stated_shares(recipe, fitted.dataset)
     whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
-    make = _existing_predictions if _needs_no_holdout(recipe, fitted.dataset) else _calibrated
+    # Existing predictions that no calibrator changes need no held-out rows.
+    unchanged = recipe.calibrators == ("none",) and not recipe.base_rates
+    existing = fitted.dataset.predictions and unchanged and SPLITS[recipe.split].drawn
+    make = _existing_predictions if existing else _calibrated
     joint = once(
         fitted,
         ("joint", make.__name__, whole.digest("calibrate")),
@@ -115,12 +118,6 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
         )
     joint = joint.with_view(recipe)
     return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
-
-
-def _needs_no_holdout(recipe: Recipe, data: Dataset) -> bool:
-    """Tell whether existing predictions are evaluated without a calibrator, so that no rows need be held out."""
-    alone = recipe.calibrators == ("none",) and not recipe.base_rates
-    return data.predictions and alone and SPLITS[recipe.split].drawn
 
 
 def _existing_predictions(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:

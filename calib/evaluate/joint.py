@@ -477,7 +477,8 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
     names = ("wrong", "right") if k == TOP else (f"not {joint.names[int(k)]}", joint.names[int(k)])
     data = whole.dataset
     if k == TOP:
-        calibrated_on, came = _most_probable(whole.calibration_scores, whole.calibration_y)
+        calibrated_on = whole.calibration_scores.max(axis=1, initial=0.0)
+        came = whole.calibration_scores.argmax(axis=1) == whole.calibration_y
     else:
         calibrated_on, came = whole.calibration_scores[:, int(k)], whole.calibration_y == k
     found = replace(
@@ -519,11 +520,6 @@ def scored_class(evaluation: Evaluation, tests: Scored) -> Scored:
     k = evaluation.joint.column(evaluation.recipe.view_class)
     by_fold = None if tests.by_fold is None else tests.by_fold[:, :, k]
     return replace(tests, scores=tests.scores[:, k], by_fold=by_fold)
-
-
-def _most_probable(P: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the confidence (n,) of rows P (n, K), and whether their most probable class was right."""
-    return P.max(axis=1, initial=0.0), P.argmax(axis=1) == y
 
 
 def _of_class(one: Predictions, y: np.ndarray, each: np.ndarray, chosen: np.ndarray) -> Predictions:

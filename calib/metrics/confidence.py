@@ -142,11 +142,8 @@ def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
     share = rows.mean(values)
     if rows.single_cluster:
         return UNKNOWN
-    return _wilson(share, _equivalent_draws(rows, share, values), rows.quantile(level))
-
-
-def _wilson(share: float, n: float, quantile: float) -> Ends:
-    low, high = binomial_interval(share * n, n, quantile=quantile)
+    n = _equivalent_draws(rows, share, values)
+    low, high = binomial_interval(share * n, n, quantile=rows.quantile(level))
     return float(low), float(high)
 
 

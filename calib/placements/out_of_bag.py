@@ -65,7 +65,9 @@ class OutOfBag(Placement):
         refuse_without_bagging(last_step(self.estimator))
         self.model, self._matrix = self._train(X, y, watch.within(0.0, 0.9), self.rows.weight, **self._bags())
         self.ensemble = ensemble_of(last_step(self.model))
-        self._seed = int(np.random.default_rng(_entropy(self.random_state)).integers(2**63))
+        state = self.random_state
+        entropy = state.randint(2**31 - 1) if hasattr(state, "randint") else state
+        self._seed = int(np.random.default_rng(int(entropy)).integers(2**63))
         bag = in_bag(self.ensemble)
         scores = mean_out_of_bag(self.ensemble, self._matrix, bag, np.arange(len(y)), watch.within(0.9, 1.0))
         self.index = np.flatnonzero(~np.isnan(scores.reshape(len(y), -1)).any(axis=1))
@@ -189,7 +191,3 @@ class RankMap:
     """Rank calibrator for out-of-bag placements: an isotonic map of Borda scores, which the placement computes."""
 
     isotonic: Isotonic
-
-
-def _entropy(random_state: Any) -> int:
-    return int(random_state.randint(2**31 - 1)) if hasattr(random_state, "randint") else int(random_state)

@@ -88,8 +88,10 @@ class InTime(Splitter):
         """Hold out the rows from moment ``begin`` up to, but not including, moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
+            first = moments[begin]
+            written = np.datetime_as_string(first, "D") if isinstance(first, np.datetime64) else f"{first:g}"
             raise InputError(
-                f"data_params.gap: a gap of {self.gap:g} before the first held-out row ({_written(moments[begin])}) "
+                f"data_params.gap: a gap of {self.gap:g} before the first held-out row ({written}) "
                 "leaves no training rows. Choose a smaller gap, or a smaller test share."
             )
         return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
@@ -115,12 +117,6 @@ def _before(moment: Any, gap: float) -> Any:
     if not isinstance(moment, np.datetime64):
         return moment - gap
     return moment.astype("datetime64[ns]") - np.timedelta64(round(gap * DAY), "ns")
-
-
-def _written(moment: Any) -> str:
-    return (
-        str(np.datetime_as_string(moment, unit="D")) if isinstance(moment, np.datetime64) else f"{moment:g}"
-    )
 
 
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:

@@ -133,7 +133,9 @@ class Store:
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
         with _readable(name):
-            _check_whole(store._db)
+            (answer,) = store._db.execute("PRAGMA quick_check(1)").fetchone()
+            if answer != "ok":
+                raise sqlite3.DatabaseError(answer)
             _check_tables(store._db, name)
         store._db.execute("PRAGMA foreign_keys = ON")
         return store
@@ -400,12 +402,6 @@ def _readable(name: Path | str) -> Iterator[None]:
         raise
     except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
         raise InputError(f"{name} is damaged ({error}). Use a backup copy of the file.") from None
-
-
-def _check_whole(db: sqlite3.Connection) -> None:
-    (answer,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if answer != "ok":
-        raise sqlite3.DatabaseError(answer)
 
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:
