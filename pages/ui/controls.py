@@ -421,25 +421,22 @@ def _judged_on(recipe: Recipe) -> None:
 
 def _calibrators(recipe: Recipe) -> None:
     st.header("Calibrators", anchor=False)
+    if evaluations.joint(recipe):  # also those of all classes, but none that needs a table
+        offered = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
+    else:
+        offered = list(dict.fromkeys([*CALIBRATORS, *recipe.calibrators]))
     control(
         st.multiselect,
         "calibrators",
         list(recipe.calibrators),
         recipe.label("calibrators"),
-        _offered_calibrators(recipe),
+        offered,
         and_then=partial(with_calibrators, recipe),
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
         help=recipe.parameter("calibrators").help,
     )
-
-
-def _offered_calibrators(recipe: Recipe) -> list[str]:
-    """Return the calibrators to offer; with K classes also those of all classes, without those that need a table."""
-    if not evaluations.joint(recipe):
-        return list(dict.fromkeys([*CALIBRATORS, *recipe.calibrators]))
-    return [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
 
 
 def _calibrator_settings(recipe: Recipe) -> None:

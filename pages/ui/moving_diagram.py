@@ -47,7 +47,9 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     arguments: dict[str, Any] = {"alt": alt}
     if keys:
         marks = marks_of(evaluation, keys, part=part or (0, 1))
-        dotted = f"Dotted: {label_of(keys[0]).lower()}." if _has_a_line(marks["curves"][0]) else ""
+        # two neighbouring points with enough rows
+        has_a_line = any(one[2] and other[2] for one, other in pairwise(marks["curves"][0]))
+        dotted = f"Dotted: {label_of(keys[0]).lower()}." if has_a_line else ""
         arguments = (
             marks
             | {"calibrates": label_of(keys[-1]), "words": ["", dotted]}
@@ -56,8 +58,3 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     if ghost := current_question().ghost:
         arguments["guess"] = placing.drawn(ghost)
     over_the_chart(arguments | {"under": LOW})
-
-
-def _has_a_line(curve: list[list[float]]) -> bool:
-    """Tell whether two neighbouring points of a curve have enough rows, so that a line joins them."""
-    return any(one[2] and other[2] for one, other in pairwise(curve))

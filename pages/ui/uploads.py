@@ -111,7 +111,8 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
     try:
         return read(_whole(file), file.name)
     except TooLargeError as error:
-        way = way_out(*_ends(file))
+        content = file.getvalue()
+        way = way_out(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
         reason = about_file(file.name, DataError(error.message, way.remedy if way.query else error.remedy))
         state.say_with_query(f"{reason}{still}", way.query)
     except InputError as error:
@@ -129,12 +130,6 @@ def _whole(file: Any) -> bytes:
     if int(size) > LIMIT:
         raise TooLargeError(f"The file has {in_words(int(size))}, but the limit is {in_words(LIMIT)}.", FEWER)
     raise TooLargeError("The server has too little memory for this file now.", f"{FEWER} {LATER}")
-
-
-def _ends(file: Any) -> tuple[bytes, str, bytes]:
-    """The first and last bytes of a file, and its name between them."""
-    content = file.getvalue()
-    return content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :]
 
 
 @dataclass

@@ -19,7 +19,6 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.study.papers.ten_setups import (
-    PaperFinding,
     as_in_the_paper,
     bagged,
     departures,
@@ -189,7 +188,10 @@ def beside_the_paper(table: pd.DataFrame) -> None:
     """Draw the results that the paper found over 22 data sets beside those on these data."""
     found = findings(table)
     if found:
-        headings.heading(_how_many(found))
+        held = sum(one.holds for one in found)
+        headings.heading(
+            f"{held or 'None'} of the paper's {len(found)} results {'holds' if held < 2 else 'hold'} here"
+        )
         shown = pd.DataFrame(
             {
                 "Here": ["confirmed" if one.holds else "not confirmed" for one in found],
@@ -202,11 +204,6 @@ def beside_the_paper(table: pd.DataFrame) -> None:
             "A single data set can differ from the mean over many data sets. Therefore a result that is not confirmed "
             "here does not contradict the paper. The numbers are compared without regard to sampling variability."
         )
-
-
-def _how_many(found: list[PaperFinding]) -> str:
-    held = sum(one.holds for one in found)
-    return f"{held or 'None'} of the paper's {len(found)} results {'holds' if held < 2 else 'hold'} here"
 
 
 def notes(evaluations: dict[str, Evaluation]) -> None:

@@ -414,15 +414,11 @@ def _over_rows(found: Differences | None) -> None:
         chart.show("differences", found, key="differences_rows")
 
 
-def _repeats_key(evaluation: Evaluation) -> tuple:
-    recipe = evaluation.recipe.replace(evaluation="holdout")
-    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.setting("reliability.repeats")
-
-
 def _repeats(evaluation: Evaluation) -> OtherSplits | None:
     """Return the repeated splits: at once if that is quick, else after a click."""
-    recipe, key = evaluation.recipe, _repeats_key(evaluation)
+    recipe = evaluation.recipe
     repeats = recipe.setting("reliability.repeats")
+    key = evaluation.dataset.digest, recipe.replace(evaluation="holdout").digest("calibrate"), repeats
     folds = recipe.folds if recipe.evaluation == "folds" else 1
     seconds = evaluation.seconds / folds * repeats
     if not jobs.may_begin("repeats", key, "Other splits", jobs.price(repeats, seconds), seconds):

@@ -385,13 +385,9 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     if row is not None:
         label = plain(class_named(tree.classes[int(tree.labels[position])]))
         st.markdown(f"**The path of row {row}**, {ROW_ROLES[tree.roles[position]]} in {label}")
-        _table(
-            tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
-        )
-
-
-def _conditions(tree: GrownTree, row: int) -> list[str]:
-    return [tree.nodes[i].condition or "every row" for i in tree.path_of(row)]
+        way = tree.path_of(row)
+        conditions = [tree.nodes[i].condition or "every row" for i in way]
+        _table(tree.table(way).drop(columns="rule").assign(condition=conditions), "way")
 
 
 def rules(tree: GrownTree) -> None:

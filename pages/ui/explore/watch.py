@@ -65,7 +65,9 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     if not evaluation.predictions:
         st.info("There is nothing to watch: choose a calibrator in the sidebar that works on these scores.")
         return None
-    key = _watched(evaluation, recipe)
+    keys = list(evaluation.predictions)
+    preferred = recipe.setting("watch.calibrator")
+    key = preferred if preferred in keys else keys[0]
     options = recipe.given("watch", "alpha", "horizon", "skip_unlabelled")
     known = ("watch", key, *sorted(options.items()))
     try:
@@ -76,13 +78,6 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
         st.info(plain(error))
         controls(recipe)
         return None
-
-
-def _watched(evaluation: Evaluation, recipe: Recipe) -> str:
-    """Return the monitored calibrator: the chosen one, or the first."""
-    keys = list(evaluation.predictions)
-    preferred = recipe.setting("watch.calibrator")
-    return preferred if preferred in keys else keys[0]
 
 
 def headline(seen: OverTime, evaluation: Evaluation) -> None:

@@ -55,11 +55,8 @@ def links(keys: Iterable[str]) -> str:
 
 
 def _link(text: str, term: Term) -> str:
-    return f'[{text}]({PAGE}#{term.anchor} "{_hint(term)}")'
-
-
-def _hint(term: Term) -> str:
-    return term.meaning.replace('"', "”")
+    hint = term.meaning.replace('"', "”")
+    return f'[{text}]({PAGE}#{term.anchor} "{hint}")'
 
 
 def listed() -> None:

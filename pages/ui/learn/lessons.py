@@ -168,17 +168,16 @@ def _question(step: Step, question: Question) -> None:
             _ask(step, question)
         elif guess.answer:
             _feedback(step, question, guess)
-        elif state.guesses_first():
-            _skipped(step, question)
+        elif state.guesses_first():  # but not guessed
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"{_the_answer(question)} {plain(question.told)}".strip())
+                _offer_again(step)
     answered = st.session_state.get("answered", 0)
-    browser.keep_focus("step", answered, _next_stop(step), still=True, seen=".st-key-asked")
-
-
-def _next_stop(step: Step) -> str:
-    """Return the selector of the next keyboard focus, after an answer or a question asked again."""
-    return (
+    # after an answer, or a question asked again
+    focus = (
         ".st-key-answers_answer [role=radio]" if _waits(step) else ".st-key-lesson_moves button[kind=primary]"
     )
+    browser.keep_focus("step", answered, focus, still=True, seen=".st-key-asked")
 
 
 def _ask(step: Step, question: Question) -> None:
@@ -204,13 +203,6 @@ def _feedback(step: Step, question: Question, guess: Guess) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         right = question.is_right(guess.answer, guess.placed)
         asking.feedback(step.place, _reply(question, guess.answer, guess.placed), right)
-        _offer_again(step)
-
-
-def _skipped(step: Step, question: Question) -> None:
-    """Tell the answer to a reader who has not guessed."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{_the_answer(question)} {plain(question.told)}".strip())
         _offer_again(step)
 
 
@@ -431,7 +423,8 @@ def _listed(lesson: Lesson) -> None:
         f"{':green[:material/check_circle: Done]' if done else ''} :gray[{lesson.minutes} minutes]",
         width="content",
     )
-    kind = "primary" if lesson.key == _next_lesson() else "secondary"
+    next_lesson = next((key for key in LESSONS if key not in _done()), None)
+    kind = "primary" if lesson.key == next_lesson else "secondary"
     if st.button("Repeat" if done else "Start", key=f"start_{lesson.key}", type=kind):
         open_step(lesson, 1)
     with st.popover(
@@ -452,8 +445,3 @@ def _done() -> set[str]:
 def _remember_done() -> None:
     """Let the browser keep the lessons that are done; add those that it has kept."""
     _done().update(LESSONS.keys() & browser.lessons_done(_done()))
-
-
-def _next_lesson() -> str | None:
-    """Return the first lesson that is not done."""
-    return next((key for key in LESSONS if key not in _done()), None)

@@ -278,22 +278,19 @@ def headline(summary: MetricSummary, found: Opened) -> None:
         return
     ranks, rates, friedman = summary.average_ranks, summary.win_rates, summary.friedman
     winners = leading(-rates["mean"])
+    rate = rates.loc[winners[0]]
+    mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
+    best = mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
     with headings.rows():
         for label, value, whose in (
             ("Best average rank", brief(ranks.min()), listed(leading(ranks), 2)),
-            ("Highest win-rate", _with_interval(rates.loc[winners[0]]), listed(winners, 2)),
+            ("Highest win-rate", best, listed(winners, 2)),
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
             st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off")
     ends = "" if rates["lower"].isna().all() else "[low, high]: 95 % interval over data sets. "
     st.caption(plain(f"{ends}{friedman_line(summary)}"))
-
-
-def _with_interval(rate: pd.Series) -> str:
-    """Write a win-rate with its interval, if there is one."""
-    mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
-    return mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
 
 
 def _say(notes: Sequence[str]) -> None:
