@@ -242,7 +242,10 @@ def serve(
     open_browser
         See ``explore``.
     """
-    token, port = secrets.token_urlsafe(32), _free_port()
+    token = secrets.token_urlsafe(32)
+    with socket.socket() as probe:  # finds a free port
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     recipe = Recipe(data=f"upload:{digest(content)}", file=name, **said).to_json() if said else None
     process, said_last = _start(port)
     header = {"token": token, "name": name, "size": len(content), "recipe": recipe}
@@ -352,12 +355,6 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, said: deque[str]) -> 
             time.sleep(0.05)
     process.kill()
     raise InputError(f"The dashboard did not start. {''.join(said).strip() or 'It did not answer in time.'}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _in_notebook() -> bool:

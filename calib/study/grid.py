@@ -147,17 +147,14 @@ def _fits(
         )
     fits: dict[str, list[Setup]] = {}
     for setup in protocol.chosen(setups):
-        most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
+        own = setup.splits.repeats
+        most = own if repeats is None else repeats
+        if own != protocol.splits.repeats:  # its own number (16 of full Venn–Abers beside 100) is a limit
+            most = min(most, own)
         splits = replace(setup.splits, repeats=most, folds=folds or setup.splits.folds)
         setup = replace(setup, splits=splits)
         fits.setdefault(setup.fit_key(), []).append(setup)
     return [tuple(group) for group in fits.values()]
-
-
-def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
-    """Return a setup's repeats; one with its own number (16 of full Venn–Abers beside 100) keeps at most that."""
-    limit = setup.splits.repeats
-    return min(repeats, limit) if limit != protocol.splits.repeats else repeats
 
 
 def check_rows_for(splits: Splits, data: Dataset) -> None:
