@@ -16,7 +16,7 @@ from calib.evaluate import Evaluation, Fitted, scored_class
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError, moved_rows, place_of
 from calib.placements.adjusted import unadjusted
-from calib.placements.cv import merge_folds
+from calib.placements.cross_validation import merge_folds
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"

@@ -92,7 +92,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
 from calib.placements.adjusted import Adjusted, unadjusted
-from calib.placements.cv import FoldCalibrators
+from calib.placements.cross_validation import FoldCalibrators
 from calib.placements.out_of_bag import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1

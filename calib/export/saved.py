@@ -17,7 +17,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import outside_range
 from calib.placements.adjusted import Adjusted
 from calib.placements.base import Outcome
-from calib.placements.cv import FoldCalibrators, merge_folds
+from calib.placements.cross_validation import FoldCalibrators, merge_folds
 
 # Inputs with several scores per row, and the source of each score
 ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model", "probabilities": "class"}

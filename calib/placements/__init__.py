@@ -3,7 +3,7 @@
 from types import MappingProxyType
 
 from calib.placements.base import Outcome, Placement, Scored
-from calib.placements.cv import CrossFit
+from calib.placements.cross_validation import CrossFit
 from calib.placements.full import Full
 from calib.placements.none import NoPlacement
 from calib.placements.out_of_bag import OutOfBag, OutOfBagWhole

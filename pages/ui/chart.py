@@ -31,7 +31,7 @@ from pages.ui import (
     headings,
     jobs,
     lesson_layout,
-    placing,
+    placed_guess,
     server,
     session_cache,
     state,
@@ -226,7 +226,7 @@ def _pictures(
             content = without_data(content, isinstance(panel, Finding), current_question().kept)
         elif ghost is not None:
             scale = 1 if grid is None else IN_A_ROOM
-            content = placing.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
+            content = placed_guess.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
         if role == "beside":
             content = without_grey_names(content)
         if block == "strip":

@@ -11,7 +11,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned
 from calib.lessons import place
-from pages.ui import browser, headings, placing, state
+from pages.ui import browser, headings, placed_guess, state
 from pages.ui.question import current_question
 
 LOW = 40  # units of the histogram's height, low so that the diagram is large
@@ -56,5 +56,5 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
             | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
         )
     if ghost := current_question().ghost:
-        arguments["guess"] = placing.drawn(ghost)
+        arguments["guess"] = placed_guess.drawn(ghost)
     over_the_chart(arguments | {"under": LOW})

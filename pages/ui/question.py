@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calib.lessons import narrowing
-from pages.ui import placing
+from pages.ui import placed_guess
 
 
 @dataclass
@@ -38,7 +38,7 @@ class PosedQuestion:
     empty: bool = False
     kept: Collection[str] = ()
     draw_answers: Callable[[], None] | None = None
-    ghost: placing.Ghost | None = None
+    ghost: placed_guess.Ghost | None = None
     finding: str = ""
     picture: Mapping[str, Any] = field(default_factory=dict)
 

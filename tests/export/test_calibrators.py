@@ -40,7 +40,7 @@ from calib.export.calibrators import FORMAT
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.placements.adjusted import Adjusted
-from calib.placements.cv import CrossFit
+from calib.placements.cross_validation import CrossFit
 from calib.sources import load
 from tests.test_joint_recipe import DATA as JOINT_DATA
 from tests.test_joint_recipe import RECIPE as JOINT_RECIPE

@@ -14,7 +14,7 @@ from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
-from pages.ui.placing import DASHES, LABEL, LINE, PALE, RING
+from pages.ui.placed_guess import DASHES, LABEL, LINE, PALE, RING
 from tests.pages.app import faults, keys, page, settled, verdicts
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}

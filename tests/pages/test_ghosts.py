@@ -13,7 +13,19 @@ from calib.figures.theme import rgba
 from calib.kernel.checks import InputError
 from calib.lessons import Question
 from calib.lessons.question import question
-from pages.ui.placing import ANSWER, COVER, DASHES, LABEL, LINE, PALE, RING, ROOM, Ghost, drawn, with_ghost
+from pages.ui.placed_guess import (
+    ANSWER,
+    COVER,
+    DASHES,
+    LABEL,
+    LINE,
+    PALE,
+    RING,
+    ROOM,
+    Ghost,
+    drawn,
+    with_ghost,
+)
 
 TEXTS = {"text": "Which?", "answers": ("a", "b", "c"), "right": 2, "why": ("a.", "b.", "c.")}
 

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from calib import CalibratedClassifier
 from calib.calibrators import CALIBRATORS, JOINT, TABLES, OneVsRest, Pairwise
 from calib.kernel.checks import InputError
-from calib.placements.cv import merge_folds
+from calib.placements.cross_validation import merge_folds
 
 RNG = np.random.default_rng(0)
 NAMES = np.array(["dog", "ant", "cat", "bee"])

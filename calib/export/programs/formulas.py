@@ -12,7 +12,7 @@ from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.checks import InputError, text
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Pieces, Score
 from calib.placements.adjusted import unadjusted
-from calib.placements.cv import FoldCalibrators
+from calib.placements.cross_validation import FoldCalibrators
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
 from calib.lessons import Question
-from pages.ui import chart, current, placing
+from pages.ui import chart, current, placed_guess
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
@@ -53,7 +53,7 @@ def ask_in_picture(
     with _answers(about, key, len(question.answers), skip):
         for i, answer in enumerate(buttons, start=1):
             st.button(plain(answer), key=f"{key}_{i}", on_click=partial(placed, i))
-        placing.place(f"{key}_place", question, placed)
+        placed_guess.place(f"{key}_place", question, placed)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from pages.ui import (
     controls,
     jobs,
     lesson_layout,
-    placing,
+    placed_guess,
     session_cache,
     state,
     style,
@@ -134,10 +134,10 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     asking.own_calibration()
 
 
-def _ghost(experiment: Experiment, guess: int) -> placing.Ghost:
+def _ghost(experiment: Experiment, guess: int) -> placed_guess.Ghost:
     """Return the guess as it stays in the picture."""
     question = Question("", experiment.answers, experiment.right, experiment.why, ghosts=experiment.ghosts)
-    return placing.Ghost(question, guess)
+    return placed_guess.Ghost(question, guess)
 
 
 def guess_of(recipe: Recipe, experiment: Experiment) -> str:

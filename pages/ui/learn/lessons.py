@@ -24,7 +24,7 @@ from pages.ui import (
     jobs,
     lesson_layout,
     moving_diagram,
-    placing,
+    placed_guess,
     state,
     style,
 )
@@ -199,7 +199,9 @@ def _answer(step: Step, guess: Guess | None) -> None:
 
 
 def _feedback(step: Step, question: Question, guess: Guess) -> None:
-    current_question().ghost = placing.Ghost(question, guess.answer if guess.placed is None else guess.placed)
+    current_question().ghost = placed_guess.Ghost(
+        question, guess.answer if guess.placed is None else guess.placed
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         right = question.is_right(guess.answer, guess.placed)
         asking.feedback(step.place, _reply(question, guess.answer, guess.placed), right)

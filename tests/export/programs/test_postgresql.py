@@ -11,7 +11,7 @@ import pytest
 
 from calib.calibrators import VennAbers
 from calib.export import write_sql
-from calib.placements.cv import FoldCalibrators
+from calib.placements.cross_validation import FoldCalibrators
 from tests.export.programs.engines import columns, names
 from tests.export.programs.test_programs import VARIANTS, agree, asked, calibration, expected, is_steps
 from tests.export.programs.test_sql import tiny_cases

@@ -36,7 +36,7 @@ from calib.export import (
 )
 from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid
-from calib.placements.cv import FoldCalibrators, merge_folds
+from calib.placements.cross_validation import FoldCalibrators, merge_folds
 from calib.sources import load
 from tests.export.programs.engines import ENGINES, run
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from calib.calibrators import Platt, Venn, VennAbers, merge_pair
 from calib.kernel.checks import InputError
 from calib.placements import PLACEMENTS
-from calib.placements.cv import merge_folds
+from calib.placements.cross_validation import merge_folds
 
 from .helpers import NEW, X, Y
 
