@@ -22,7 +22,7 @@ from scipy.stats import binom
 from calib.analysis.clusters import Clusters, clusters_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
-from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
+from calib.kernel.binning import Bins, PerBin, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.cache import once
 from calib.kernel.isotonic_regression import Blocks, pool_adjacent_violators, pool_ties
@@ -47,18 +47,6 @@ class Points:
         return pd.DataFrame(
             {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         )
-
-
-class PerBin:
-    """Arrays of one length, one entry per bin, and the edges between them."""
-
-    edges: Array
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per bin: its left and right edge, then one column per array."""
-        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        edges = arrays.pop("edges")
-        return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,18 @@ class TableRecord(Record):
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""
         return self.table
+
+
+def stacked(frames: Iterable[tuple[Any, pd.DataFrame]], by: str = "calibrator") -> pd.DataFrame:
+    """Return named tables below each other, with the name of each row's table in the first column ``by``.
+
+    >>> stacked([("none", pd.DataFrame({"p": [0.1]})), ("platt", pd.DataFrame({"p": [0.2]}))])
+      calibrator    p
+    0       none  0.1
+    1      platt  0.2
+    """
+    named = [frame.assign(**{by: name})[[by, *frame]] for name, frame in frames]
+    return pd.concat(named, ignore_index=True) if named else pd.DataFrame({by: []})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw, stacked
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import counted, listed, number
@@ -36,11 +36,13 @@ class CumulativeGraph(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per distinct probability: the share of rows up to it, and the sum there."""
-        tables = {
-            key: pd.DataFrame({"probability": w.probability, "share": w.share[1:], "cumulative": w.walk[1:]})
+        return stacked(
+            (
+                key,
+                pd.DataFrame({"probability": w.probability, "share": w.share[1:], "cumulative": w.walk[1:]}),
+            )
             for key, w in self.walks.items()
-        }
-        return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
+        )
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> CumulativeGraph:

@@ -17,7 +17,7 @@ from calib.analysis.curves import ScoreHistogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import percent_ticks
-from calib.figures.base import FigureEntry, Record, as_text, itself, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, as_text, itself, predictions_to_draw, stacked
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
@@ -46,8 +46,7 @@ class Distribution(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per calibrator and bin."""
-        frames = [counts.to_frame().assign(calibrator=key) for key, counts in self.counts.items()]
-        return pd.concat(frames, ignore_index=True)[["calibrator", "left", "right", "count", "positives"]]
+        return stacked((key, counts.to_frame()) for key, counts in self.counts.items())
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Distribution:

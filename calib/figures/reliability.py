@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, predictions_of, viewed
+from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, predictions_of, stacked, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
@@ -94,11 +94,7 @@ class Reliability(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per calibrator and bin, with the smoothed line at its mean; or one per point of the steps."""
-        frames = [
-            _numbers(self.bins.get(key), curve).assign(calibrator=key) for key, curve in self.curves.items()
-        ]
-        table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": []})
-        return table[["calibrator", *(name for name in table.columns if name != "calibrator")]]
+        return stacked((key, _numbers(self.bins.get(key), curve)) for key, curve in self.curves.items())
 
 
 def _numbers(bins: BinnedCurve | None, curve: Curve) -> pd.DataFrame:

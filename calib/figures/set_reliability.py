@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW, BinnedCurve, binned_curve
-from calib.figures.base import FigureEntry, Record, as_text
+from calib.figures.base import FigureEntry, Record, as_text, stacked
 from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
@@ -40,9 +40,7 @@ class SetReliability(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per setup and bin."""
-        frames = [curve.to_frame().assign(setup=name) for name, curve in self.curves.items()]
-        table = pd.concat(frames, ignore_index=True)
-        return table[["setup", *(name for name in table.columns if name != "setup")]]
+        return stacked(((name, curve.to_frame()) for name, curve in self.curves.items()), "setup")
 
 
 def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = BINS) -> SetReliability:

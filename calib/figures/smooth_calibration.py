@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw
+from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw, stacked
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import low_to_high, number
@@ -34,9 +34,10 @@ class SmoothDiagram(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per drawn point: the probability, the smoothed frequency and the density of predictions."""
-        numbers = {key: dict(zip(COLUMNS, drawn(curve), strict=True)) for key, curve in self.curves.items()}
-        tables = {key: pd.DataFrame(columns) for key, columns in numbers.items()}
-        return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
+        return stacked(
+            (key, pd.DataFrame(dict(zip(COLUMNS, drawn(curve), strict=True))))
+            for key, curve in self.curves.items()
+        )
 
 
 COLUMNS = ("probability", "observed", "density")

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, as_text, itself
+from calib.figures.base import FigureEntry, Record, as_text, itself, stacked
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
@@ -45,21 +45,18 @@ class StepDiagram(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: the range of scores, and p0 and p1 in it."""
-        return pd.concat(
-            [
-                pd.DataFrame(
-                    {
-                        "calibration set": k,
-                        "score from": np.append(-np.inf, curve.thresholds),
-                        "score to": np.append(curve.thresholds, np.inf),
-                        "p0": curve.p0,
-                        "p1": curve.p1,
-                    }
-                )
-                for k, curve in enumerate(self.curves, 1)
-            ],
-            ignore_index=True,
-        )
+        frames = [
+            pd.DataFrame(
+                {
+                    "score from": np.append(-np.inf, curve.thresholds),
+                    "score to": np.append(curve.thresholds, np.inf),
+                    "p0": curve.p0,
+                    "p1": curve.p1,
+                }
+            )
+            for curve in self.curves
+        ]
+        return stacked(enumerate(frames, 1), "calibration set")
 
 
 def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, itself
+from calib.figures.base import FigureEntry, Record, itself, stacked
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import quantiles
@@ -46,17 +46,16 @@ class Widths(Record):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per series and bin, with its quantiles beside it."""
-        frames = [
-            pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], "rows": counts}).assign(
-                method=series.name, mean=mean, **dict(zip(("q10", "median", "q90"), quantiles, strict=True))
-            )
-            for series, counts, quantiles, mean in zip(
-                self.series, self.counts, self.quantiles, self.means, strict=True
-            )
-        ]
-        return pd.concat(frames, ignore_index=True)[
-            ["method", "left", "right", "rows", "q10", "median", "q90", "mean"]
-        ]
+        bins = pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:]})
+        return stacked(
+            (
+                (series.name, bins.assign(rows=counts, q10=q10, median=median, q90=q90, mean=mean))
+                for series, counts, (q10, median, q90), mean in zip(
+                    self.series, self.counts, self.quantiles, self.means, strict=True
+                )
+            ),
+            "method",
+        )
 
 
 def ceiling(value: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from calib.kernel.checks import Array, one_of
 from calib.kernel.weights import are_whole
@@ -34,6 +35,18 @@ class Bins:
     @property
     def count(self) -> int:
         return len(self.edges) - 1
+
+
+class PerBin:
+    """Arrays of one length, one entry per bin, and the edges between them."""
+
+    edges: Array
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per bin: its left and right edge, then one column per array."""
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        edges = arrays.pop("edges")
+        return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
 
 
 def bin_index(p: Array, bins: int) -> Array:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from calib.kernel import checks
-from calib.kernel.binning import binned, group_sums
+from calib.kernel.binning import PerBin, binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.weights import are_whole, or_ones
 from calib.metrics.base import Metric, NumberOf
@@ -50,7 +50,7 @@ class IntervalSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalBins:
+class IntervalBins(PerBin):
     """Interval summaries of bins, as arrays (B,); NaN if a bin is empty. They are descriptive: no theorem holds per
     bin.
 
@@ -70,11 +70,6 @@ class IntervalBins:
     upper: Array
     width: Array
     observed: Array
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per bin: left and right edge, then the fields."""
-        columns = {name: values for name, values in vars(self).items() if name != "edges"}
-        return pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], **columns})
 
 
 def interval_summary(
