@@ -106,6 +106,19 @@ class LogOddsAxis:
             )
 
 
+def padded(values: Any, share: float = 0.06) -> list[float]:
+    """Return the range of an axis that contains all finite values, with a share of their range free at both ends.
+
+    >>> padded([0, 1, np.nan]), padded([2.0], share=0.5)
+    ([-0.06, 1.06], [1.0, 3.0])
+    """
+    known = np.asarray(values, dtype=np.float64)
+    finite = known[np.isfinite(known)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    edge = share * (high - low or abs(high) or 1.0)
+    return [low - edge, high + edge]
+
+
 def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
     """Return ticks at these shares as percentages with a space, which Plotly's own format leaves out.
 

@@ -15,6 +15,7 @@ from calib.analysis.recommendation.advice import recommend, why_not_chosen
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, as_text, in_two_lines
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout
@@ -168,7 +169,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
         if alone
         else [in_two_lines(name, LONGEST) for name in record.names]
     )
-    count, ends = len(names), _range(record)
+    count, ends = len(names), padded(record.table[["value", "lower", "upper"]])
     lane = APART if alone else max(min(max(LANES // count, LANE[0]), LANE[1]), MARK / SPREAD * len(keys))
     figure = go.Figure(
         layout=layout(
@@ -196,15 +197,6 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     chosen = record.table.index[record.table["best"] & np.isfinite(record.table["value"])]
     figure.add_traces([_ring(record.table["value"][i], lanes[i], theme) for i in chosen])
     return figure
-
-
-def _range(record: Compared) -> list[float]:
-    """Return an axis range that fits the marks and their intervals."""
-    shown = record.table[["value", "lower", "upper"]].to_numpy()
-    finite = shown[np.isfinite(shown)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    padding = 0.06 * (high - low or abs(high) or 1.0)
-    return [low - padding, high + padding]
 
 
 def _lanes(record: Compared) -> pd.Series:

@@ -18,6 +18,7 @@ from calib.analysis.depth import DRAWN, GROWTHS, LEAVES, TOGETHER
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.evaluate.joint import SCORES
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
@@ -291,11 +292,7 @@ def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **
 def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[float]:
     """Return the axis range of a panel: one range for the forests, and one for the tree, which may be far worse."""
     kind = [key for key, other in GROWTHS.items() if other.forest == GROWTHS[growth].forest]
-    values = table.loc[table["growth"].isin(kind), list(columns)].to_numpy(dtype=float)
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    edge = 0.06 * (high - low or abs(high) or 1.0)
-    return [low - edge, high + edge]
+    return padded(table.loc[table["growth"].isin(kind), list(columns)])
 
 
 def _line(

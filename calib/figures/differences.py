@@ -19,6 +19,7 @@ from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as on_test_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes
@@ -129,12 +130,8 @@ def _of(found: Differences, **chosen: str) -> Differences:
 
 def _range(found: Differences) -> list[float]:
     """Return the axis range of all drawn values and 0, with some margin."""
-    ends = found.table[["value", "lower", "upper"]].to_numpy().ravel()
-    if found.runs is not None:
-        ends = np.append(ends, found.runs["value"])
-    known = np.append(ends[np.isfinite(ends)], 0.0)
-    padding = 0.06 * (np.ptp(known) or 1.0)
-    return [float(known.min() - padding), float(known.max() + padding)]
+    runs = [] if found.runs is None else found.runs["value"]
+    return padded([0.0, *found.table[["value", "lower", "upper"]].to_numpy().ravel(), *runs])
 
 
 def _name(metric: Metric, top: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.explain import METHOD, Explained
 from calib.calibrators.venn_abers import AddedFit, Explanation
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record
 from calib.figures.marks import diameters, gather
 from calib.figures.panels import heading
@@ -151,9 +152,8 @@ def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
             fit.scores[max(0, low - NEIGHBOURS)],
             fit.scores[min(len(fit.scores) - 1, high + NEIGHBOURS)],
         ]
-    low, high = float(min(ends)), float(max(ends))
-    edge = 0.04 * (high - low or 1.0)
-    return low - edge, high + edge
+    low, high = padded(ends, 0.04)
+    return low, high
 
 
 def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record
 from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
@@ -152,11 +153,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
 def _limits(table: pd.DataFrame, metric: str) -> list[float]:
     ends = [f"{metric}_low", f"{metric}_high", *(["low", "high"] if metric == "accuracy" else [])]
     values = table[[metric, *(end for end in ends if end in table)]].to_numpy(dtype=float)
-    low, high = np.nanmin(values), np.nanmax(values)
-    if metric in ("accuracy_gap", "reliability"):
-        low, high = min(low, 0.0), max(high, 0.0)
-    edge = 0.06 * (high - low or 1.0)
-    return [float(low - edge), float(high + edge)]
+    return padded(np.append(values, 0.0) if metric in ("accuracy_gap", "reliability") else values)
 
 
 def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> list[go.Scatter]:

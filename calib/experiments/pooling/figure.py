@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from calib.calibrators import VennAbers
 from calib.experiments.pooling.simulation import Moves
 from calib.experiments.shared.findings import Finding
+from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
 from calib.figures.panels import heading
@@ -93,15 +94,17 @@ def _title(found: Moves, state: int) -> str:
 def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     """Draw points and pools above, the diagram below."""
     found = record.found
-    low, high = min(found.scores[0], record.asked[0]), max(found.scores[-1], record.asked[0])
-    edge = 0.06 * (high - low or 1.0)
     rows, ones = found.diagram()
     figure = go.Figure(
         layout=layout(
             theme,
             height=720,
             margin={"l": 60, "r": 16, "t": 30, "b": 52},
-            xaxis={"title": {"text": "Score"}, "range": [low - edge, high + edge], "anchor": "y"},
+            xaxis={
+                "title": {"text": "Score"},
+                "range": padded([*found.scores, record.asked[0]]),
+                "anchor": "y",
+            },
             yaxis={"title": {"text": "Share of class 1"}, "range": [-0.12, 1.12], "domain": [0.6, 1]},
             xaxis2={"title": {"text": "Rows so far"}, "range": [-0.3, rows[-1] + 0.3], "anchor": "y2"},
             yaxis2={

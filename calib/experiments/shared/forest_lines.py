@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from calib.calibrators import label_of, name_of
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.experiments.shared.long_run import LongResult
+from calib.figures.axes import padded
 from calib.figures.panels import band
 from calib.figures.theme import Mark, Theme
 
@@ -114,9 +115,8 @@ def add_lines(
 def span(table: pd.DataFrame, measure: str, from_zero: bool = True) -> list[float]:
     """Return a vertical range for the means of DRAWN, from zero for errors and losses unless ``from_zero`` is off."""
     values = table.loc[table["method"].isin(DRAWN), measure]
-    low, high = float(values.min()), float(values.max())
-    padding = 0.06 * (high - low or 1.0)
-    return [0.0 if from_zero and low >= 0 and measure != "accuracy" else low - padding, high + padding]
+    low, high = padded(values)
+    return [0.0 if from_zero and values.min() >= 0 and measure != "accuracy" else low, high]
 
 
 def how_made(found: LongResult) -> str:
