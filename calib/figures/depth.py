@@ -22,7 +22,7 @@ from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, listed, number, within_a_sentence
@@ -249,10 +249,9 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     )
     named: set[str] = set()
     for i, (growth, leaf) in enumerate([*cells_of(record.table), *filter(None, [record.lead])]):
-        x, y = axes(i)
         curves = record.panel(growth, leaf)
         limits = limits_of(record.table, [record.spec.key], growth)
-        figure.update_layout({f"yaxis{y[1:]}": {"range": limits}})
+        x, y = set_axes(figure, i, y={"range": limits})
         for key in record.calibrators:
             if key not in curves or curves[key].isna().all():
                 continue

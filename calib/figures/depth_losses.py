@@ -15,7 +15,7 @@ from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.depth import by_depth, cells_of, join, limits_of
-from calib.figures.panels import axes
+from calib.figures.panels import set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
@@ -96,10 +96,9 @@ def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
         "excess": ("Sum", theme.muted, "dot", "circle-open"),
     }
     for i, (growth, leaf) in enumerate(cells_of(table)):
-        x, y = axes(i)
         panel = table[(table["growth"] == growth) & (table["leaf"] == leaf)]
         low, high = limits_of(table, list(styles), growth)
-        figure.update_layout({f"yaxis{y[1:]}": {"range": [min(low, -0.03 * high), high]}})
+        x, y = set_axes(figure, i, y={"range": [min(low, -0.03 * high), high]})
         for name, (label, color, dash, symbol) in styles.items():
             figure.add_scatter(
                 x=panel["depth"],

@@ -22,7 +22,7 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
-from calib.figures.panels import axes
+from calib.figures.panels import axes, set_axes
 from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, counted, listed
 from calib.metrics import METRICS, Metric
@@ -108,12 +108,13 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
     margin = {"l": 56, "r": 12, "t": 24, "b": 44}
     figure = go.Figure(layout=layout(theme, height=height + HEAD, showlegend=False, margin=margin))
     for i, metric in enumerate(metrics):
-        found, (x, y) = _of(record.differences, metric=metric), axes(i)
+        found = _of(record.differences, metric=metric)
         top, ends = 1 - i * panel / height, _range(found)
+        x, y = axes(i)
         lane_at = {"domain": [max(top - (panel - HEAD) / height, 0), top], "anchor": x}
         lane_at["range"] = [len(keys) - 0.5, -0.5]  # as high as the letters on a projector
-        figure.layout[f"xaxis{x[1:]}"] = {"anchor": y, "range": ends, "nticks": 5}
-        figure.layout[f"yaxis{y[1:]}"] = lanes([label_of(key) for key in keys]) | lane_at
+        across = {"anchor": y, "range": ends, "nticks": 5}
+        set_axes(figure, i, x=across, y=lanes([label_of(key) for key in keys]) | lane_at)
         figure.add_annotation(_name(METRICS[metric], top))
         figure.add_shape(vertical_line(0, x, y, color=theme.diagonal, width=1))
         for lane, key in enumerate(keys):

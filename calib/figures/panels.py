@@ -59,23 +59,18 @@ def panels(
         lowest = i + columns >= len(titles)
         placed_x = {"domain": [left, left + width], "anchor": y, "showticklabels": lowest}
         placed_y = {"domain": [max(0.0, top - tall), top], "anchor": x, "showticklabels": column == 0}
-        figure.update_layout(
-            {
-                f"xaxis{x[1:]}": dict(xaxis) | placed_x | ({} if lowest else {"title": None}),
-                f"yaxis{y[1:]}": dict(yaxis) | placed_y | ({"title": None} if column else {}),
-            }
+        set_axes(
+            figure,
+            i,
+            x=dict(xaxis) | placed_x | ({} if lowest else {"title": None}),
+            y=dict(yaxis) | placed_y | ({"title": None} if column else {}),
         )
         _call(figure, (name, *more), left, top, theme)
     if lead:
         figure.update_yaxes(title=None, nticks=3)  # the large panel has the titles
         x, y = axes(len(titles))
         placed_y = {"domain": [1 - lead[1] / inner, 1], "anchor": x}
-        figure.update_layout(
-            {
-                f"xaxis{x[1:]}": dict(xaxis) | {"anchor": y, "title": None},
-                f"yaxis{y[1:]}": dict(yaxis) | placed_y,
-            }
-        )
+        set_axes(figure, len(titles), x=dict(xaxis) | {"anchor": y, "title": None}, y=dict(yaxis) | placed_y)
         _call(figure, lead[0], 0, 1, theme)
     return figure
 
@@ -105,6 +100,16 @@ def axes(i: int) -> tuple[str, str]:
     """
     suffix = "" if i == 0 else str(i + 1)
     return f"x{suffix}", f"y{suffix}"
+
+
+def set_axes(
+    figure: go.Figure, i: int, x: Mapping[str, Any] | None = None, y: Mapping[str, Any] | None = None
+) -> tuple[str, str]:
+    """Change settings of panel i's axes, and return the names of the axes in traces."""
+    on = axes(i)
+    for name, settings in zip(on, (x, y), strict=True):
+        figure.update_layout({f"{name[0]}axis{name[1:]}": settings or {}})
+    return on
 
 
 def heading(text: str, yref: str, xref: str | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record
 from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel import checks
 from calib.kernel.checks import InputError
@@ -138,10 +138,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.update_layout(margin={"l": 76, "b": 40})
     for i, (metric, _, _) in enumerate(shown):
-        place_x, place_y = axes(i)
-        figure.update_layout(
-            {f"xaxis{place_x[1:]}": {"showticklabels": True, "range": _limits(table, metric)}}
-        )
+        place_x, place_y = set_axes(figure, i, x={"showticklabels": True, "range": _limits(table, metric)})
         if metric == "accuracy_gap":
             figure.add_vline(x=0, line={"color": theme.diagonal, "width": 1}, row=None, col=None)
         if metric == "accuracy":

@@ -29,7 +29,7 @@ from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
 from calib.synthetic.overlap import MAX_DISTANCE, STEPS
@@ -195,20 +195,19 @@ def draw(record: OverlapPanels, theme: Theme = LIGHT) -> go.Figure:
     shared = len({measure for _, _, measure in record.panels}) == 1
     everything = pd.concat([rows for _, rows, _ in record.panels])
     for i, (_, rows, measure) in enumerate(record.panels):
-        x, y = axes(i)
+        x, y = set_axes(
+            figure,
+            i,
+            y={
+                "range": span(everything if shared else rows, measure),
+                "showticklabels": not shared or i % record.columns == 0,
+                "title": {"text": MEASURES[measure]} if shared and i % record.columns == 0 else None,
+                "nticks": 5,
+            },
+        )
         where = {"xaxis": x, "yaxis": y}
         add_lines(
             figure, rows, "root", measure, theme, where=where, hover="root of the distance", first=i == 0
-        )
-        figure.update_layout(
-            {
-                f"yaxis{y[1:]}": {
-                    "range": span(everything if shared else rows, measure),
-                    "showticklabels": not shared or i % record.columns == 0,
-                    "title": {"text": MEASURES[measure]} if shared and i % record.columns == 0 else None,
-                    "nticks": 5,
-                }
-            }
         )
     return mute(figure, record.coloured, theme)
 
@@ -256,9 +255,9 @@ def draw_data(record: FourSteps, theme: Theme = LIGHT) -> go.Figure:
         yaxis={"showticklabels": False, "ticks": "", "showgrid": False},
     )
     for i, (_, _, at, y) in enumerate(steps):
-        x_axis, y_axis = axes(i)
-        for axis, limits in ((f"xaxis{x_axis[1:]}", ranges[0]), (f"yaxis{y_axis[1:]}", ranges[1])):
-            figure.update_layout({axis: {"showticklabels": False, "range": limits}})
+        x_axis, y_axis = set_axes(
+            figure, i, *({"showticklabels": False, "range": limits} for limits in ranges)
+        )
         style: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": i == 0, "hoverinfo": "skip"}
         figure.add_traces(both_classes(at, y, theme, {"size": 5, "opacity": 0.7}, **style))
     return figure

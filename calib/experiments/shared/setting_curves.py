@@ -13,7 +13,7 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
 from calib.figures.axes import two_line_ticks
 from calib.figures.ink import vertical_line
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
@@ -124,9 +124,8 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         hovermode="x unified",
     )
     for i, curves in enumerate(record.shown.values()):
-        x, y = axes(i)
         top = 1.08 * max(float(values.max()) for values in curves.values())
-        figure.update_layout({f"yaxis{y[1:]}": {"range": [0, top], "showticklabels": True}})
+        x, y = set_axes(figure, i, y={"range": [0, top], "showticklabels": True})
         if record.own is not None:
             own = vertical_line(record.own, x, y, color=theme.diagonal, width=1.2, dash="dot")
             figure.add_shape(own, layer="below")
