@@ -22,6 +22,7 @@ from calib.metrics.ece import (
     expected_calibration_error,
     maximum_calibration_error,
 )
+from calib.metrics.ici import SmoothDifferences, smooth_differences
 from calib.metrics.intervals import (
     IntervalBins,
     IntervalSummary,
@@ -39,7 +40,6 @@ from calib.metrics.log_loss import log_loss, log_loss_clipped
 from calib.metrics.papers import group_entropy, squared_ece
 from calib.metrics.registry import METRICS, register
 from calib.metrics.slope import CalibrationLine, calibration_line, observed_expected
-from calib.metrics.smooth_differences import SmoothDifferences, smooth_differences
 from calib.metrics.smooth_error import Smoothed, smooth_calibration_error, smoothed_residuals
 from calib.metrics.spiegelhalter import SpiegelhalterTest, spiegelhalter_test
 from calib.metrics.table import metric_table, metric_value

@@ -33,7 +33,7 @@ from calib.kernel.binning import binned, group_sums
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.rows import Rows
 from calib.kernel.smoothing import reach_of_nearest, tricube
-from calib.metrics.smooth_differences import SPAN
+from calib.metrics.ici import SPAN
 from calib.metrics.smooth_error import NARROWEST, smoother
 
 Array = np.ndarray

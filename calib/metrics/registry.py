@@ -21,11 +21,11 @@ from calib.metrics.decomposition import (
     WITHIN,
 )
 from calib.metrics.ece import DEBIASED_CE, ECE, MCE
+from calib.metrics.ici import E50, E90, EMAX, ICI
 from calib.metrics.intervals import LABEL_LOWER, LABEL_UPPER, LOWER, UPPER, WIDTH
 from calib.metrics.log_loss import LOG_LOSS, LOG_LOSS_CLIPPED
 from calib.metrics.papers import GROUP_ENTROPY, LOG_LOSS_BASE2, SQUARED_ECE
 from calib.metrics.slope import IN_THE_LARGE, INTERCEPT, OBSERVED_EXPECTED, SLOPE
-from calib.metrics.smooth_differences import E50, E90, EMAX, ICI
 from calib.metrics.smooth_error import SMOOTH_ERROR
 from calib.metrics.spiegelhalter import SPIEGELHALTER_P, SPIEGELHALTER_Z
 from calib.metrics.tce import TCE
