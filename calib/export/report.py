@@ -430,13 +430,9 @@ def _method(evaluation: Evaluation) -> dict[str, str]:
     calibrators = {
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}"
     }
-    return calibrators | {"Data file": f"{_digest(recipe, evaluation.dataset)}."}
-
-
-def _digest(recipe: Recipe, data: Dataset) -> str:
-    """Return the digests of the Recipe's files, or that of the Dataset if it has no file."""
-    digests = list(filter(None, map(file_key, (recipe.data, recipe.judge_on)))) or [data.digest]
-    return f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}"
+    files = list(filter(None, map(file_key, (recipe.data, recipe.judge_on))))
+    digests = files or [evaluation.dataset.digest]
+    return calibrators | {"Data file": f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}."}
 
 
 def _model(recipe: Recipe) -> str:

@@ -393,9 +393,12 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
     """Return all traces except the names, from the lowest up; as dictionaries, because objects would be built twice."""
     traces = []
     if record.band != "none":
+        # what chance does is drawn around the model's own curve only, confidence around all that are drawn strong
+        banded = record.leading[:1] if record.band == "consistency" else record.leading
         traces += [
             _band(key, record.curves[key], record.band, record.histograms[key], theme)
-            for key in _banded(record)
+            for key in record.curves
+            if key in banded
         ]
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
@@ -470,12 +473,6 @@ def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
     shape = shape_of(curve)
     enough = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
     return shape.x[enough], shape.y[enough]
-
-
-def _banded(record: Reliability) -> list[str]:
-    """Return the curves with a band: chance for the model's own, confidence for those drawn strong."""
-    banded = record.leading[:1] if record.band == "consistency" else record.leading
-    return [key for key in record.curves if key in banded]
 
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis, theme: Theme) -> None:

@@ -638,15 +638,16 @@ def _lines(groups: list[list[Problem]]) -> Iterator[str]:
         yield _line(last, f"For each of these: {remedy}" if others else remedy)
 
 
+MOST_NAMED = 12  # columns in a line
+
+
 def _line(group: list[Problem], remedy: str | None = None) -> str:
     """Return one line for problems that are alike, naming all their columns."""
     names = [problem.column for problem in group if problem.column]
     remedy = group[0].remedy if remedy is None else remedy
-    return f"- {f'**{plain(_names(names))}**: ' if names else ''}{plain(group[0].message)} {plain(remedy)}".rstrip()
-
-
-def _names(names: list[str], most: int = 12) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    columns = f"**{plain(', '.join(names[:MOST_NAMED]) + more)}**: " if names else ""
+    return f"- {columns}{plain(group[0].message)} {plain(remedy)}".rstrip()
 
 
 LONG_NAME = 24  # letters; a longer name would push the values out of sight
