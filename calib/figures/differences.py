@@ -22,12 +22,13 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
-from calib.figures.panels import axes, set_axes
+from calib.figures.panels import axes, heading, set_axes
 from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, counted, listed
-from calib.metrics import METRICS, Metric
+from calib.metrics import METRICS
 
 LANE, HEAD = 26, 64  # pixels
+BETTER = {None: "difference", True: "better to the right", False: "better to the left"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,8 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
         lane_at["range"] = [len(keys) - 0.5, -0.5]  # as high as the letters on a projector
         across = {"anchor": y, "range": ends, "nticks": 5}
         set_axes(figure, i, x=across, y=lanes([label_of(key) for key in keys]) | lane_at)
-        figure.add_annotation(_name(METRICS[metric], top))
+        spec = METRICS[metric]
+        figure.add_annotation(heading(spec.label, y, after=f": {BETTER[spec.higher_is_better]}"))
         figure.add_shape(vertical_line(0, x, y, color=theme.diagonal, width=1))
         for lane, key in enumerate(keys):
             _lane(figure, lane, _of(found, calibrator=key), ends, {"xaxis": x, "yaxis": y}, theme)
@@ -133,13 +135,6 @@ def _range(found: Differences) -> list[float]:
     """Return the axis range of all drawn values and 0, with some margin."""
     runs = [] if found.runs is None else found.runs["value"]
     return padded([0.0, *found.table[["value", "lower", "upper"]].to_numpy().ravel(), *runs])
-
-
-def _name(metric: Metric, top: float) -> dict[str, Any]:
-    """Return the panel's name above it, with the better side."""
-    better = {None: "difference", True: "better to the right", False: "better to the left"}
-    at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
-    return {"text": f"<b>{metric.label}</b>: {better[metric.higher_is_better]}", **at, "showarrow": False}
 
 
 def _lane(

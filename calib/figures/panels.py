@@ -76,7 +76,7 @@ def panels(
 
 
 def _call(figure: go.Figure, lines: tuple[str, ...], left: float, top: float, theme: Theme) -> None:
-    """Write a panel's name above its upper left corner."""
+    """Write a panel's name above its upper left corner, even if the panel is empty, where ``heading`` is not drawn."""
     name, *more = lines
     figure.add_annotation(
         text="<br>".join([f"<b>{name}</b>", *more]),
@@ -112,14 +112,14 @@ def set_axes(
     return on
 
 
-def heading(text: str, yref: str, xref: str | None = None) -> dict[str, Any]:
+def heading(name: str, yref: str, xref: str | None = None, after: str = "") -> dict[str, Any]:
     """Return the name of a plot above its upper left corner as an annotation; ``xref`` names a shared x axis.
 
-    >>> heading("Losses", "y2")["xref"]
-    'x2 domain'
+    >>> heading("Losses", "y2", after=": left is better")["text"]
+    '<b>Losses</b>: left is better'
     """
     return {
-        "text": f"<b>{text}</b>",
+        "text": f"<b>{name}</b>{after}",
         "x": 0,
         "xref": f"{xref or yref.replace('y', 'x')} domain",
         "xanchor": "left",
