@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._ratios import Verdicts
-from calib.data import limits, prepare, read_table, summarise, validate
+from calib.data import limits, prepare, read_table, summarise_columns, validate
 from tests.data.test_hostile import HEADER, ROW, sheet
 
 LONGEST_WAIT, AT_MOST = 10, 1.5  # seconds; times pandas
@@ -68,7 +68,7 @@ def waits(content: bytes, name: str) -> np.ndarray:
     at.append(time.process_time())
     validate(table, "y")
     at.append(time.process_time())
-    summarise(prepare(table, "y").X)
+    summarise_columns(prepare(table, "y").X)
     return np.diff([*at, time.process_time()])
 
 

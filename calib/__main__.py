@@ -33,11 +33,11 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import audit_evaluation
-from calib.analysis.audit.of_evaluation import sentences as audit_sentences
+from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.grouping_losses import gain_sentence
 from calib.analysis.watch import Watcher
-from calib.analysis.watch.table import as_record, rows_of, rows_of_classes, sentences
+from calib.analysis.watch.table import as_record, watch_sentences, watched_rows, watched_rows_of_classes
 from calib.dashboard import show_file
 from calib.data import (
     LEARN_ROWS,
@@ -95,8 +95,8 @@ from calib.sources import (
     file_digest,
     file_key,
     load_table,
-    missing,
-    place,
+    missing_files,
+    parse_place,
     problems,
     read_query,
     reading,
@@ -406,13 +406,13 @@ def _watch(args: argparse.Namespace) -> int:
     rows = None
     if recipe.positive is None and str(score) not in map(str, frame.columns):
         scores_as = dict(recipe.data_params).get("scores_as")
-        rows = rows_of_classes(frame, target, recipe.view_class, recipe.score, recipe.time, scores_as)
+        rows = watched_rows_of_classes(frame, target, recipe.view_class, recipe.score, recipe.time, scores_as)
     if rows is None and score is None:
         raise InputError(
             "score: the Recipe does not name the column of probabilities. Set score in the Recipe. Three or more "
             "classes need a column of probabilities for each class."
         )
-    rows = rows or rows_of(frame, target, recipe.positive, str(score), recipe.time)
+    rows = rows or watched_rows(frame, target, recipe.positive, str(score), recipe.time)
     if args.state and args.state.is_file():
         watcher = Watcher.of(_read(args.state))
         if (watcher.alpha, watcher.horizon) != (args.alpha, args.horizon):
@@ -426,7 +426,7 @@ def _watch(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(as_record(found, watcher.kind), ensure_ascii=False))
     else:
-        print("\n".join(sentences(found, watcher.kind)))
+        print("\n".join(watch_sentences(found, watcher.kind)))
     if args.state:
         fresh = args.state.with_name(f"{args.state.name}.new")
         _write(fresh, watcher.state().encode())
@@ -485,7 +485,7 @@ def _on_file(
     if isinstance(path, tuple):
         name = "/".join(path)
         database, query = connection(path[0]), path[1]
-        *before, seen = place(recipe.data) or ("", "", "")
+        *before, seen = parse_place(recipe.data) or ("", "", "")
         again = seen if before == ["database", name] else ""
         found = database.read(query) if whole else read_query(database, query, recipe.content, again)
         large, frame = (found, found.head) if isinstance(found, LargeQuery) else (None, found)
@@ -519,7 +519,7 @@ def _on_file(
         graph = _read(model)
         uploads[digest(graph)] = graph
         recipe = recipe.replace(file=name, **with_onnx_model(f"upload:{digest(graph)}", model.name))
-    for key, file in missing(recipe, uploads).items():
+    for key, file in missing_files(recipe, uploads).items():
         raise InputError(
             f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
             "(a table) or --onnx (a model)."

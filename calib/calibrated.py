@@ -14,7 +14,7 @@ from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate, BaseRates
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.models.base import rows_of_classes
+from calib.models.base import class_columns
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.out_of_bag import OutOfBag
@@ -137,7 +137,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             needed = (
                 f"one share for each of the {len(fitted)} classes" if joint else "one number for two classes"
             )
-            raise InputError(f"base_rate must be {needed}, but is {checks.shown(self.base_rate)}.")
+            raise InputError(f"base_rate must be {needed}, but is {checks.short_repr(self.base_rate)}.")
         return BaseRates(fitted, self.base_rate) if joint else BaseRate(fitted, self.base_rate)
 
     def _fitted(self) -> CalibratedClassifier:
@@ -182,7 +182,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return calibrated probabilities of the classes, (n, K), in the order of ``classes_``."""
-        return rows_of_classes(self.outcome(X).p)
+        return class_columns(self.outcome(X).p)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable label of each row, (n,); the first class if tied."""

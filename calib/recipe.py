@@ -82,7 +82,7 @@ def _pairs(value: Any, name: str) -> NamedValues:
         pairs = list(value.items() if isinstance(value, Mapping) else (tuple(pair) for pair in value))
         named = dict(pairs)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must map names to values, but is {checks.shown(value)}.") from None
+        raise InputError(f"{name} must map names to values, but is {checks.short_repr(value)}.") from None
     for key in named:
         checks.text(key, f"{name}: the name of a value")
     if len(named) < len(pairs):
@@ -920,7 +920,7 @@ def one_value(name: str, given: Any) -> str:
     values = list(dict.fromkeys([given] if isinstance(given, str) else given))
     if len(values) == 1:
         return values[0]
-    given_as = listed([checks.shown(value) for value in values[:3]]) if values else "nothing"
+    given_as = listed([checks.short_repr(value) for value in values[:3]]) if values else "nothing"
     raise InputError(f"{name} must be given once, but is given as {given_as}.")
 
 
@@ -939,5 +939,5 @@ def _from_text(name: str, text: str) -> Any:
         raise InputError(f"{name}: {error}") from None
     except ValueError:
         raise InputError(
-            f'{name} must be an object such as {{"max_depth":4}} in JSON, but is {checks.shown(text)}.'
+            f'{name} must be an object such as {{"max_depth":4}} in JSON, but is {checks.short_repr(text)}.'
         ) from None

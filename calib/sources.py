@@ -35,7 +35,7 @@ from calib.data import (
     class_counts,
     count_predictions,
     digest_of,
-    draw,
+    draw_rows,
     fetch_openml,
     guess_target,
     inspect,
@@ -96,11 +96,13 @@ def file_digest(path: Path) -> str:
         raise DataError(f"{path} cannot be read ({error.strerror}).", "Check the path.") from None
 
 
-def place(data: str | None) -> tuple[str, str, str] | None:
+def parse_place(data: str | None) -> tuple[str, str, str] | None:
     """Return (kind, name, digest or "") of data that are read in place; None for other data.
 
-    >>> place("folder:2026/scores.csv@0123456789abcdef"), place("folder:a@b.csv"), place("upload:00ff")
-    (('folder', '2026/scores.csv', '0123456789abcdef'), ('folder', 'a@b.csv', ''), None)
+    >>> parse_place("folder:2026/scores.csv@0123456789abcdef"), parse_place("upload:00ff")
+    (('folder', '2026/scores.csv', '0123456789abcdef'), None)
+    >>> parse_place("folder:a@b.csv")
+    ('folder', 'a@b.csv', '')
     """
     kind, _, rest = (data or "").partition(":")
     if kind not in PLACED:
@@ -115,7 +117,7 @@ def file_key(data: str | None) -> str | None:
     >>> file_key("upload:00ff"), file_key("folder:a.csv@0123456789abcdef"), file_key("sample:loans")
     ('00ff', '0123456789abcdef', None)
     """
-    placed = place(data)
+    placed = parse_place(data)
     if placed is not None:
         return placed[2] or None
     kind, _, key = (data or "").partition(":")
@@ -246,7 +248,7 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | N
     else:
         blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
     rows, key = dict(recipe.data_params).get("learn_rows"), f"{recipe.data} {reading(recipe)}"
-    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch, labels)
+    return draw_rows(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch, labels)
 
 
 def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
@@ -263,7 +265,9 @@ def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
 def _table(named: tuple[str, str], uploads: Uploads, file: str | None, options: Mapping[str, Any]) -> Table:
     kind, key = named
     if kind == "upload" or kind in PLACED:
-        name, digest = (file, key) if kind == "upload" else (place(f"{kind}:{key}") or ("", key, ""))[1:]
+        name, digest = (
+            (file, key) if kind == "upload" else (parse_place(f"{kind}:{key}") or ("", key, ""))[1:]
+        )
         if digest in uploads:
             return Table(_uploaded(uploads[digest], options))
         if kind == "upload":
@@ -515,10 +519,10 @@ def with_data(
     }
 
 
-def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
+def missing_files(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
     """Return digest → name of the missing files that a Recipe needs.
 
-    >>> missing(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
+    >>> missing_files(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
     {'00ff': 'old.csv'}
     """
     wanted = (

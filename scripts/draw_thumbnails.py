@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from calib.export.cards import picture
-from calib.export.chromium import draw
+from calib.export.chromium import draw_files
 from calib.figures import DARK, LIGHT
 from calib.lessons import LESSONS, Lesson, Step
 from pages.ui.learn.lessons import THUMBNAILS
@@ -45,7 +45,7 @@ def main(keys: list[str]) -> None:
     THUMBNAILS.mkdir(exist_ok=True)
     charts = {key: picture(stands_for(LESSONS[key])) for key in keys or LESSONS}
     wanted = [(key, theme) for key in charts for theme in (LIGHT, DARK)]
-    drawn = draw([bare(charts[key].draw(theme)) for key, theme in wanted], ("png",))
+    drawn = draw_files([bare(charts[key].draw(theme)) for key, theme in wanted], ("png",))
     for (key, theme), files in zip(wanted, drawn, strict=True):
         image = Image.open(io.BytesIO(files["png"])).convert("RGB").resize((WIDTH, HEIGHT))
         image.save(THUMBNAILS / f"{key}-{theme.name}.webp", quality=60, method=6)

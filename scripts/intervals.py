@@ -30,7 +30,7 @@ from calib.comparison import (
     paired_t,
     win_rates,
 )
-from calib.data.ranking import auc, auc_interval, class_draws
+from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.evaluate import Evaluation
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import within_a_sentence
@@ -293,7 +293,10 @@ def shares(rows: Drawn) -> Found:
 
 
 def ranking(rows: Drawn) -> Found:
-    area, draws = float(auc(rows.p[:, None], rows.y, rows.weight)[0]), class_draws(evaluation(rows).sample)
+    area, draws = (
+        float(column_aucs(rows.p[:, None], rows.y, rows.weight)[0]),
+        class_draws(evaluation(rows).sample),
+    )
     ends = auc_interval(area, *draws) if draws else (np.nan, np.nan)
     return {"AUC of a column": (rows.world.value("auc"), *ends)}
 

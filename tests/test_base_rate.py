@@ -12,7 +12,7 @@ from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, position_of, widest_row
 from calib.analysis.grown_tree import grown_tree
-from calib.analysis.label_shift import before_and_after
+from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.recommendation.enough import too_few
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit
@@ -221,7 +221,7 @@ def test_a_stated_rate_stays_unless_another_class_label_or_table_is_asked_for():
 
 def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
     text = report_html(moved).decode()
-    for line in formatted_rates(moved, before_and_after(moved)).itertuples(index=False):
+    for line in formatted_rates(moved, compare_base_rates(moved)).itertuples(index=False):
         assert f">{line[4]}<" in text
     assert "at 3 %" in text
     assert f"base_rate={RATE}" in text

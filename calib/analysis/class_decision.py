@@ -105,7 +105,7 @@ def check_cost(text: str, name: str) -> tuple[int, int, float]:
         return int(i), int(j), float(checks.in_range(float(cost), name, 0, HIGHEST))
     except ValueError:
         raise InputError(
-            f"{name}: {checks.shown(text)} is not a cost. Write I>J=COST, such as 0>2=5, with a cost from 0 to "
+            f"{name}: {checks.short_repr(text)} is not a cost. Write I>J=COST, such as 0>2=5, with a cost from 0 to "
             f"{HIGHEST:g}."
         ) from None
 

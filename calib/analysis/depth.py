@@ -198,7 +198,7 @@ def grow(
     return done
 
 
-def sweep(
+def sweep_depths(
     recipe: Recipe,
     dataset: Dataset,
     watch: Watch | None = None,

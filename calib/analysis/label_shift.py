@@ -405,7 +405,7 @@ def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:
     return {"table": evaluation.before, "stated": evaluation}
 
 
-def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
+def compare_base_rates(evaluation: Evaluation) -> pd.DataFrame:
     """Compare the table's base rate with the deployment base rate, one row per calibrator and place.
 
     Columns: calibrator, place ("table" or "stated"), base_rate, mean_p, and metrics by their key.

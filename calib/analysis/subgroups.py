@@ -26,7 +26,7 @@ from scipy.stats import t as student
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.segment import EQUAL, MISSING, UNEQUAL, as_text, is_ordered, missing, write_range
+from calib.kernel.segment import EQUAL, MISSING, UNEQUAL, group_texts, is_missing, is_ordered, write_range
 from calib.metrics.confidence import LEVEL
 
 MOST_GROUPS = 12
@@ -102,7 +102,7 @@ def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_G
     >>> group_rows(pd.Series(range(100)), quantiles=2).names
     ('0 to 49.5', '49.5 to 99')
     """
-    lost = missing(values)
+    lost = is_missing(values)
     known, ranges = values[~lost], dict[str, tuple[Any, Any]]()
     if (is_ordered(values) or known.dtype.kind == "M") and known.nunique() > most:
         names, index, ranges = _quantiles(known, quantiles)
@@ -144,7 +144,7 @@ def _written(edges: np.ndarray, digits: int) -> list[str]:
 
 
 def _by_value(known: pd.Series, most: int) -> tuple[list[str], np.ndarray]:
-    text = as_text(known)
+    text = group_texts(known)
     counts = text.value_counts()
     kept = list(counts.index[: most if len(counts) <= most else most - 1])
     if is_ordered(known):

@@ -17,7 +17,7 @@ from calib.analysis.decision import FALSE_ALARM, MISS, benefit_steps, benefits, 
 from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
-from calib.evaluate import Counted, Evaluation, row_info
+from calib.evaluate import Evaluation, RowCount, row_info
 from calib.kernel.checks import InputError
 from calib.metrics.confidence import mean_interval
 
@@ -57,7 +57,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         of_folds = (
             "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
         )
-        every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
+        every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(RowCount._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
     if len(folds) == 1 and "unused" in folds[0] and folds[0]["unused"].lines:
         yield "Not used", *folds[0]["unused"]

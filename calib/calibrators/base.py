@@ -26,7 +26,7 @@ from calib.kernel.checks import (
     weight_vector,
     whole_weights,
 )
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression, steps
 from calib.kernel.records import Parameter
 from calib.kernel.weights import effective_weights, represented_rows
@@ -246,7 +246,7 @@ class ScoreCalibrator(BaseEstimator):
 
     def _learned(self, *names: str) -> dict[str, Any]:
         """Return learned numbers by name, as JSON writes them."""
-        return {name: plain(getattr(self, f"{name}_")) for name in names}
+        return {name: json_numbers(getattr(self, f"{name}_")) for name in names}
 
     def _with_learned(self, **values: Any) -> Self:
         """Set learned attributes, as if fitted, and return this calibrator."""

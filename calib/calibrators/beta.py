@@ -11,7 +11,13 @@ from typing import Any
 from scipy.special import expit
 
 from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
-from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds_columns
+from calib.calibrators.log_odds import (
+    CLIP,
+    clipping_notes,
+    count_clipped,
+    log_odds_columns,
+    log_odds_of_frequency,
+)
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, logit_parts, sigmoid
@@ -49,7 +55,7 @@ class Beta(ScoreCalibrator):
         self.n_clipped_ = count_clipped(scores)
         frequency = weights @ y / weights.sum()
         if frequency in (0, 1) or scores.min() == scores.max():
-            self.a_, self.b_, self.c_ = 0.0, 0.0, level(frequency)
+            self.a_, self.b_, self.c_ = 0.0, 0.0, log_odds_of_frequency(frequency)
             self.bounded_ = False
             return
         kept, fit = self._likeliest(log_odds_columns(scores), y, weights)
@@ -58,7 +64,7 @@ class Beta(ScoreCalibrator):
         self.bounded_ = fit.bounded
 
     def _notes(self) -> tuple[str, ...]:
-        return fit_notes(self.n_clipped_, self.bounded_)
+        return clipping_notes(self.n_clipped_, self.bounded_)
 
     @staticmethod
     def _likeliest(columns: Array, y: Array, weights: Array) -> tuple[tuple[int, ...], LogisticFit]:

@@ -15,7 +15,7 @@ from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.calibrators.isotonic import increasing_steps, interpolated
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, lines
+from calib.kernel.formula import Expression, piecewise_linear
 from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 
@@ -61,7 +61,7 @@ class CenteredIsotonic(ScoreCalibrator):
         return interpolated(scores, self.scores_, self.values_)
 
     def _formula(self, score: Expression) -> Expression:
-        return lines(score, self.scores_, self.values_)
+        return piecewise_linear(score, self.scores_, self.values_)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("scores", "values"), "between": "linear"}

@@ -16,7 +16,7 @@ import pandas as pd
 from calib.kernel import checks
 from calib.kernel.binning import quantile_edges
 from calib.kernel.checks import Array, InputError
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.weights import are_whole, or_ones
 
 NONE = -1  # index of a row without a group
@@ -143,7 +143,7 @@ class FeatureGroups:
 
     def to_map(self) -> dict[str, Any]:
         """Return JSON-able fields."""
-        held = {"values": list(self.values)} if self.kind == "text" else {"breaks": plain(self.breaks)}
+        held = {"values": list(self.values)} if self.kind == "text" else {"breaks": json_numbers(self.breaks)}
         return {"name": self.name, "kind": self.kind, **held, "missing": self.missing}
 
     @classmethod

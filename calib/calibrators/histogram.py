@@ -14,7 +14,7 @@ from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, pieces
+from calib.kernel.formula import Expression, piecewise
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones
 
@@ -97,7 +97,7 @@ class Histogram(ScoreCalibrator):
     def _formula(self, score: Expression) -> Expression:
         known = self.counts_ > 0
         frequencies = np.where(known, self.positives_ / np.maximum(self.counts_, np.finfo(float).tiny), 0.0)
-        return pieces(score, self.breaks_, np.zeros(len(known)), np.column_stack([frequencies, ~known]))
+        return piecewise(score, self.breaks_, np.zeros(len(known)), np.column_stack([frequencies, ~known]))
 
     def to_map(self) -> dict[str, Any]:
         return self._learned("breaks", "counts", "positives")

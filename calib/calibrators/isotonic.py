@@ -13,7 +13,7 @@ import numpy as np
 from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, first_reaching, lines, steps
+from calib.kernel.formula import Expression, first_reaching, piecewise_linear, steps
 from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from calib.kernel.records import Parameter
 
@@ -95,7 +95,7 @@ class Isotonic(ScoreCalibrator):
 
     def _formula(self, score: Expression) -> Expression:
         if self.between == "linear":
-            return lines(score, self.scores_, self.values_)
+            return piecewise_linear(score, self.scores_, self.values_)
         return steps(score, self._begins(), self.values_)
 
     def _begins(self) -> Array:

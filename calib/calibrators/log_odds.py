@@ -47,7 +47,7 @@ def log_odds(p: Array, clip: float = CLIP) -> Array:
     return found
 
 
-def level(frequency: float) -> float:
+def log_odds_of_frequency(frequency: float) -> float:
     """Return the log-odds of a class frequency, infinite if there is only one class."""
     with np.errstate(divide="ignore"):
         return float(np.log(frequency) - np.log1p(-frequency))
@@ -58,7 +58,7 @@ def count_clipped(p: Array) -> int:
     return int(((p < CLIP) | (p > 1 - CLIP)).sum())
 
 
-def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
+def clipping_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """Return notes on calibration scores of 0 or 1, and on classes that the scores separate."""
     note = (
         f"{clipped} calibration scores of 0 or 1 were clipped to {CLIP:.1e} or 1 − {CLIP:.1e}, so that log-odds "
@@ -136,7 +136,7 @@ class LogOddsPolynomial(ScoreCalibrator):
         self.n_clipped_, self.bounded_ = count_clipped(scores), False
         frequency = weights @ y / weights.sum()
         if frequency in (0, 1) or scores.min() == scores.max():
-            self.coefficients_ = np.append(level(frequency), np.zeros(self.degree))
+            self.coefficients_ = np.append(log_odds_of_frequency(frequency), np.zeros(self.degree))
             return
         powers = self._powers(scores)[:, 1:]
         low, high = powers[:, 0].min(), powers[:, 0].max()
@@ -147,7 +147,7 @@ class LogOddsPolynomial(ScoreCalibrator):
         self.coefficients_, self.bounded_ = np.append(fit.intercept, fit.slopes), fit.bounded
 
     def _notes(self) -> tuple[str, ...]:
-        return fit_notes(self.n_clipped_, self.bounded_)
+        return clipping_notes(self.n_clipped_, self.bounded_)
 
     def _powers(self, scores: Array) -> Array:
         return np.vander(log_odds(scores), self.degree + 1, increasing=True)

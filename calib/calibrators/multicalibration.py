@@ -33,7 +33,7 @@ from calib.calibrators.feature_groups import (
 from calib.calibrators.log_odds import log_odds
 from calib.calibrators.logistic import Logistic
 from calib.kernel.checks import Array
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones, squares
@@ -228,7 +228,7 @@ class Multicalibration(ScoreCalibrator):
         ]
         return {
             "start": self.start_.to_map(),
-            "levels": plain(self.breaks_),
+            "levels": json_numbers(self.breaks_),
             "features": [each.to_map() for each in self.features_],
             "corrections": corrections,
         }

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.calibrators.log_odds import LogOddsPolynomial, count_clipped, level, log_odds
+from calib.calibrators.log_odds import LogOddsPolynomial, count_clipped, log_odds, log_odds_of_frequency
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.weights import or_ones
@@ -50,7 +50,7 @@ class Offset(LogOddsPolynomial):
             """Return the expected minus the observed number of rows of class 1, which increases with c."""
             return float(weights @ expit(logits + c)) - positive
 
-        middle = level(positive / total)
+        middle = log_odds_of_frequency(positive / total)
         # At the ends, all odds are too low or all too high
         low, high = middle - float(logits.max()), middle - float(logits.min())
         c = (

@@ -30,7 +30,7 @@ def most_probable(p: Array) -> Array:
     return (np.sign(p - 0.5) + 1) / 2
 
 
-def sigmoid(p: Array, a: Any, b: Any) -> Array:
+def adjustment_share(p: Array, a: Any, b: Any) -> Array:
     """Return r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves; several b are columns, with p (n, 1)."""
     return 1 / (1 + np.exp(a * p) * np.exp(b))
 
@@ -92,13 +92,13 @@ class PPA(ScoreCalibrator):
         for start in range(0, len(p), BLOCK):
             block = slice(start, start + BLOCK)
             for a in GRID:
-                r = sigmoid(p[block, None], a, GRID)
+                r = adjustment_share(p[block, None], a, GRID)
                 loss[a] += mass_at[block] @ (r * r) - 2 * pull[block] @ r
         self.a_, self.b_ = (int(i) for i in np.unravel_index(loss.argmin(), loss.shape))
-        self.r_ = float(np.average(sigmoid(scores, self.a_, self.b_), weights=weights))
+        self.r_ = float(np.average(adjustment_share(scores, self.a_, self.b_), weights=weights))
 
     def _map(self, scores: Array) -> Array:
-        r = self.r_ if self.variant == "constant" else sigmoid(scores, self.a_, self.b_)
+        r = self.r_ if self.variant == "constant" else adjustment_share(scores, self.a_, self.b_)
         return scores + r * (most_probable(scores) - scores)
 
     def _formula(self, score: Expression) -> Expression:

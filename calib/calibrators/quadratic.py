@@ -18,7 +18,7 @@ from calib.calibrators.base import STRAIGHT_ON
 from calib.calibrators.log_odds import CLIP, LogOddsPolynomial, linear_continuation, log_odds, turn_notes
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, logit, pieces, sigmoid
+from calib.kernel.formula import Expression, logit, piecewise, sigmoid
 
 
 class Quadratic(LogOddsPolynomial):
@@ -71,7 +71,7 @@ class Quadratic(LogOddsPolynomial):
         values, slopes = polyval(self.ends_, self.coefficients_), np.maximum(self._slopes, 0.0)
         lower, upper = np.column_stack([values, slopes, np.zeros(2)])
         return sigmoid(
-            pieces(
+            piecewise(
                 logit(score, CLIP),
                 self.ends_,
                 np.array([low, 0.0, high]),

@@ -14,7 +14,7 @@ import numpy as np
 from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.isotonic import Isotonic
 from calib.kernel.checks import Array, InputError
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 
 MOST_VOTES = 100_000_000
@@ -75,7 +75,7 @@ class Rank(ScoreCalibrator):
     def to_map(self) -> dict[str, Any]:
         trees = [np.unique(votes, return_counts=True) for votes in self.ranked_]
         return {
-            "trees": [{"votes": plain(votes), "counts": counts.tolist()} for votes, counts in trees],
+            "trees": [{"votes": json_numbers(votes), "counts": counts.tolist()} for votes, counts in trees],
             "isotonic": self.isotonic_.to_map(),
         }
 

@@ -17,7 +17,7 @@ from scipy.special import log_softmax, softmax
 from calib.calibrators.joint import JointCalibrator, log_probabilities, log_terms
 from calib.calibrators.log_odds import CLIP
 from calib.kernel.checks import Array
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression, Number, softmax_terms
 from calib.kernel.records import Parameter
 from calib.kernel.softmax import SoftmaxFit, fit_softmax
@@ -45,7 +45,7 @@ class Scaling(JointCalibrator):
         return softmax(log_probabilities(P) @ self.W_.T + self.b_, axis=1)
 
     def _fields(self) -> dict[str, Any]:
-        return {"W": plain(self.W_), "b": plain(self.b_), "least": CLIP}
+        return {"W": json_numbers(self.W_), "b": json_numbers(self.b_), "least": CLIP}
 
     @classmethod
     def _read_fields(cls, fields: Fields, present: Array) -> Self:

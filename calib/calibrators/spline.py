@@ -20,16 +20,16 @@ from scipy.special import expit
 from calib.calibrators.base import STRAIGHT_ON, ScoreCalibrator
 from calib.calibrators.log_odds import (
     CLIP,
+    clipping_notes,
     count_clipped,
-    fit_notes,
-    level,
     linear_continuation,
     log_odds,
+    log_odds_of_frequency,
     turn_notes,
 )
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, logit, pieces, sigmoid
+from calib.kernel.formula import Expression, logit, piecewise, sigmoid
 from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
 from calib.kernel.records import Parameter
@@ -141,7 +141,7 @@ class Spline(ScoreCalibrator):
         tied = pool_ties(log_odds(scores), y, weights)
         frequency = tied.sums.sum() / tied.weights.sum()
         if frequency in (0, 1) or len(tied.scores) == 1:
-            self.knots_, self.values_ = tied.scores[:1], np.array([level(frequency)])
+            self.knots_, self.values_ = tied.scores[:1], np.array([log_odds_of_frequency(frequency)])
             self.penalty_, self.bounded_ = 0.0, False
             return
         self.knots_ = _knots(tied.scores, self.knots)
@@ -152,7 +152,7 @@ class Spline(ScoreCalibrator):
 
     def _notes(self) -> tuple[str, ...]:
         turns = () if len(self.knots_) == 1 else turn_notes(*_turning_points(self._interpolant))
-        return (*fit_notes(self.n_clipped_, self.bounded_), *turns)
+        return (*clipping_notes(self.n_clipped_, self.bounded_), *turns)
 
     @property
     def _interpolant(self) -> CubicSpline:
@@ -176,7 +176,7 @@ class Spline(ScoreCalibrator):
         cubics[:, : len(through.c)] = through.c[::-1].T
         origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
         return sigmoid(
-            pieces(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]]))
+            piecewise(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]]))
         )
 
     def to_map(self) -> dict[str, Any]:

@@ -11,14 +11,14 @@ import numpy as np
 
 from calib.calibrators.base import IntervalCalibrator, Steps
 from calib.kernel.checks import Array
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.searchsorted import places
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
     """Return p0 and p1 for JSON, each as (breaks (t,) increasing, values (t + 1,))."""
     return {
-        name: {"breaks": plain(breaks), "values": plain(values)}
+        name: {"breaks": json_numbers(breaks), "values": json_numbers(values)}
         for name, (breaks, values) in (("p0", p0), ("p1", p1))
     }
 

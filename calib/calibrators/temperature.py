@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator
-from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
+from calib.calibrators.log_odds import CLIP, clipping_notes, count_clipped, log_odds
 from calib.kernel.checks import Array, InputError, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
@@ -116,7 +116,7 @@ class Temperature(ScoreCalibrator):
         self.T_, self.bounded_ = best_temperature(slope, not logits.any())
 
     def _notes(self) -> tuple[str, ...]:
-        return fit_notes(self.n_clipped_) + stopped_notes(self.T_, self.bounded_)
+        return clipping_notes(self.n_clipped_) + stopped_notes(self.T_, self.bounded_)
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds(scores) / self.T_)

@@ -34,7 +34,7 @@ from calib.calibrators.feature_groups import (
     no_program,
 )
 from calib.kernel.checks import Array, both_classes, row_counts
-from calib.kernel.fields import Fields, plain
+from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
@@ -237,10 +237,11 @@ class VennMulticalibration(IntervalCalibrator):
     def to_map(self) -> dict[str, Any]:
         below = np.tril_indices(self._size)
         return {
-            "breaks": plain(self.breaks_),
+            "breaks": json_numbers(self.breaks_),
             "features": [each.to_map() for each in self.features_],
             "levels": [
-                {"counts": plain(each.counts[below]), "sums": plain(each.sums)} for each in self.levels_
+                {"counts": json_numbers(each.counts[below]), "sums": json_numbers(each.sums)}
+                for each in self.levels_
             ],
         }
 

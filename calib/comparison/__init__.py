@@ -5,9 +5,9 @@ from calib.comparison.paired import PairedTest, paired_t, paired_t_matrix
 from calib.comparison.ranks import (
     FriedmanTest,
     average_ranks,
+    best_ranked,
     cliques,
     friedman,
-    leading,
     nemenyi_critical_difference,
     ranks,
 )
@@ -19,9 +19,9 @@ __all__ = [
     "PairedTest",
     "average_ranks",
     "bergmann_hommel",
+    "best_ranked",
     "cliques",
     "friedman",
-    "leading",
     "mean_share",
     "nemenyi_critical_difference",
     "paired_t",

@@ -62,10 +62,10 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
     return ranks(table, higher_is_better).mean(axis=0)
 
 
-def leading(values: pd.Series) -> list[str]:
+def best_ranked(values: pd.Series) -> list[str]:
     """Return the names with the smallest value, such as the best average rank; several if they tie.
 
-    >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
+    >>> best_ranked(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
     ['a', 'c']
     """
     return [str(name) for name in values.index[np.isclose(values, values.min(), rtol=0, atol=1e-9)]]

@@ -15,8 +15,8 @@ from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table, unchanged
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, weight_meaning
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
-from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw
-from calib.data.summary import class_shares, summarise
+from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw_rows
+from calib.data.summary import class_shares, summarise_columns
 from calib.data.table import Table, about
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
@@ -55,7 +55,7 @@ __all__ = [
     "count_predictions",
     "count_scores",
     "digest_of",
-    "draw",
+    "draw_rows",
     "fetch_openml",
     "guess_target",
     "inspect",
@@ -72,7 +72,7 @@ __all__ = [
     "read_table",
     "sample_table",
     "score_columns",
-    "summarise",
+    "summarise_columns",
     "target_candidates",
     "tidy_labels",
     "unchanged",

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_builder import pieces
+from calib.data.column_builder import batches
 from calib.data.column_types import typed_text, whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import check_columns, check_memory, check_names
@@ -143,7 +143,7 @@ def _by_arrow(block: str, attributes: Sequence[tuple[str, Any]]) -> list[list[pa
 def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[list[pa.Array]]:
     """Convert rows of texts to columns; Arrow needs a tenth of the memory of Python lists."""
     found: list[list[pa.Array]] = [[] for _ in range(width)]
-    for few in pieces(rows):
+    for few in batches(rows):
         for piece, cells in zip(found, zip(*few, strict=True), strict=True):
             texts = [None if cell is None else whole_text(cell) for cell in cells]
             piece.append(pa.array(texts, pa.string()))

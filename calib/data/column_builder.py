@@ -18,10 +18,10 @@ CELLS = 500_000  # Python objects that are held at once
 Row = TypeVar("Row")
 
 
-def pieces(rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = CELLS) -> Iterator[list[Row]]:
+def batches(rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = CELLS) -> Iterator[list[Row]]:
     """Yield rows in lists, each of which ends when the sum of their sizes, by default of their cells, is ``most``.
 
-    >>> [len(some) for some in pieces([range(300_000)] * 5)]
+    >>> [len(some) for some in batches([range(300_000)] * 5)]
     [2, 2, 1]
     """
     piece, cells = list[Row](), 0

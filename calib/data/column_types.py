@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from calib.data.errors import DataError
 from calib.data.limits import check_names
-from calib.kernel.cache import is_known, mark, once
+from calib.kernel.cache import is_known, mark_known, once
 from calib.kernel.memory import LARGE, release_memory
 
 MISSING = (
@@ -136,7 +136,7 @@ def strings(text: pa.Array | pa.ChunkedArray) -> pd.arrays.ArrowStringArray:
 
 def _as_typed(text: pa.ChunkedArray) -> pd.Series:
     texts = pd.Series(strings(text))
-    mark(arrow(texts), "typed")
+    mark_known(arrow(texts), "typed")
     return texts
 
 

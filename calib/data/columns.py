@@ -1,7 +1,7 @@
 """Determine the kind of a typed column (number, category, identifier …) and guess its role, in one place.
 
-``validate``, ``prepare`` and ``summarise`` all call ``inspect``, so the list of problems, the model's columns and the
-table of columns always agree. The role of a column is only a proposal.
+``validate``, ``prepare`` and ``summarise_columns`` all call ``inspect``, so the list of problems, the model's columns
+and the table of columns always agree. The role of a column is only a proposal.
 """
 
 from __future__ import annotations
@@ -225,10 +225,11 @@ def is_number(column: pd.Series) -> bool:
     return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
 
 
-def held(column: pd.Series) -> str:
+def content_type(column: pd.Series) -> str:
     """Return the content of a typed column in one word: numbers (including truth values), dates or text.
 
-    >>> held(pd.Series([True, False])), held(pd.Series(["1"])), held(pd.Series([1, 2], dtype="category"))
+    >>> columns = pd.Series([True, False]), pd.Series(["1"]), pd.Series([1, 2], dtype="category")
+    >>> tuple(map(content_type, columns))
     ('numbers', 'text', 'text')
     """
     return "numbers" if is_number(column) else "dates" if column.dtype.kind == "M" else "text"

@@ -25,7 +25,7 @@ from calib.data.column_types import typed_frame
 from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
 from calib.data.table import describe
-from calib.data.typed_sql import check_typed, name_of
+from calib.data.typed_sql import check_typed, query_name
 from calib.kernel.progress import Watch, interrupted
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
@@ -75,7 +75,7 @@ class Connection:
         """
         if not self.allow_sql:
             raise DataError(f"{self.name} does not allow typed SQL.", "Choose a query or a table.")
-        name = name_of(sql)
+        name = query_name(sql)
         return replace(self, queries={**self.queries, name: sql}, typed=self.typed | {name}), name
 
     def tables(self) -> list[str]:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from calib.data import arff_table, json_table, limits
 from calib.data.arrays import native, numbered
-from calib.data.column_builder import Growing, pieces, typed_truth
+from calib.data.column_builder import Growing, batches, typed_truth
 from calib.data.column_types import as_frame, typed_objects, typed_text
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
@@ -308,7 +308,7 @@ def _sheet(
 def _read_sheet(filled: Iterable[tuple[int, SheetRow]], title: str, at: int | None) -> _Sheet:
     """Read the filled rows; refuse a sheet in which a distant cell makes too many empty ones."""
     read = _Sheet()
-    for piece in pieces(filled, lambda row: len(row[1])):
+    for piece in batches(filled, lambda row: len(row[1])):
         read.width = max(read.width, *(len(row) for _, row in piece))
         if piece[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
             raise DataError(

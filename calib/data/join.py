@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from calib.data.column_types import typed_frame
-from calib.data.columns import as_float, held, inspect, is_number
+from calib.data.columns import as_float, content_type, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.table import KEY, About, about
 from calib.data.target import folded, labels
@@ -118,7 +118,7 @@ def _check_fit(
 
 def _kind(column: pd.Series) -> str | None:
     """Return the content of a column for a model, None if it is empty; words among numbers will count as missing."""
-    return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
+    return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, content_type(column))
 
 
 def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:

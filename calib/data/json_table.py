@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data.column_builder import Growing, pieces
+from calib.data.column_builder import Growing, batches
 from calib.data.column_types import whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import PER_CELL, check_memory, check_names
@@ -130,7 +130,7 @@ class _Document:
             last, size = self._at, self._at - last
             return size
 
-        for piece in pieces(values, read, PIECE):
+        for piece in batches(values, read, PIECE):
             self._watch.step(min(self._at / len(self._text), 1.0), "")
             yield piece
 

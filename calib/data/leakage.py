@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import Column, as_float, coded, coded_rows, held, is_number, sortable
-from calib.data.ranking import auc, auc_interval
+from calib.data.columns import Column, as_float, coded, coded_rows, content_type, is_number, sortable
+from calib.data.ranking import auc_interval, column_aucs
 
 NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real data sets reach 0.975
 SCREENED = 2_000  # rows per class in a first screening
@@ -140,7 +140,7 @@ def _promising(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> Ite
             name: series[name] for name, column in piece.items() if not (column.missing or column.infinite)
         }
         plain = {name: column for name, column in whole.items() if piece[name].kind in ("number", "date")}
-        words = {name: column for name, column in whole.items() if held(column) == "text"}
+        words = {name: column for name, column in whole.items() if content_type(column) == "text"}
         areas = _areas(plain, y, glanced)
         areas |= _areas({name: plain[name] for name, area in areas.items() if area >= WORTH_A_LOOK}, y, rows)
         areas |= _areas_by_level(words, y, rows)
@@ -153,7 +153,7 @@ def _areas(columns: dict[str, pd.Series], y: np.ndarray, rows: np.ndarray) -> di
     """Return name → AUC in these rows, in either direction, for columns of finite numbers or dates."""
     if not columns:
         return {}
-    areas = auc(np.column_stack([_numbers(column, rows) for column in columns.values()]), y[rows])
+    areas = column_aucs(np.column_stack([_numbers(column, rows) for column in columns.values()]), y[rows])
     return dict(zip(columns, np.maximum(areas, 1 - areas), strict=True))
 
 
@@ -163,7 +163,7 @@ def _areas_by_level(columns: dict[str, pd.Series], y: np.ndarray, rows: np.ndarr
         return {}
     y = y[rows]
     scores = [_others_of_level(coded_rows(column, rows), y) for column in columns.values()]
-    return dict(zip(columns, auc(np.column_stack(scores), y), strict=True))
+    return dict(zip(columns, column_aucs(np.column_stack(scores), y), strict=True))
 
 
 def _evenly_spaced(y: np.ndarray, most: int) -> np.ndarray:
@@ -180,12 +180,12 @@ def _area(column: pd.Series, y: np.ndarray) -> float:
         areas.append(_either_way(_filled(column), y))
     else:
         # Not in reverse: leaving a row out ranks it below the other class in a level without information.
-        areas.append(float(auc(_others_of_level(coded(column)[0], y)[:, None], y)[0]))
+        areas.append(float(column_aucs(_others_of_level(coded(column)[0], y)[:, None], y)[0]))
     return max(areas)
 
 
 def _either_way(scores: np.ndarray, y: np.ndarray) -> float:
-    area = float(auc(scores[:, None], y)[0])
+    area = float(column_aucs(scores[:, None], y)[0])
     return max(area, 1 - area)
 
 

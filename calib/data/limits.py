@@ -36,10 +36,10 @@ def most_unpacked(packed: int) -> int:
     return min(UPLOAD_LIMIT, max(ALWAYS, TIMES * packed))
 
 
-def in_words(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Write a number of bytes.
 
-    >>> in_words(64_000_000), in_words(1_000_000_000), in_words(2_345_000_000)
+    >>> format_bytes(64_000_000), format_bytes(1_000_000_000), format_bytes(2_345_000_000)
     ('64 MB', '1 GB', '2.3 GB')
     """
     return f"{size / 1e6:,.0f} MB" if size < 999_500_000 else f"{size / 1e9:.1f} GB".replace(".0 ", " ")
@@ -47,7 +47,7 @@ def in_words(size: float) -> str:
 
 def too_large(name: str, most: int) -> DataError:
     """Return the error for a file that expands to more than ``most`` bytes."""
-    return TooLargeError(f"{name} expands to more than {in_words(most)}, which is the limit.", FEWER)
+    return TooLargeError(f"{name} expands to more than {format_bytes(most)}, which is the limit.", FEWER)
 
 
 class _Turn:
@@ -94,7 +94,8 @@ def check_memory(needed: float) -> None:
     """
     if needed > LARGE and (left := free() - SPARE) < needed:
         raise TooLargeError(
-            f"Reading the table takes {in_words(needed)} of memory, but only {in_words(max(left, 0))} are free now.",
+            f"Reading the table takes {format_bytes(needed)} of memory, but only {format_bytes(max(left, 0))} are "
+            "free now.",
             f"{FEWER} {LATER}",
         )
     if _TURN.taken:

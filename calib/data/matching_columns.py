@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from calib.data.column_types import typed_frame
-from calib.data.columns import bounded, held
+from calib.data.columns import bounded, content_type
 from calib.data.errors import DataError
 from calib.kernel.wording import quoted
 
@@ -44,7 +44,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     other = [
         name
         for name in known.columns
-        if not typed[name].isna().all() and held(typed[name]) != held(known[name])
+        if not typed[name].isna().all() and content_type(typed[name]) != content_type(known[name])
     ]
     if other:
         holds = "contains" if len(other) == 1 else "contain"

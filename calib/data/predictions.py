@@ -45,7 +45,7 @@ from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
-from calib.data.ranking import auc, auc_interval, class_draws
+from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.data.roles import Read, read_roles, weight_note
 from calib.data.table import about
 from calib.data.target import (
@@ -571,7 +571,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
         return [_without_counts(str(column)) for column in data.X.columns]
     found = []
     for column, area in zip(
-        data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
+        data.X.columns, column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
     ):
         interval = auc_interval(float(area), *draws)
         if interval[0] <= 0.5:

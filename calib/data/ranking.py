@@ -16,7 +16,7 @@ from calib.kernel.rows import Rows
 STEPS = 10_001
 
 
-def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+def column_aucs(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Compute the area under the ROC curve of several columns, (k,); ties count one half.
 
     Parameters
@@ -30,7 +30,7 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
 
     Examples
     --------
-    >>> auc(np.array([[0.1, 3.0], [0.9, 3.0], [0.8, 3.0]]), np.array([0, 1, 1]))
+    >>> column_aucs(np.array([[0.1, 3.0], [0.9, 3.0], [0.8, 3.0]]), np.array([0, 1, 1]))
     array([1. , 0.5])
     """
     if weight is not None:

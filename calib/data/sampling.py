@@ -173,7 +173,7 @@ class LabelCounts:
             )
 
 
-def draw(
+def draw_rows(
     blocks: Blocks,
     target: str,
     rows: int | None = None,
@@ -220,7 +220,7 @@ def draw(
     Examples
     --------
     >>> table = pd.DataFrame({"x": range(1000), "y": ["a", "b"] * 500})
-    >>> sample = draw(lambda names, watch: iter([table]), "y", 100)
+    >>> sample = draw_rows(lambda names, watch: iter([table]), "y", 100)
     >>> sample["y"].value_counts().to_dict(), about(sample).rest.total
     ({'a': 50, 'b': 50}, 1000)
     """

@@ -15,7 +15,7 @@ LONG_NUMBER, LONGEST = 12, 30  # letters
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 
 
-def summarise(frame: pd.DataFrame) -> pd.DataFrame:
+def summarise_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per column: column, type, missing, missing %, distinct, examples.
 
     Parameters
@@ -25,7 +25,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> print(summarise(pd.DataFrame({"x": [1.0, None, 2.0]})).to_string(index=False))
+    >>> print(summarise_columns(pd.DataFrame({"x": [1.0, None, 2.0]})).to_string(index=False))
     column   type  missing  missing %  distinct examples
          x number        1       33.3         2     1, 2
     """

@@ -35,10 +35,10 @@ FROM pg_roles WHERE rolname = current_user
 """
 
 
-def name_of(sql: str) -> str:
+def query_name(sql: str) -> str:
     """Return the name by which links know a typed query, which is none of its words.
 
-    >>> name_of("SELECT 1")
+    >>> query_name("SELECT 1")
     'SQL be673850'
     """
     return PREFIX + hashlib.blake2b(sql.encode(), digest_size=4).hexdigest()

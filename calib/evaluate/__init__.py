@@ -3,9 +3,9 @@
 from calib.evaluate.chain import calibrate, check, evaluate, expected_cost, fit_calibrator, make_calibrator
 from calib.evaluate.cost import MANY_ROWS, announcement, expected_seconds
 from calib.evaluate.fitting import (
-    Counted,
     Fitted,
     Part,
+    RowCount,
     check_dataset,
     fit,
     fit_rows,
@@ -21,11 +21,11 @@ from calib.evaluate.record import HOOKS, Evaluation
 __all__ = [
     "HOOKS",
     "MANY_ROWS",
-    "Counted",
     "Evaluation",
     "Fitted",
     "JointEvaluation",
     "Part",
+    "RowCount",
     "announcement",
     "calibrate",
     "check",

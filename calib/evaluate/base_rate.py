@@ -13,7 +13,7 @@ from calib.evaluate.fitting import Fitted
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
 from calib.kernel.base_rate import BaseRate, BaseRates, class_weights
-from calib.kernel.checks import InputError, shown
+from calib.kernel.checks import InputError, short_repr
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import class_named, listed, number
 from calib.placements import Placement
@@ -124,8 +124,8 @@ def stated_shares(recipe: Recipe, data: Dataset) -> tuple[float, ...] | None:
     for name in (*given, *data.names):
         if name not in data.names or name not in given:
             raise InputError(
-                f"base_rates must name each of the classes {listed([shown(each) for each in data.names[:20]])} once. "
-                f"{shown(name)} is {'missing' if name in data.names else 'not a class'}."
+                f"base_rates must name each of the classes {listed(list(map(short_repr, data.names[:20])))} once. "
+                f"{short_repr(name)} is {'missing' if name in data.names else 'not a class'}."
             )
     return tuple(given[name] for name in data.names)
 

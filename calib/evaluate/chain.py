@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
 from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
-from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
+from calib.evaluate.fitting import Fitted, Part, features_of, fit, sum_rows
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
@@ -204,7 +204,7 @@ def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ..
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     tested = np.split(or_ones(weight, ends[-1]), ends[:-1])
     return tuple(
-        {**part.flow, "test": summed(fitted.dataset.coded[part.test], each, fitted.dataset.n_classes)}
+        {**part.flow, "test": sum_rows(fitted.dataset.coded[part.test], each, fitted.dataset.n_classes)}
         for part, each in zip(fitted.parts, tested, strict=True)
     )
 

@@ -27,7 +27,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
 
-class Counted(NamedTuple):
+class RowCount(NamedTuple):
     """Number of lines in the table, of rows that they represent, and of rows of class 1 (NaN if unknown).
 
     With K > 2 classes, ``events`` is an array (K,) with the rows of every class.
@@ -55,7 +55,7 @@ class Part:
     placed: Any
     tests: Any
     weight: np.ndarray | None = None
-    flow: Mapping[str, Counted] = field(default_factory=dict)
+    flow: Mapping[str, RowCount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
     )
     tests = Scored(found["score"].to_numpy())
     weight = effective_weights(found["n"].to_numpy(np.float64))
-    flow = {**part.flow, "unused": counted(lines.y[:0], None)}
+    flow = {**part.flow, "unused": count_rows(lines.y[:0], None)}
     part = replace(part, test=np.arange(lines.n), tests=tests, weight=weight, flow=flow)
     seconds = time.perf_counter() - begin
     return Fitted(recipe, lines, (part,), seconds, (*fitted.notes, *rounded))
@@ -215,8 +215,8 @@ def fit_rows(
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
         tested = rows.take(cut.test, cut.test_weight).weight
         flow = {
-            "train": counted(learners.y[placed.trained], learners.weights[placed.trained], classes),
-            "calibrate": counted(placed.y, placed.weight, classes),
+            "train": count_rows(learners.y[placed.trained], learners.weights[placed.trained], classes),
+            "calibrate": count_rows(placed.y, placed.weight, classes),
         }
         parts.append(
             Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, classes))
@@ -372,22 +372,22 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
     return Cut(np.sort(cut.train), np.sort(cut.test))
 
 
-def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[str, Counted]:
+def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[str, RowCount]:
     """Return the number of rows that neither train, calibrate nor test."""
     idle = np.ones(rows.n, dtype=bool)
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
         idle[used] = False
-    return {"unused": counted(rows.y[idle], rows.weights[idle], classes)}
+    return {"unused": count_rows(rows.y[idle], rows.weights[idle], classes)}
 
 
-def counted(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> Counted:
+def count_rows(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> RowCount:
     """Count rows, and sum their effective weights, overall and in class 1, or in each of K > 2 classes."""
-    return summed(y, effective_weights(or_ones(weight, len(y))), classes)
+    return sum_rows(y, effective_weights(or_ones(weight, len(y))), classes)
 
 
-def summed(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> Counted:
+def sum_rows(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> RowCount:
     events = float(weights @ y) if classes == 2 else np.bincount(y, weights, minlength=classes)
-    return Counted(len(y), float(weights.sum()), events)
+    return RowCount(len(y), float(weights.sum()), events)
 
 
 def fits_every_row(recipe: Recipe) -> bool:

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import one_class
-from calib.evaluate.fitting import Counted
+from calib.evaluate.fitting import RowCount
 from calib.evaluate.record import HOOKS, Evaluation, named
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
@@ -501,7 +501,7 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
     return found if k != TOP else replace(found, flow=_with_right_rows(found))
 
 
-def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, Counted], ...]:
+def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, RowCount], ...]:
     """Return the counts of each fold with its right test predictions; unknown if only some test rows are used."""
     ends = np.cumsum([fold["test"].lines for fold in found.flow])
     if len(found.y) != ends[-1]:
@@ -534,7 +534,7 @@ def _calibrators_of(calibrators: Mapping[str, tuple[Any, ...]], k: int) -> dict[
     return {key: each for key, each in found.items() if all(made is not None for made in each)}
 
 
-def _counts_of(one: Counted, k: int | str) -> Counted:
+def _counts_of(one: RowCount, k: int | str) -> RowCount:
     return one._replace(events=np.nan if k == TOP else float(one.events[k]))
 
 

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
 from calib.data.column_types import typed_frame
-from calib.evaluate.fitting import Counted, counted, score_column
+from calib.evaluate.fitting import RowCount, count_rows, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
-from calib.kernel.period import shown_period, within
+from calib.kernel.period import in_period, shown_period
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.segment import met, shown_segment
@@ -87,7 +87,7 @@ class Evaluation:
     seconds: float
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
-    flow: tuple[Mapping[str, Counted], ...] = ()
+    flow: tuple[Mapping[str, RowCount], ...] = ()
     before: Evaluation | None = None
     joint: Any = None
     of_confidence: bool = False
@@ -388,7 +388,7 @@ class Evaluation:
         InputError
             If there are no such rows.
         """
-        return self._only(within(self.when, period), "period", f"from {shown_period(period)}")
+        return self._only(in_period(self.when, period), "period", f"from {shown_period(period)}")
 
     def in_segment(self, segment: Sequence[str]) -> Evaluation:
         """Evaluate only the test rows that meet conditions on columns, as in a Recipe's ``segment``.
@@ -501,5 +501,5 @@ def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str,
         notes=(*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": counted(data.coded, data.weight, data.n_classes)},),
+        flow=({"test": count_rows(data.coded, data.weight, data.n_classes)},),
     )

@@ -52,7 +52,7 @@ def _declare() -> None:
 _declare()
 
 
-def shown(settings: Mapping[str, Any], page: str) -> Experiment:
+def shown_experiment(settings: Mapping[str, Any], page: str) -> Experiment:
     """Return the experiment of a page that a Recipe's settings choose.
 
     Parameters
@@ -65,4 +65,4 @@ def shown(settings: Mapping[str, Any], page: str) -> Experiment:
     return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
 
 
-__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "shown"]
+__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "shown_experiment"]

@@ -8,7 +8,7 @@ from calib.export.calibrators import (
     saved_of,
     write_calibrator,
 )
-from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
+from calib.export.chromium import NoBrowser, can_draw, draw_files, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import standalone_html
 from calib.export.printed import FORMS, print_metrics
@@ -53,7 +53,7 @@ __all__ = [
     "chart_source",
     "check_exportable",
     "check_written",
-    "draw",
+    "draw_files",
     "drawings",
     "experiment_html",
     "find_chromium",

@@ -148,7 +148,7 @@ def _images(
             titled(chart.draw(theme), chart.record.title, evaluation, FIGURES[chart.key].label)
             for chart in drawn
         ]
-        pictures = chromium.draw(figures, images)
+        pictures = chromium.draw_files(figures, images)
     except chromium.NoBrowser as error:
         left_out.append(f"Charts as {', '.join(images)}: {error}")
         return

@@ -10,12 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.decision import decide
-from calib.analysis.depth import depth_scores, sweep
+from calib.analysis.depth import depth_scores, sweep_depths
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
-from calib.experiments import shown
+from calib.experiments import shown_experiment
 from calib.export.charts import Chart
 from calib.export.named_numbers import named_numbers
 from calib.export.pages import page
@@ -105,7 +105,7 @@ def _source(key: str, made: _StepCache, watch: Watch) -> Any:
     """Return the object that the figure of an Explore page is prepared from."""
     recipe = made.recipe
     if key == "depth":
-        return [depth_scores(recipe, each) for each in sweep(recipe, load(recipe), watch)]
+        return [depth_scores(recipe, each) for each in sweep_depths(recipe, load(recipe), watch)]
     if key == "explained":
         return explain(made.evaluation, made.fitted, widest_row(made.evaluation))
     if key == "widths":
@@ -127,7 +127,7 @@ def _source(key: str, made: _StepCache, watch: Watch) -> Any:
 
 def _of_experiment(step: Step, watch: Watch) -> Chart:
     settings = dict(step.recipe.settings)
-    experiment = shown(settings, step.page.removeprefix("learn_"))
+    experiment = shown_experiment(settings, step.page.removeprefix("learn_"))
     key, values = step.chart or experiment.key, experiment.values(settings)
     simulation = next(name for name, figures in experiment.runs.items() if key in figures)
     numbers = experiment.numbers(values, simulation)

@@ -73,12 +73,12 @@ def find_chromium() -> str | None:
 def can_draw() -> bool:
     """Tell whether Chromium is available and draws; the test takes a second or two and runs once."""
     try:
-        return bool(draw([go.Figure()], ("svg",)))
+        return bool(draw_files([go.Figure()], ("svg",)))
     except NoBrowser:
         return False
 
 
-def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
+def draw_files(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
     """Draw each figure, and return its files by format.
 
     Parameters

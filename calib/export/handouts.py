@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.experiments import SKIP, Experiment, shown
+from calib.experiments import SKIP, Experiment, shown_experiment
 from calib.export import chromium
 from calib.export.cards import drawn, for_paper
 from calib.export.pages import page
@@ -85,7 +85,7 @@ def _experiment(step: Step) -> Experiment | None:
     if not step.page.startswith("learn_"):
         return None
     settings = dict(step.recipe.settings)
-    experiment: Experiment = shown(settings, step.page.removeprefix("learn_"))
+    experiment: Experiment = shown_experiment(settings, step.page.removeprefix("learn_"))
     return experiment if experiment.right and settings.get(f"{experiment.key}.guess") != SKIP else None
 
 

@@ -12,7 +12,7 @@ from calib.evaluate.joint import SCORES
 from calib.figures import formatted_metrics
 from calib.figures.classes import formatted_scores
 from calib.figures.metrics import formatted_side_by_side
-from calib.lessons import Step, place
+from calib.lessons import Step, parse_step
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 
@@ -36,7 +36,7 @@ def named_numbers(
         return None
     if "against" not in step.picture:
         return formatted_metrics(evaluation, keys).rename(index={label_of("none"): named})
-    lesson, number = place(step.picture["against"])
+    lesson, number = parse_step(step.picture["against"])
     other = lesson.steps[number - 1]
     models = {other.picture["name"]: evaluated(other.recipe), named: evaluation}
     table = formatted_side_by_side(models, keys)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from calib.analysis.clipped import with_clipped
 from calib.kernel.checks import one_of
-from calib.kernel.fields import plain
+from calib.kernel.fields import json_numbers
 
 WIDTH = 80  # of a terminal; further columns follow below, with the metrics' names repeated
 
@@ -96,7 +96,9 @@ def _csv(metrics: pd.DataFrame, _: pd.DataFrame) -> str:
 
 def _json(metrics: pd.DataFrame, _: pd.DataFrame) -> str:
     values = {
-        key: {name: None if math.isnan(value) else plain(value) for name, value in metrics[key].items()}
+        key: {
+            name: None if math.isnan(value) else json_numbers(value) for name, value in metrics[key].items()
+        }
         for key in metrics.columns
     }
     return json.dumps(values, indent=1)

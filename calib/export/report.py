@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.audit.of_evaluation import Audited, sentences
+from calib.analysis.audit.of_evaluation import Audited, audit_sentences
 from calib.analysis.decision import decide, threshold
-from calib.analysis.label_shift import before_and_after
+from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.limitations import limits, trained_here
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
@@ -342,7 +342,7 @@ def _search(made: Audited) -> dict[str, Any]:
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
-    ended = [f"{line.removesuffix('.')}." for line in sentences(made.found)]
+    ended = [f"{line.removesuffix('.')}." for line in audit_sentences(made.found)]
     return {"sentences": [capital(what), *ended], "table": table}
 
 
@@ -402,7 +402,7 @@ def _rates(evaluation: Evaluation) -> pd.DataFrame:
     """Return every calibrator at the base rate, or shares, of the table and of deployment."""
     if evaluation.joint is not None:
         return formatted_shares(evaluation.joint)
-    return formatted_rates(evaluation, before_and_after(evaluation))
+    return formatted_rates(evaluation, compare_base_rates(evaluation))
 
 
 def _events(evaluation: Evaluation) -> str:

@@ -24,10 +24,10 @@ from calib.analysis.audit.of_evaluation import (
     look_of,
     threshold_gap,
 )
-from calib.analysis.audit.segments import Conditions, in_words
+from calib.analysis.audit.segments import Conditions, describe_segment
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
 from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import group_sums
@@ -116,7 +116,7 @@ def finding(made: Audited) -> str:
     if not causes:
         return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
     worst, line = found.segments.iloc[causes[0].line], causes[0].line
-    name = in_words(
+    name = describe_segment(
         tuple(
             (shortened(column, IN_TITLE), shortened(group, IN_TITLE))
             for column, group in found.conditions[line]
@@ -149,7 +149,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "range": [low, high + 0.02 * (high - low)],
                 "nticks": 6,
-                "title": {"text": f"Frequency of class {as_text(record.label, 24)}"},
+                "title": {"text": f"Frequency of class {chart_text(record.label, 24)}"},
             },
             yaxis=lanes(names),
             legend={"y": -84 / (height - 60)},
@@ -204,7 +204,7 @@ def _condition(column: str, group: str, most: int) -> str:
     """Return a condition with at most this many letters; column and group are shortened in their middle."""
     letters = most - 3
     of_column, of_group = (max(letters // 2, letters - len(other)) for other in (group, column))
-    return f"{as_text(column, of_column)} = {as_text(group, of_group)}"
+    return f"{chart_text(column, of_column)} = {chart_text(group, of_group)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +301,7 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
                     name=name,
                     marker=outlined(color, size, theme) | {"symbol": symbol},
                     customdata=segments[["segment"]].to_numpy(),
-                    text=[as_text(each, 80) for each in segments["segment"]],
+                    text=[chart_text(each, 80) for each in segments["segment"]],
                     hovertemplate="%{text}<br>%{x:,d} rows, gap %{y:.1f} points<extra></extra>",
                 )
             )

@@ -187,17 +187,17 @@ def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:
     return evaluation.with_view(evaluation.recipe.replace(**given)) if given else evaluation
 
 
-def as_text(name: object, most: int = 34) -> str:
+def chart_text(name: object, most: int = 34) -> str:
     """Return a name from a file as safe text for a chart (Plotly would read tags), shortened in its middle.
 
-    >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
+    >>> chart_text("<b>bold</b>"), chart_text("a_very_long_name_of_a_column > 0.25", 20)
     ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
     """
     return html.escape(shortened(without_direction_marks(str(name)), most), quote=False)
 
 
 def in_two_lines(name: object, most: int) -> str:
-    """Return a name as ``as_text``; a name longer than a line is split between the words nearest its middle.
+    """Return a name as ``chart_text``; a name longer than a line is split between the words nearest its middle.
 
     Names of setups begin and end alike, so that many would be equal if they were shortened in their middle.
 
@@ -208,9 +208,9 @@ def in_two_lines(name: object, most: int) -> str:
     between = r"[/\s,;:|]+(?=\w)" if re.search(r"\w[/\s,;:|]+\w", text) else r"[\W_]+(?=\w)"
     ends = [gap.end() for gap in re.finditer(between, text) if gap.start()]
     if len(text) <= most or not ends:
-        return as_text(text, most)
+        return chart_text(text, most)
     part = min(ends, key=lambda end: abs(2 * end - len(text)))
-    return f"{as_text(text[:part].rstrip(), most)}<br>{as_text(text[part:], most)}"
+    return f"{chart_text(text[:part].rstrip(), most)}<br>{chart_text(text[part:], most)}"
 
 
 MOST_SETUPS = 40

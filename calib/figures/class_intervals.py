@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of, widest_row
 from calib.calibrators import JOINT, OneVsRest, label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text, of_intervals
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text, of_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
@@ -86,7 +86,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
 def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line per class, the most probable at the top."""
     shown = record.table[:MOST]
-    names = [as_text(name) + (" (came)" if name == record.came else "") for name in shown["class"]]
+    names = [chart_text(name) + (" (came)" if name == record.came else "") for name in shown["class"]]
     color = theme.mark(record.calibrator).color
     figure = go.Figure(
         layout=layout(

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import position_of, widest_row
 from calib.calibrators import Pairwise, label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, TableRecord, as_text, itself
+from calib.figures.base import FigureEntry, TableRecord, chart_text, itself
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
@@ -107,7 +107,7 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
         each = range(len(names))
         return [["" if a == b else said(r[a, b], r0[a, b], r1[a, b]) for b in each] for a in each]
 
-    labels = list(map(as_text, names))
+    labels = list(map(chart_text, names))
     color = theme.mark(PAIRWISE).color
     figure = go.Figure(
         layout=layout(

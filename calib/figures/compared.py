@@ -16,7 +16,7 @@ from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import padded
-from calib.figures.base import FigureEntry, Record, as_text, in_two_lines
+from calib.figures.base import FigureEntry, Record, chart_text, in_two_lines
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -111,7 +111,9 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     line, rest = next(first.itertuples()), table[~table["best"]]
     others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
     sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
-    where = f" in {unescape(as_text(line.recipe, LONGEST_IN_TITLE))}" if len(set(table["recipe"])) > 1 else ""
+    where = (
+        f" in {unescape(chart_text(line.recipe, LONGEST_IN_TITLE))}" if len(set(table["recipe"])) > 1 else ""
+    )
     equal = f", shared with {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
     extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
     return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
@@ -165,7 +167,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     keys = list(dict.fromkeys(record.table["calibrator"]))
     alone = len(record.names) == 1  # then the axis names calibrators, and a legend would repeat them
     names = (
-        [as_text(label_of(key)) for key in keys]
+        [chart_text(label_of(key)) for key in keys]
         if alone
         else [in_two_lines(name, LONGEST) for name in record.names]
     )

@@ -16,7 +16,7 @@ from calib.analysis.class_decision import ClassDecision, decide_class
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, of_decision
+from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, of_decision
 from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, Theme, layout
@@ -154,7 +154,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             xanchor="right" if cost > end / 2 else "left",
             showarrow=False,
             font={"color": theme.muted},
-            text=as_text(rule),
+            text=chart_text(rule),
         )
     for name, shift, filled in (("realised", 0.13, True), ("expected", -0.13, False)):
         for i, key in enumerate(reversed(keys)):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.comparison import bergmann_hommel, cliques, leading, nemenyi_critical_difference
+from calib.comparison import bergmann_hommel, best_ranked, cliques, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
 from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
@@ -119,7 +119,7 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     """Name the leader, and the setups that do not differ significantly from it by the sharpest test."""
     way, bars = list(families.items())[-1]
     first = next((bar for bar in bars if 0 in bar), (0,))
-    leaders = leading(ranks)
+    leaders = best_ranked(ranks)
     near = [str(ranks.index[i]) for i in first if ranks.index[i] not in leaders]
     share = "has" if len(leaders) == 1 else "share"
     best = f"{listed(leaders, 3)} {share} the best average rank"

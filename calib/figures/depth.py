@@ -75,7 +75,7 @@ def prepare(
         If no depth is grown yet, or no row has the metric.
     """
     table = join(tables)
-    spec = measure(table, metric)
+    spec = metric_of(table, metric)
     if metric not in table or table[metric].isna().all():
         raise InputError(
             f"{spec.label} is not available for these calibrators on these data: choose another metric."
@@ -101,7 +101,7 @@ def prepare(
     )
 
 
-def measure(table: pd.DataFrame, metric: str) -> Metric:
+def metric_of(table: pd.DataFrame, metric: str) -> Metric:
     """Return a metric as it is named here: with label and help of all classes if the table is of them together."""
     if set(DRAWN) & set(table) <= set(TOGETHER):
         return SCORES[metric]

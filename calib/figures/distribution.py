@@ -17,7 +17,7 @@ from calib.analysis.curves import ScoreHistogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import percent_ticks
-from calib.figures.base import FigureEntry, Record, as_text, itself, predictions_to_draw, stacked
+from calib.figures.base import FigureEntry, Record, chart_text, itself, predictions_to_draw, stacked
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
@@ -109,7 +109,9 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
             (up, 1, theme.positive, record.classes[1]),
             (down, -1, theme.negative, record.classes[0]),
         ):
-            figure.add_trace(_bars(record.counts[key].edges, share, sign, color, as_text(name), i == 0, x, y))
+            figure.add_trace(
+                _bars(record.counts[key].edges, share, sign, color, chart_text(name), i == 0, x, y)
+            )
     return figure
 
 

@@ -18,7 +18,7 @@ from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
 from calib.figures.ink import error_bars, lanes
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -140,7 +140,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=height,
-            xaxis={**axis, "title": {"text": f"Frequency of class {as_text(record.label, LONGEST)}"}},
+            xaxis={**axis, "title": {"text": f"Frequency of class {chart_text(record.label, LONGEST)}"}},
             yaxis=lanes(_names(record)),
             legend={"y": -HEAD / height * 0.9},
         )
@@ -163,7 +163,8 @@ def _names(record: GroupLanes) -> list[str]:
     counted = zip(record.grouping.count, record.picked, strict=True)
     rows = [f"{n:,} {'row' if n == 1 else 'rows'}" + (f", {k:,} picked" if k else "") for n, k in counted]
     return [
-        f"{as_text(name, LONGEST)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)
+        f"{chart_text(name, LONGEST)}<br>{text}"
+        for name, text in zip(record.grouping.names, rows, strict=True)
     ]
 
 

@@ -43,7 +43,7 @@ class Label:
     box: tuple[float, float, float, float]
 
 
-def place(
+def place_labels(
     lines: Mapping[str, Array], names: Mapping[str, str], marks: Sequence[Array] = ()
 ) -> dict[str, Label]:
     """Return the labels of the lines that have space for one; the first lines have priority.

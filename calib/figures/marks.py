@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from calib.figures.base import as_text
+from calib.figures.base import chart_text
 from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
@@ -143,8 +143,8 @@ def mark_traces(
         The value of %{hovertext} in it for each mark.
     """
     kinds = (
-        (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),
-        (f"{as_text(classes[1])} (class 1)", "diamond", marks.share == 1),
+        (f"{chart_text(classes[0])} (class 0)", "circle", marks.share == 0),
+        (f"{chart_text(classes[1])} (class 1)", "diamond", marks.share == 1),
         ("both classes", "square", (marks.share > 0) & (marks.share < 1)),
     )
     values, limits = (marks.share, (0, 1)) if color == "label" else (marks.value, limits)

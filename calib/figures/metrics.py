@@ -93,7 +93,7 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
 
 
 def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
-    """Format ``before_and_after``: each calibrator at the table's base rate, and below it at the stated one."""
+    """Format ``compare_base_rates``: each calibrator at the table's base rate, and below it at the stated one."""
     stated = evaluation.recipe.base_rate
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
     places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}

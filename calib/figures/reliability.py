@@ -34,9 +34,9 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, Record, ReportOptions, as_text, predictions_of, stacked, viewed
+from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, predictions_of, stacked, viewed
 from calib.figures.ink import outlined
-from calib.figures.labels import LETTER, LINE, Label, place
+from calib.figures.labels import LETTER, LINE, Label, place_labels
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
@@ -159,7 +159,7 @@ def prepare(
         },
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
-        leading(evaluation, shown),
+        drawn_first(evaluation, shown),
         _corner(evaluation, reference_of(shown)) if shown and corner else (),
         recipe.band,
         faint,
@@ -248,7 +248,7 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
     return (curve.count > 0) & (curve.count >= least)
 
 
-def leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
+def drawn_first(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
     """Return the uncalibrated model and the recommended method, or else the one with the lowest Brier score."""
     reference = reference_of(shown) if shown else "none"
     others = [key for key in shown if key != reference]
@@ -264,7 +264,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
-    table, (reference, *rest) = advise(evaluation).table, leading(evaluation, shown)
+    table, (reference, *rest) = advise(evaluation).table, drawn_first(evaluation, shown)
     if not rest:
         return f"{capital(name_of(reference))}: Brier score {brief(table.score[reference])}"
     before, after = briefly(*table.score[[reference, *rest]])
@@ -437,7 +437,7 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     marks = [(shape_of(curve), _drawn(curve, record.faint)) for curve in record.bins.values()]
     points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
     bearing = {key: lines.pop(key) for key in _in_colour(record)}
-    labels = place(
+    labels = place_labels(
         bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values(), _beneath(record.corner)]
     )
     figure.add_traces([_name(key, label, low, high - low, theme) for key, label in labels.items()])
@@ -462,7 +462,7 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
         "showlegend": False,
         "hoverinfo": "skip",
         "line": {"color": theme.mark(key).color, "width": 1},
-        "text": ["", as_text(label_of(key))],
+        "text": ["", chart_text(label_of(key))],
         "textposition": f"middle {'left' if label.left else 'right'}",
         "textfont": {"size": 12, "color": legible(theme.mark(key).color, theme)},
     }
@@ -545,7 +545,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
         "x": [None],
         "y": [None],
         "mode": "lines+markers",
-        "name": as_text(label_of(key)),
+        "name": chart_text(label_of(key)),
         "legendgroup": key,
         "line": {"color": mark.color, "width": 2.4, "dash": mark.dash},
         "marker": outlined(mark.color, 9, theme, symbol=mark.symbol),

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW, BinnedCurve, binned_curve
-from calib.figures.base import FigureEntry, Record, as_text, stacked
+from calib.figures.base import FigureEntry, Record, chart_text, stacked
 from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
@@ -88,7 +88,7 @@ def panels_of(record: SetReliability) -> list[SetReliability]:
 
 def draw(record: SetReliability, theme: Theme = LIGHT) -> go.Figure:
     """Draw square panels with the diagonal."""
-    titles = [(as_text(name, LONGEST), number(record.reliability[name])) for name in record.curves]
+    titles = [(chart_text(name, LONGEST), number(record.reliability[name])) for name in record.curves]
     columns = min(record.columns, len(titles))
     axis = {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1]}
     figure = panels(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import MOST_SETUPS, FigureEntry, Record, as_text, best_setups_note, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, chart_text, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import listed, number
@@ -111,7 +111,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     first = slice(MOST_SETUPS)
     record = replace(record, p=record.p.iloc[first, first], sign=record.sign.iloc[first, first])
     heads = len(record.p) <= LARGEST_WITH_HEADS
-    names = [as_text(name, LONGEST) if heads else "" for name in record.p.index]
+    names = [chart_text(name, LONGEST) if heads else "" for name in record.p.index]
     lines = [in_two_lines(name, LONGEST) for name in record.p.index]
     places, level = list(range(len(names))), sum(map(len, names)) <= LEVEL
     axis = {"tickvals": places, "showgrid": False, "ticks": "", "automargin": True}
@@ -176,7 +176,7 @@ def _hover(record: Significance) -> list[list[str]]:
         -1: "significantly worse than",
     }
     return _each_pair(
-        record, lambda a, b, p, sign: f"{as_text(a)} {words[sign]} {as_text(b)}: p = {number(p)}"
+        record, lambda a, b, p, sign: f"{chart_text(a)} {words[sign]} {chart_text(b)}: p = {number(p)}"
     )
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, ReportOptions, TableRecord, as_text
+from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
@@ -154,7 +154,7 @@ def _frame(figure: go.Figure, names: tuple[str, str, str], theme: Theme) -> None
         figure.add_annotation(
             x=x[k],
             y=y[k],
-            text=f"<b>{as_text(name, 20)}</b>",
+            text=f"<b>{chart_text(name, 20)}</b>",
             showarrow=False,
             yanchor="top" if down else "bottom",
             font={"color": theme.ink},
@@ -164,7 +164,7 @@ def _frame(figure: go.Figure, names: tuple[str, str, str], theme: Theme) -> None
 def _hover(line: pd.Series, record: Simplex) -> str:
     """Describe a cell: its rows, and for each class the probability before and after, and the observed frequency."""
     each = "<br>".join(
-        f"{as_text(name)}: {line[f'before: {name}']:.2f} → {line[f'after: {name}']:.2f}, observed "
+        f"{chart_text(name)}: {line[f'before: {name}']:.2f} → {line[f'after: {name}']:.2f}, observed "
         f"{line[f'observed: {name}']:.2f}"
         for name in record.names
     )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, Record, as_text, itself, stacked
+from calib.figures.base import FigureEntry, Record, chart_text, itself, stacked
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
@@ -121,8 +121,8 @@ def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
     for curve in record.curves:
         figure.add_traces(_pair(curve, record.score_range, theme, alone=len(record.curves) == 1))
     names = {
-        "ones": (f"calibration, class {as_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
-        "zeros": (f"calibration, class {as_text(record.classes[0], SHORT)}", theme.negative, "circle"),
+        "ones": (f"calibration, class {chart_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
+        "zeros": (f"calibration, class {chart_text(record.classes[0], SHORT)}", theme.negative, "circle"),
         "tests": ("test rows", theme.muted, "line-ns-open"),
     }
     for lane, (name, color, symbol) in names.items():
@@ -205,7 +205,7 @@ def _layout(record: StepDiagram, theme: Theme) -> dict[str, Any]:
         legend={"traceorder": "normal"},
         xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range)},
         yaxis={
-            "title": {"text": f"Probability of {as_text(class_named(record.classes[1]))}"},
+            "title": {"text": f"Probability of {chart_text(class_named(record.classes[1]))}"},
             "range": [-0.2, 1.12],
             "tickvals": np.linspace(0, 1, 6).tolist(),
         },

@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry, Record, as_text
+from calib.figures.base import FigureEntry, Record, chart_text
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -157,7 +157,9 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
-                "title": {"text": f"Probability of<br>class {as_text(record.tree.classes[1], BELOW_AXIS)}"},
+                "title": {
+                    "text": f"Probability of<br>class {chart_text(record.tree.classes[1], BELOW_AXIS)}"
+                },
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
             clickmode="event+select",
@@ -205,7 +207,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
                 x=[node.depth - top for node in nodes],
                 y=[place[node.number] for node in nodes],
                 mode="markers+text",
-                name=f"predicts class {as_text(tree.classes[label])}",
+                name=f"predicts class {chart_text(tree.classes[label])}",
                 text=[_node_text(record, node, theme) for node in nodes],
                 textposition="middle right",
                 textfont={"size": 11.5, "color": theme.ink},
@@ -235,7 +237,7 @@ def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
     words = f"n {node.n}{_label(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
-    strong = f"<b>{as_text(first, CONDITION)}</b>"
+    strong = f"<b>{chart_text(first, CONDITION)}</b>"
     ink = theme.ink if node.number in record.path else theme.muted
     return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"
 
@@ -248,7 +250,7 @@ def _label(name: str) -> str:
     """
     if len(name) > IN_LINE:
         return ""
-    return f" · class {as_text(name)}" if len(name) <= SHORTEST else f" · {as_text(name)}"
+    return f" · class {chart_text(name)}" if len(name) <= SHORTEST else f" · {chart_text(name)}"
 
 
 def _rule(node: TreeNode) -> str:

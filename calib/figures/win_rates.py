@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.figures.axes import percent_ticks
-from calib.figures.base import MOST_SETUPS, FigureEntry, Record, as_text, best_setups_note, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, chart_text, in_two_lines
 from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -115,7 +115,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
         mode="markers",
         marker=outlined(theme.negative, 10, theme),
         error_x=error_bars(table["mean"], table["lower"], table["upper"], theme.negative, 2.5),
-        customdata=[[as_text(name), rate] for name, rate in _rates(table).items()],
+        customdata=[[chart_text(name), rate] for name, rate in _rates(table).items()],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )
     return figure

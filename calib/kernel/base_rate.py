@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel.checks import Array, InputError, in_range, score_vector
-from calib.kernel.formula import Arithmetic, Expression, Number, Pieces, pieces, steps
+from calib.kernel.formula import Arithmetic, Expression, Number, Pieces, piecewise, steps
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 
 
@@ -69,7 +69,7 @@ class BaseRate:
         if isinstance(p, Number):
             return Number(float(self.adjust(p.value)))
         if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:
-            return pieces(p.of, p.breaks, p.origins, self.adjust(p.coefficients))
+            return piecewise(p.of, p.breaks, p.origins, self.adjust(p.coefficients))
         ones = self.ratio * p
         return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
 

@@ -41,7 +41,7 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     return made
 
 
-def mark(record: Any, key: Any) -> None:
+def mark_known(record: Any, key: Any) -> None:
     """Let ``is_known`` be true of this key."""
     _known(record)[key] = True, 0
 

@@ -225,7 +225,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Write a value as Python does; of a very long one, only the beginning."""
     try:
         text = repr(value)
@@ -239,7 +239,7 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
         listed = ", ".join("None" if option is None else repr(option) for option in options)
-        raise InputError(f"{name} must be one of {listed}, but is {shown(value)}.")
+        raise InputError(f"{name} must be one of {listed}, but is {short_repr(value)}.")
     return value
 
 
@@ -282,7 +282,7 @@ def in_range(
         else:
             first, second = ("strictly between", "and") if open_ends else ("from", "to")
             where = f" {first} {low:.10g} {second} {high:.10g}"
-        raise InputError(f"{name} must be {noun}{where}, but is {shown(value)}.")
+        raise InputError(f"{name} must be {noun}{where}, but is {short_repr(value)}.")
     return value
 
 
@@ -336,7 +336,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 def text(value: Any, name: str) -> str:
     """Refuse anything but a non-empty text."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be text and not empty, but is {shown(value)}.")
+        raise InputError(f"{name} must be text and not empty, but is {short_repr(value)}.")
     return value
 
 
@@ -351,7 +351,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         or not isinstance(value, Iterable)
         or not all(isinstance(item, str) for item in value)
     ):
-        raise InputError(f"{name} must be a list of names, but is {shown(value)}.")
+        raise InputError(f"{name} must be a list of names, but is {short_repr(value)}.")
     return tuple(dict.fromkeys(value))
 
 
@@ -376,7 +376,7 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
         except ValueError:
             value = np.nan
         if not np.isfinite(value) or label not in ("0", "1"):
-            raise InputError(f"{wrong}, but {shown(part)} is not.")
+            raise InputError(f"{wrong}, but {short_repr(part)} is not.")
         points.append((value, int(label)))
     return points
 
@@ -425,7 +425,7 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x = pi = np.nan
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
-            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {shown(part)} is not. Write each point as "
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {short_repr(part)} is not. Write each point as "
             "position:probability, or as position:probability:label for a training row. Positions lie between "
             f"−{FARTHEST:,.0f} and {FARTHEST:,.0f}; labels are 0 or 1."
         )
@@ -457,7 +457,7 @@ def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tup
             _score_and_label(place) for place in part.partition(">")[::2]
         ]
         if not np.isfinite([score, new]).all() or (label is None) != (turned is None):
-            raise InputError(f"{wrong}, but {shown(part)} is not.")
+            raise InputError(f"{wrong}, but {short_repr(part)} is not.")
         moves.append((places[0], places[1]))
     return moves
 
@@ -576,7 +576,7 @@ def class_labels(y: Any, classes: int, name: str = "y") -> Array:
     if wrong.any():
         raise InputError(
             f"{name} must hold the column of each row's class in P, a whole number from 0 to {classes - 1}, but holds "
-            f"{shown(array[int(np.argmax(wrong))].item())}."
+            f"{short_repr(array[int(np.argmax(wrong))].item())}."
         )
     return numbers.astype(np.intp)
 

@@ -125,7 +125,7 @@ def list_from_text(name: str, text: str) -> Any:
     try:
         return loads(text)
     except ValueError:
-        raise InputError(f"{name} must be a list in JSON, but is {checks.shown(text)}.") from None
+        raise InputError(f"{name} must be a list in JSON, but is {checks.short_repr(text)}.") from None
 
 
 def declare_figures(module: str, keys: Iterable[str]) -> None:

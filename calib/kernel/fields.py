@@ -21,14 +21,14 @@ LARGEST_FLOAT = sys.float_info.max
 INFINITIES = ("Infinity", "-Infinity")
 
 
-def plain(values: Any) -> Any:
+def json_numbers(values: Any) -> Any:
     """Return a number, or a list of numbers, as JSON represents them.
 
-    >>> plain(np.array([0.5, np.inf]))
+    >>> json_numbers(np.array([0.5, np.inf]))
     [0.5, 'Infinity']
     """
     if np.ndim(values):
-        return [plain(value) for value in np.asarray(values).tolist()]
+        return [json_numbers(value) for value in np.asarray(values).tolist()]
     value = float(values)
     return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 

@@ -241,7 +241,7 @@ def logit_parts(p: Expression, clip: float) -> tuple[Expression, Expression]:
     return function("ln", p), 0 - function("log1p", 0 - p)
 
 
-def pieces(x: Expression, breaks: Array, origins: Array, coefficients: Array) -> Expression:
+def piecewise(x: Expression, breaks: Array, origins: Array, coefficients: Array) -> Expression:
     """Return a piecewise polynomial without redundant breaks; a single constant becomes a number."""
     reached = int(np.searchsorted(breaks, x.high, side="right"))
     breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
@@ -262,16 +262,16 @@ def steps(x: Expression, breaks: Array, values: Array) -> Expression:
     >>> steps(Score("s"), np.array([1.0, 2.0]), np.array([0.1, 0.1, 0.3])).breaks
     array([2.])
     """
-    return pieces(x, breaks, np.zeros(len(values)), np.asarray(values, dtype=np.float64)[:, None])
+    return piecewise(x, breaks, np.zeros(len(values)), np.asarray(values, dtype=np.float64)[:, None])
 
 
-def lines(x: Expression, knots: Array, values: Array) -> Expression:
+def piecewise_linear(x: Expression, knots: Array, values: Array) -> Expression:
     """Return straight lines between the points (knots, values), both (k,), constant beyond the outermost ones."""
     with np.errstate(over="ignore", divide="ignore"):
         slopes = np.diff(values) / np.diff(knots)
     slopes[~np.isfinite(slopes)] = 0.0  # two knots so close that no float lies between them
     coefficients = np.column_stack([np.append(values[0], values), np.concatenate([[0.0], slopes, [0.0]])])
-    return pieces(x, knots, np.append(knots[0], knots), coefficients)
+    return piecewise(x, knots, np.append(knots[0], knots), coefficients)
 
 
 def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from calib.kernel.checks import Array
-from calib.kernel.pieces import pieces
+from calib.kernel.pieces import row_slices
 
 NATS_LEFT = 1e-12
 SEPARATED = 1e-9  # nats: every row is predicted with certainty and correctly
@@ -42,7 +42,7 @@ class LogisticFit:
 
 def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
     """Return the weighted sum of the cross-entropy of targets in [0, 1] under logits of any size."""
-    return sum(_loss(logits[piece], targets[piece], weights[piece]) for piece in pieces(len(logits)))
+    return sum(_loss(logits[piece], targets[piece], weights[piece]) for piece in row_slices(len(logits)))
 
 
 def _loss(logits: Array, targets: Array, weights: Array) -> float:
@@ -76,7 +76,7 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     unit /= spread
 
     beta, bounded = _newton(design, targets, weights)
-    loss = sum(_loss(design[i] @ beta, targets[i], weights[i]) for i in pieces(len(design)))
+    loss = sum(_loss(design[i] @ beta, targets[i], weights[i]) for i in row_slices(len(design)))
     slopes = np.where(constant, 0, beta[:-1] / spread)
     with np.errstate(over="ignore"):
         per_score = np.clip(slopes / reach, -STEEPEST, STEEPEST)
@@ -110,7 +110,7 @@ def _newton(
     penalty = np.broadcast_to(penalty, design.shape[1])
 
     def objective(beta: Array) -> float:
-        losses = (_loss(design[i] @ beta, targets[i], weights[i]) for i in pieces(len(design)))
+        losses = (_loss(design[i] @ beta, targets[i], weights[i]) for i in row_slices(len(design)))
         return sum(losses) + float(penalty @ beta**2) / 2
 
     share = np.clip(weights @ targets / weights.sum(), 1e-15, 1 - 1e-15)
@@ -119,7 +119,7 @@ def _newton(
     loss = objective(beta)
     for _ in range(200):
         gradient, hessian = penalty * beta, np.diag(penalty)
-        for piece in pieces(len(design)):
+        for piece in row_slices(len(design)):
             rows, w = design[piece], weights[piece]
             p = expit(rows @ beta)
             gradient = gradient + rows.T @ (w * (p - targets[piece]))
@@ -130,7 +130,7 @@ def _newton(
             # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
             # unless nothing is left to gain.
             bounded = loss <= SEPARATED or any(
-                bool(np.abs(design[piece] @ step).max() > 0.01) for piece in pieces(len(design))
+                bool(np.abs(design[piece] @ step).max() > 0.01) for piece in row_slices(len(design))
             )
             return (beta if bounded else beta + step), bounded
         length = 1.0

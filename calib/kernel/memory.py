@@ -106,10 +106,10 @@ def size(*things: Any) -> int:
     >>> 8000 < size(numbers) < 8200, size(numbers, numbers[:]) - size(numbers) < 200
     (True, True)
     """
-    return total(held(thing) for thing in things)
+    return total(buffers_of(thing) for thing in things)
 
 
-def held(thing: Any) -> dict[int, int]:
+def buffers_of(thing: Any) -> dict[int, int]:
     """Return address → bytes of each buffer of an object; its small parts together are under the object's own address.
 
     If a part cannot be pickled (a lock, an open store), only the parts before it are counted.
@@ -121,7 +121,7 @@ def held(thing: Any) -> dict[int, int]:
 
 
 def total(counted: Iterable[dict[int, int]]) -> int:
-    """Return the total bytes of several results of ``held``."""
+    """Return the total bytes of several results of ``buffers_of``."""
     together: dict[int, int] = {}
     for one in counted:
         together |= one

@@ -23,7 +23,7 @@ def check_period(value: Any, name: str) -> str | None:
     text = checks.text(value, name)
     first, between, last = text.partition(BETWEEN)
     if not (first and between and last):
-        raise InputError(f"{name} must be FIRST{BETWEEN}LAST, but is {checks.shown(value)}.")
+        raise InputError(f"{name} must be FIRST{BETWEEN}LAST, but is {checks.short_repr(value)}.")
     return text
 
 
@@ -46,10 +46,11 @@ def shown_period(period: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def within(when: Array, period: str) -> Array:
+def in_period(when: Array, period: str) -> Array:
     """Tell which times, or numbers, lie in the period; the last day is included to its end.
 
-    >>> within(np.array(["2023-01-31T23:00", "2023-02-01T00:00"], "datetime64[ns]"), "2023-01-01..2023-01-31").tolist()
+    >>> times = np.array(["2023-01-31T23:00", "2023-02-01T00:00"], "datetime64[ns]")
+    >>> in_period(times, "2023-01-01..2023-01-31").tolist()
     [True, False]
     """
     first, _, last = period.partition(BETWEEN)

@@ -67,7 +67,9 @@ def _parts(values: Any) -> np.ndarray:
     wrong = next((value for value in pd.unique(array) if value not in numbers), None)
     if wrong is not None:
         allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(PARTS))
-        raise InputError(f"part must hold {allowed}, or these words, but holds {checks.shown(str(wrong))}.")
+        raise InputError(
+            f"part must hold {allowed}, or these words, but holds {checks.short_repr(str(wrong))}."
+        )
     return (
         array
         if array.dtype.kind in "iu"

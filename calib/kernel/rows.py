@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.special import ndtri, stdtrit
 
 from calib.kernel import checks
-from calib.kernel.pieces import pieces
+from calib.kernel.pieces import row_slices
 from calib.kernel.weights import are_whole, effective_weights, or_ones, represented_rows
 
 Array = np.ndarray
@@ -192,7 +192,7 @@ class Rows:
             yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
             return
         weights, draws = self.weights, self.draws
-        for piece in pieces(self.n):
+        for piece in row_slices(self.n):
             each = weights[piece] / np.sqrt(draws[piece])
             yield diags_array(each) @ values[piece], each
 

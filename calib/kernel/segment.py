@@ -30,7 +30,7 @@ def check_condition(value: Any, name: str) -> str:
     text = checks.text(value, name)
     if not text.partition(EQUAL)[1] or text.startswith((EQUAL, UNEQUAL)):
         raise InputError(
-            f"{name}: a condition is COLUMN=VALUE or COLUMN=LOW..HIGH, but is {checks.shown(value)}."
+            f"{name}: a condition is COLUMN=VALUE or COLUMN=LOW..HIGH, but is {checks.short_repr(value)}."
         )
     return text
 
@@ -87,13 +87,13 @@ def is_ordered(values: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
-def missing(values: pd.Series) -> Array:
+def is_missing(values: pd.Series) -> Array:
     """Return which values are missing or infinite, bool (n,)."""
     lost = values.isin([np.inf, -np.inf]) | values.isna() if is_ordered(values) else values.isna()
     return lost.to_numpy(dtype=bool)
 
 
-def as_text(known: pd.Series) -> pd.Series:
+def group_texts(known: pd.Series) -> pd.Series:
     """Return values as texts for groups, numbers with six digits."""
     ordered = is_ordered(known)
     return known.map(lambda value: f"{value:.6g}" if ordered else str(value)).astype(object)
@@ -128,7 +128,7 @@ def met(segment: Sequence[str], column: Callable[[str], pd.Series], columns: Col
 def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collection[str]) -> Array:
     name, unequal, value = _parted(condition, columns)
     values = column(name)
-    lost = missing(values)
+    lost = is_missing(values)
     ends = value.split(BETWEEN)
     dates = values.dtype.kind == "M"
     if value == MISSING:
@@ -137,7 +137,7 @@ def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collecti
         found = _between(values, lost, ends, dates, condition)
     else:
         found = np.zeros(len(values), dtype=bool)
-        found[~lost] = (as_text(values[~lost]) == value).to_numpy(dtype=bool)
+        found[~lost] = (group_texts(values[~lost]) == value).to_numpy(dtype=bool)
     return ~found if unequal else found
 
 

@@ -141,7 +141,7 @@ class Lesson:
         return 5 * ceil((words / WORDS + STEP * len(self.steps) + QUESTION * len(self.questions)) / 5)
 
 
-def place(text: str) -> tuple[Lesson, int]:
+def parse_step(text: str) -> tuple[Lesson, int]:
     """Return the lesson and the number of the step, from 1, that an address names.
 
     Parameters
@@ -156,7 +156,7 @@ def place(text: str) -> tuple[Lesson, int]:
 
     Examples
     --------
-    >>> place("deep_trees:9")
+    >>> parse_step("deep_trees:9")
     Traceback (most recent call last):
     ...
     calib.kernel.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
@@ -277,4 +277,4 @@ class _Lessons(Mapping[str, Lesson]):
 LESSONS: Mapping[str, Lesson] = _Lessons()
 """Key → lesson, in order."""
 
-__all__ = ["LESSONS", "Lesson", "Question", "Step", "place"]
+__all__ = ["LESSONS", "Lesson", "Question", "Step", "parse_step"]

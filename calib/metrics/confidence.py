@@ -28,7 +28,7 @@ from calib.kernel import checks
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import pool_ties, rank_area
-from calib.kernel.pieces import pieces
+from calib.kernel.pieces import row_slices
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval, smooth_interval
 from calib.metrics.losses import hits, log_losses, squared_errors
@@ -355,11 +355,11 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
 
         information = sum(
             (columns.T * (weights[piece] * f * (1 - f))) @ columns
-            for piece in pieces(rows.n)
+            for piece in row_slices(rows.n)
             for columns, f in [fitted(piece)]
         )
         inverse, influence = np.linalg.inv(information), np.empty(rows.n)
-        for piece in pieces(rows.n):
+        for piece in row_slices(rows.n):
             columns, f = fitted(piece)
             leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns) * f * (1 - f)
             residual = (rows.y[piece] - f) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)

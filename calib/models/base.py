@@ -166,7 +166,7 @@ def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.nd
     return found
 
 
-def rows_of_classes(p: np.ndarray) -> np.ndarray:
+def class_columns(p: np.ndarray) -> np.ndarray:
     """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) unchanged."""
     return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 

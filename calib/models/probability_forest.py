@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
-from calib.models.base import ModelEntry, rows_of_classes
+from calib.models.base import ModelEntry, class_columns
 from calib.models.leaves import check_leaf, node_probabilities
 from calib.models.out_of_bag import (
     in_bag,
@@ -228,7 +228,7 @@ class ProbabilityForest(RandomForestClassifier):
         check_is_fitted(self)
         Z = voting_matrix(self, X)
         votes = sum(vote(Z) for vote in tree_voters(self))
-        return rows_of_classes(np.asarray(votes) / len(self.estimators_))
+        return class_columns(np.asarray(votes) / len(self.estimators_))
 
     def in_bag(self) -> np.ndarray:
         """Return whether each training row is in each tree's bootstrap sample, bool (n, n_trees)."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.models.base import ModelEntry, rows_of_classes
+from calib.models.base import ModelEntry, class_columns
 from calib.models.leaves import LEAVES, check_leaf, node_probabilities
 
 
@@ -119,7 +119,7 @@ class ProbabilityTree(DecisionTreeClassifier):
 
     def predict_proba(self, X, check_input=True) -> np.ndarray:
         check_is_fitted(self)
-        return rows_of_classes(self.node_probability_.take(self.apply(X, check_input=check_input), axis=0))
+        return class_columns(self.node_probability_.take(self.apply(X, check_input=check_input), axis=0))
 
     def predict(self, X, check_input=True) -> np.ndarray:
         p = self.predict_proba(X, check_input=check_input)

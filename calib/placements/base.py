@@ -370,7 +370,10 @@ class Placement(ABC):
             )
         known = self.rows.weight
         model, _ = self._train(
-            rows(X, index), y[index], watch, known[index] if weight is None and known is not None else weight
+            take_rows(X, index),
+            y[index],
+            watch,
+            known[index] if weight is None and known is not None else weight,
         )
         return model
 
@@ -401,7 +404,7 @@ class Placement(ABC):
 
     def _input(self, calibrator: BaseEstimator, X: Any) -> Any:
         if calibrator.input == "features":
-            return with_features(calibrator, self.scores, None if X is None else rows(X, self.index))
+            return with_features(calibrator, self.scores, None if X is None else take_rows(X, self.index))
         return self.scores if calibrator.input != "tree_scores" else self.tree_scores
 
     def _test_input(self, calibrator: BaseEstimator, tests: Scored) -> Any:
@@ -474,6 +477,6 @@ def trained_elsewhere(estimator: BaseEstimator) -> bool:
     return isinstance(model, FrozenEstimator) or getattr(model, "trained_elsewhere", False)
 
 
-def rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:
+def take_rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:
     """Return rows of an array, a data frame or a sparse matrix."""
     return _safe_indexing(X, index)

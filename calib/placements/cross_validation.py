@@ -22,7 +22,7 @@ from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
-from calib.placements.base import Outcome, Placement, Scored, rows, with_features
+from calib.placements.base import Outcome, Placement, Scored, take_rows, with_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class CrossFit(Placement):
         for k, (cut, fold) in enumerate(zip(cuts, self.fold_index, strict=True)):
             part = watch.within(k / (self.cv + 1), (k + 1) / (self.cv + 1))
             model = self._train_on(X, y, cut.train, part, cut.train_weight)
-            self.scores[fold] = self.scores_of(model, rows(X, cut.test))
+            self.scores[fold] = self.scores_of(model, take_rows(X, cut.test))
             self.fold_models.append(model)
         self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
@@ -137,7 +137,7 @@ class CrossFit(Placement):
             tuple(
                 self._fitted(
                     calibrator,
-                    rows(given, fold),
+                    take_rows(given, fold),
                     self.y[fold],
                     None if self.weight is None else self.weight[fold],
                 )

@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.models.base import last_step
-from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.placements.base import Outcome, Placement, Scored, take_rows
 
 
 class Full(Placement):
@@ -59,7 +59,7 @@ class Full(Placement):
         scores = class_one_score(self.model, X)
         refits = np.empty((len(scores), 2, len(self.y) + 1))
         for j in watch.loop(range(len(scores)), "rows"):
-            extended = _append(self._X, rows(X, [j]))
+            extended = _append(self._X, take_rows(X, [j]))
             for label in (0, 1):
                 watch.step(j / len(scores), "rows")
                 weight = None if self.weight is None else np.append(self.weight, 1.0)

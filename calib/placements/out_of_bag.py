@@ -26,7 +26,7 @@ from calib.models.out_of_bag import (
     tree_voters,
     voting_matrix,
 )
-from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.placements.base import Outcome, Placement, Scored, take_rows
 from calib.placements.row_hash import row_hash
 
 
@@ -103,7 +103,7 @@ class OutOfBag(Placement):
 
     def _own_scores(self) -> np.ndarray:
         ensemble, positions = ensemble_of(last_step(self.model)), np.arange(len(self.index))
-        return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, positions)
+        return mean_out_of_bag(ensemble, take_rows(self._matrix, self.index), self.bag, positions)
 
     def reference(self, X: Any) -> np.ndarray:
         """Return for each row of X the position in the calibration set of its drawn row z_r, int (m,)."""

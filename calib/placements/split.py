@@ -8,7 +8,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.placements.base import Placement, rows, trained_elsewhere, tree_scores
+from calib.placements.base import Placement, take_rows, trained_elsewhere, tree_scores
 
 
 class Split(Placement):
@@ -39,7 +39,7 @@ class Split(Placement):
         train, self.index = self._parts(y)
         self.model = self._train_on(X, y, train, watch)
         self._trained = np.empty(0, dtype=np.intp) if trained_elsewhere(self.estimator) else train
-        self._held_out = X if len(self.index) == len(y) else rows(X, self.index)
+        self._held_out = X if len(self.index) == len(y) else take_rows(X, self.index)
         self.scores = self._own_scores()
         self._held_out = self._rows_to_keep(self._held_out)
 

@@ -1,7 +1,7 @@
 """Studies: a paper's protocol, or your own, over many data sets; resumable, on one machine or a Dask cluster."""
 
 from calib.study.data import load_sets
-from calib.study.grid import Cell, Extent, extent, grid
+from calib.study.grid import Cell, Extent, extent, study_cells
 from calib.study.papers.printed import (
     COMPARISONS,
     PAPERS,
@@ -33,7 +33,6 @@ __all__ = [
     "check_rows",
     "distinct_failures",
     "extent",
-    "grid",
     "likely_paper",
     "load_protocol",
     "load_sets",
@@ -44,6 +43,7 @@ __all__ = [
     "published_values",
     "read_protocol",
     "run_study",
+    "study_cells",
     "study_progress",
     "summarise",
     "with_published",

@@ -29,7 +29,7 @@ from calib.kernel.records import Dataset, Predictions
 from calib.kernel.registry import Registry
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
-from calib.study.grid import Cell, rows_of
+from calib.study.grid import Cell, rows_of_cell
 from calib.study.papers.models import PAPER_MODELS, FirstFold
 from calib.study.protocol import Setup
 from calib.study.rows import measures
@@ -159,14 +159,14 @@ def _fit(cell: Cell, data: Dataset) -> Fitted:
         estimator = Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
     if splits.calibration == "first_fold" and recipe.placement == "split":
         placement = FirstFold(splits.calibration_folds, splits.seed + cell.repeat)
-    return fit_rows(recipe, data, [rows_of(cell, data)], estimator=estimator, placement=placement)
+    return fit_rows(recipe, data, [rows_of_cell(cell, data)], estimator=estimator, placement=placement)
 
 
 def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:
     try:
         answers = {rule: _answer(setup, fitted, rule) for rule in rules(setup)}
         posterior = None if task.data.posterior is None else task.data.posterior[fitted.parts[0].test]
-        values = measure(setup, answers, task.metrics, posterior)
+        values = compute_metrics(setup, answers, task.metrics, posterior)
     except Exception as error:  # a failing calibrator or metric does not affect the others of the cell
         return _failed(task, setup, error)
     part = fitted.parts[0]
@@ -193,7 +193,7 @@ def rules(setup: Setup) -> list[str]:
     return ["", *dict.fromkeys(dict(setup.merges).values())]
 
 
-def measure(
+def compute_metrics(
     setup: Setup,
     answers: Mapping[str, Predictions],
     metrics: Iterable[str],

@@ -44,7 +44,7 @@ class Cell:
         return self.splits.seed + self.repeat * self.splits.folds_a_repeat + self.fold
 
 
-def grid(
+def study_cells(
     protocol: Protocol,
     data: Iterable[str],
     setups: Iterable[str] | None = None,
@@ -67,7 +67,7 @@ def grid(
     Examples
     --------
     >>> from calib.study import load_protocol
-    >>> len(grid(load_protocol("venn_forests_2019"), ["heart"], repeats=2, folds=5))    # two fits serve ten setups
+    >>> len(study_cells(load_protocol("venn_forests_2019"), ["heart"], repeats=2, folds=5))  # two fits serve ten setups
     20
     """
     groups = _fits(protocol, setups, repeats, folds)
@@ -110,12 +110,12 @@ def extent(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Extent:
-    """Count the cells of ``grid`` and their fits and results without creating them; parameters as for ``grid``.
+    """Count the cells of ``study_cells`` and their fits and results without creating them; same parameters.
 
     Parameters
     ----------
     protocol, sets, setups, repeats, folds
-        See ``grid``.
+        See ``study_cells``.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
         )
 
 
-def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_cell(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return (training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
     rows, at_random = RowInfo(data.coded), AtRandom(splits.stratified)

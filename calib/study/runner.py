@@ -23,7 +23,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import duration
 from calib.study.cell import Result, Task, outside, run
-from calib.study.grid import Cell, check_rows_for, grid
+from calib.study.grid import Cell, check_rows_for, study_cells
 from calib.study.papers.models import check_installed
 from calib.study.protocol import Protocol, Setup
 from calib.study.rows import measures
@@ -90,7 +90,7 @@ def run_study(
     store
         A store open for writing.
     setups, repeats, folds
-        See ``grid``.
+        See ``study_cells``.
     jobs
         Cells at once with the backend "loky"; with "dask" the cluster's cores decide.
     scheduler
@@ -111,7 +111,7 @@ def run_study(
     InputError
         If the study cannot be run, before anything is run; Cancelled if cancelled, with all finished cells stored.
     """
-    cells = grid(protocol, sets, setups, repeats, folds)
+    cells = study_cells(protocol, sets, setups, repeats, folds)
     _check_sets(cells, sets, protocol.metrics)
     wanted = _wanted(cells, sets, store)
     store.note_order(setup.name for setup in protocol.setups)
@@ -193,7 +193,7 @@ def study_progress(
     protocol, sets, store, setups, repeats, folds
         See ``run_study``.
     """
-    there, cells = store.stored_keys(), grid(protocol, sets, setups, repeats, folds)
+    there, cells = store.stored_keys(), study_cells(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
     done = sum(not _lacking(cell, sets, there).setups for cell in cells)
     return StudyProgress(len(cells), done, len(keys & store.stored_keys(failed=True)), keys)

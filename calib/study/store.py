@@ -22,7 +22,7 @@ import pandas as pd
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.study.cell import Result, measure, rules, unpack
+from calib.study.cell import Result, compute_metrics, rules, unpack
 from calib.study.protocol import Setup
 from calib.study.rows import measures
 
@@ -243,7 +243,7 @@ class Store:
             return
         of = "SELECT metrics, content FROM results JOIN predictions USING (id) WHERE id = ?"
         values, content = self._db.execute(of, (row,)).fetchone()
-        more = measure(setup, {rule: unpack(content, rule) for rule in rules(setup)}, new)
+        more = compute_metrics(setup, {rule: unpack(content, rule) for rule in rules(setup)}, new)
         values += np.array([more[key] for key in new], dtype="<f8").tobytes()
         number = self._metric_set([*keys, *new])
         self._db.execute("UPDATE results SET metrics = ?, metric_set = ? WHERE id = ?", (values, number, row))

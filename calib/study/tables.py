@@ -203,10 +203,10 @@ def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, index=values.index, columns=values.columns).rename_axis("setup")
 
 
-def shown(value: object) -> str:
+def cell_text(value: object) -> str:
     """Format a cell for readers: numbers in three digits, ∞ as ∞, NaN as –, None as "".
 
-    >>> shown(0.08772), shown(float("inf")), shown("v"), shown(True), shown(12)
+    >>> cell_text(0.08772), cell_text(float("inf")), cell_text("v"), cell_text(True), cell_text(12)
     ('0.0877', '∞', 'v', 'yes', '12')
     """
     if isinstance(value, (bool, np.bool_)):
@@ -220,5 +220,5 @@ def shown(value: object) -> str:
 
 def as_texts(frame: pd.DataFrame) -> Array:
     """Return every cell as text, (rows, columns)."""
-    cells = [[shown(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    cells = [[cell_text(value) for value in row] for row in frame.itertuples(index=False, name=None)]
     return np.array(cells, dtype=object).reshape(frame.shape)

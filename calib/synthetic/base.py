@@ -115,7 +115,7 @@ class SyntheticEntry:
         return self.build(rng=np.random.default_rng(random_state), **values)
 
 
-def rows(default: int) -> Parameter:
+def rows_setting(default: int) -> Parameter:
     """Return the setting that every entry has: the number of rows."""
     return Parameter("n", "Rows", "integer", default, 20, 100_000, help="Number of rows, half in each class.")
 

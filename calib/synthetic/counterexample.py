@@ -13,7 +13,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
-from calib.synthetic.base import Array, SyntheticEntry, rows
+from calib.synthetic.base import Array, SyntheticEntry, rows_setting
 
 
 class SignExample:
@@ -40,6 +40,6 @@ ENTRY = SyntheticEntry(
     key="sign",
     label="Sign example",
     build=lambda rng: SignExample(),
-    parameters=(rows(1000),),
+    parameters=(rows_setting(1000),),
     help="The sign of the only feature agrees with the label in two of three rows. Simplified Venn–Abers fails here.",
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
-from calib.synthetic.base import Array, SyntheticEntry, rows
+from calib.synthetic.base import Array, SyntheticEntry, rows_setting
 
 Numbers = tuple[float, ...]
 
@@ -158,6 +158,6 @@ ENTRY = SyntheticEntry(
     key="finite",
     label="Finite example",
     build=lambda rng: FiniteExample(),
-    parameters=(rows(500),),
+    parameters=(rows_setting(500),),
     help="Twelve points on a line with known probabilities, small enough to work out by hand.",
 )

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from calib.kernel import checks
 from calib.kernel.records import Parameter
-from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows
+from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows_setting
 
 COVARIANCES: dict[str, tuple[tuple[float, float], tuple[float, float]] | None] = {
     "equal": None,
@@ -131,7 +131,7 @@ ENTRY = SyntheticEntry(
     label="Gaussian pair",
     build=lambda rng, d, covariances: GaussianPair.variant(covariances, d, rng),
     parameters=(
-        rows(1000),
+        rows_setting(1000),
         DIMENSION,
         Parameter(
             "covariances",

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset, Parameter
-from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows
+from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows_setting
 from calib.synthetic.gaussian import log_normal_density
 
 SHARES = tuple(round(0.02 * step, 2) for step in range(1, 51))
@@ -138,7 +138,7 @@ ENTRY = SyntheticEntry(
     label="Gaussian mixtures",
     build=lambda rng, d, clusters: GaussianMixturePair.random(rng, d, clusters),
     parameters=(
-        rows(1700),
+        rows_setting(1700),
         DIMENSION,
         Parameter(
             "clusters",

@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Parameter
-from calib.synthetic.base import DIMENSION, SyntheticEntry, rows
+from calib.synthetic.base import DIMENSION, SyntheticEntry, rows_setting
 from calib.synthetic.gaussian import GaussianPair
 
 STEPS, MAX_DISTANCE = 20, 5.72
@@ -56,7 +56,7 @@ ENTRY = SyntheticEntry(
     label="Gaussian pair with chosen overlap",
     build=lambda rng, d, step: overlap_path(d, random_state=rng)[step - 1],
     parameters=(
-        rows(1000),
+        rows_setting(1000),
         DIMENSION,
         Parameter(
             "step",

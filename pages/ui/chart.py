@@ -40,7 +40,7 @@ from pages.ui import (
 from pages.ui.question import current_question
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
@@ -296,7 +296,7 @@ def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], colo
     )
     chosen = [line for line in lines if line in here]
     label = SETTINGS["reliability.lines"].label
-    shown(
+    show_widget(
         st.pills,
         f"colour_{key}",
         chosen,

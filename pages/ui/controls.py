@@ -35,7 +35,7 @@ from calib.splits import SPLITS
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
 from pages.ui.text import plain
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 KEPT_FINDINGS = 6
 FEW_WORDS = 4  # choices in one row
@@ -117,7 +117,7 @@ def _say_what_is_kept() -> None:
 def _data(recipe: Recipe) -> None:
     st.header("Data", anchor=False)
     choices = state.data_choices(recipe)
-    shown(
+    show_widget(
         st.selectbox,
         "data",
         recipe.data,

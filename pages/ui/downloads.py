@@ -19,7 +19,7 @@ from calib.export import (
     chart_source,
     check_exportable,
     check_written,
-    draw,
+    draw_files,
     find_chromium,
     read_calibrator,
     safe_csv,
@@ -112,7 +112,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
 def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:
     """Draw the figure with its title, which is above the figure on the page."""
     figure = titled(entry.draw(record, current.theme()), record.title, source, entry.label)
-    return draw([figure], [form])[0][form]
+    return draw_files([figure], [form])[0][form]
 
 
 def calibrator(evaluation: Evaluation, key: str) -> None:

@@ -97,7 +97,7 @@ def first_rows(recipe: Recipe) -> Table:
 def _waits_for_a_sample(recipe: Recipe) -> bool:
     return (
         sources.is_sampled(recipe, given(recipe))
-        and sources.file_key(recipe.data) in state.held()
+        and sources.file_key(recipe.data) in state.uploaded_files()
         and data_key(recipe) not in session_cache.cache("tables", MOST_TABLES)
     )
 
@@ -145,7 +145,7 @@ def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> An
     key = data_key(recipe)
     if recipe.onnx is None or recipe.data.startswith("openml:"):
         return jobs.cached(name, most, key, make)
-    key = (*key, *sources.missing(recipe, state.held()))
+    key = (*key, *sources.missing_files(recipe, state.uploaded_files()))
     found = jobs.cached(name, most, key, partial(jobs.or_why, make))
     if isinstance(found, InputError):
         raise found.with_traceback(None)

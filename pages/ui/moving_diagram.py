@@ -10,7 +10,7 @@ import streamlit as st
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned
-from calib.lessons import place
+from calib.lessons import parse_step
 from pages.ui import browser, headings, placed_guess, state
 from pages.ui.question import current_question
 
@@ -37,7 +37,7 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
 
     While the question is open, only its ``shows`` are drawn. If they include the model, the calibrator is the answer.
     """
-    lesson, number = place(state.lesson_open())
+    lesson, number = parse_step(state.lesson_open())
     step = lesson.steps[number - 1]
     shows = step.question.shows
     keys, part = list(evaluation.predictions)[:2], step.picture.get("after")

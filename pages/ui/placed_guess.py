@@ -43,7 +43,7 @@ class Ghost:
         return self.question.kind in ("choice", "panel")
 
 
-def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
+def place_guess(key: str, question: Question, placed: Callable[[Any], None]) -> None:
     """Let the reader place a guess in the picture of the step; ``placed`` takes it once it is given."""
 
     def given() -> None:

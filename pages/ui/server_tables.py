@@ -68,7 +68,10 @@ def refresh_tables() -> bool:
             controls.choose_data(now)
         return state.recipe() != recipe
     for field, data in (("data", wanted or recipe.data), ("judge_on", recipe.judge_on)):
-        if sources.place(data) is None or (now := _open_or_report(data)) in (None, getattr(recipe, field)):
+        if sources.parse_place(data) is None or (now := _open_or_report(data)) in (
+            None,
+            getattr(recipe, field),
+        ):
             continue
         if sources.file_key(getattr(recipe, field)) is None and recipe.target is None:
             controls.choose_data(now)  # a name alone: as if it were chosen
@@ -80,10 +83,10 @@ def refresh_tables() -> bool:
 
 def _follow(field: str, now: str, before: str) -> None:
     """Name the table that was opened in the settings, and say what differs from the one that they were made with."""
-    _, name, key = sources.place(now) or ("", now, "")
+    _, name, key = sources.parse_place(now) or ("", now, "")
     digest, _, how = key.partition(".")
     seen, _, seen_how = before.partition(".")
-    counted = state.held()[key].said if f".{how}" == sources.COUNTED and field == "data" else {}
+    counted = state.uploaded_files()[key].said if f".{how}" == sources.COUNTED and field == "data" else {}
     state.update(**{field: now}, **counted)
     if before and digest != seen and how == seen_how:
         state.say(f"{name} has changed since these settings were made. The page shows the new version.")
@@ -97,7 +100,7 @@ def _follow(field: str, now: str, before: str) -> None:
 
 def _same(one: str, other: str) -> bool:
     """Tell whether two data fields name one table, whatever the version."""
-    return (sources.place(one) or ())[:2] == (sources.place(other) or (other,))[:2]
+    return (sources.parse_place(one) or ())[:2] == (sources.parse_place(other) or (other,))[:2]
 
 
 def want(data: str) -> None:
@@ -107,7 +110,7 @@ def want(data: str) -> None:
 
 def _open_or_report(data: str, still: str = "") -> str | None:
     """Open a table and return its field; if that fails, say why and what is ``still`` used, and return None."""
-    kind, name, key = sources.place(data) or ("", "", "")
+    kind, name, key = sources.parse_place(data) or ("", "", "")
     try:
         return _of_folder(name) if kind == "folder" else _of_database(name, key)
     except InputError as error:
@@ -125,7 +128,7 @@ def _of_folder(name: str) -> str:
     table = place.find(name)
     key = place.digest(table)
     data = f"folder:{name}@{key}"
-    if key not in state.held():
+    if key not in state.uploaded_files():
         upload = in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
         place.check(table)
         keep_file(key, upload)
@@ -134,13 +137,13 @@ def _of_folder(name: str) -> str:
 
 def _of_database(name: str, seen: str) -> str:
     """Read a table or a named query unless it is open; return the ``data`` field that names it."""
-    if seen and seen in state.held():
+    if seen and seen in state.uploaded_files():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
     database = _with_typed(connection(which), query)
     what = f"Reading {query} of {database.name}"
     upload = in_background(what, lambda watch: _queried(database, query, seen, watch))
-    keep_file(sources.place(upload.data)[2], upload)
+    keep_file(sources.parse_place(upload.data)[2], upload)
     return upload.data
 
 
@@ -149,7 +152,7 @@ def _queried(database: Connection, query: str, seen: str, watch: Watch) -> state
     name = f"{database.name}/{query}"
     found = sources.read_query(database, query, seen=seen, watch=watch)
     if isinstance(found, LargeQuery) and not found.digest:
-        return _counted(
+        return _count_large(
             name, found, watch, lambda counts: sources.data_of_query(database, query, counts, True)
         )
     frame = found.head if isinstance(found, LargeQuery) else found
@@ -182,7 +185,7 @@ def _with_typed(database: Connection, query: str) -> Connection:
 def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
     path = place.path(table.name)
     if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
-        return _counted(table.name, many, watch, lambda _: data)
+        return _count_large(table.name, many, watch, lambda _: data)
     file = TableFile(table.name, path)
     try:
         frame = file.read(watch=watch)
@@ -190,12 +193,12 @@ def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.U
         large = open_large(path)
         target = guess_target(large.head)
         if target is not None and looks_like_predictions(large.head):
-            return _counted(table.name, large, watch, lambda _: data)
+            return _count_large(table.name, large, watch, lambda _: data)
         return state.Upload(table.name, large.head, target, False, large, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
-def _counted(
+def _count_large(
     name: str, large: LargeFile | LargeQuery, watch: Watch, named: Callable[[pd.DataFrame], str]
 ) -> state.Upload:
     """Count predictions that do not fit into memory, without writing to disk; ``named`` is the field of the counts."""

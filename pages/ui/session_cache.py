@@ -19,7 +19,7 @@ import streamlit as st
 from cachetools import LRUCache, cached
 
 from calib.kernel.cache import once
-from calib.kernel.memory import held, size, total
+from calib.kernel.memory import buffers_of, size, total
 
 # The bounds, in bytes. Results of the open page are kept in any case, or every run would compute them again.
 OF_SESSION = 400_000_000  # results of one session
@@ -119,9 +119,9 @@ def _memory_of(thing: Any) -> dict[int, int]:
         return parts
     thing = getattr(thing, "made", thing)  # the result of a job
     try:
-        return once(thing, _memory_of, partial(held, thing))
+        return once(thing, _memory_of, partial(buffers_of, thing))
     except TypeError:  # no weak reference possible, so nothing large except an array or a table
-        return held(thing)
+        return buffers_of(thing)
 
 
 def session() -> SessionCache:

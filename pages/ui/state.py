@@ -23,7 +23,7 @@ from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, one_value
 from calib.synthetic import SYNTHETIC
 from pages.ui import lesson_layout
-from pages.ui.widget import page_entered, shown
+from pages.ui.widget import page_entered, show_widget
 
 TOKEN = "token"  # query parameter that opens the server of a notebook (``admission``); not a setting
 
@@ -56,31 +56,33 @@ class Model:
     file: bytes
 
 
-def held() -> dict[str, Upload | Model]:
+def uploaded_files() -> dict[str, Upload | Model]:
     """Return the last few uploads of this session, digest → file; they are never written to disk."""
     return st.session_state.setdefault("uploads", {})
 
 
 def uploads() -> dict[str, Upload]:
     """Return the tables among the uploads."""
-    return {digest: file for digest, file in held().items() if isinstance(file, Upload)}
+    return {digest: file for digest, file in uploaded_files().items() if isinstance(file, Upload)}
 
 
 def missing_uploads() -> dict[str, str | None]:
     """Return the files that the settings need and this session does not have, digest → name."""
-    missing = sources.missing(recipe(), held())
-    placed = [sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.place(data)]
+    missing = sources.missing_files(recipe(), uploaded_files())
+    placed = [
+        sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.parse_place(data)
+    ]
     return {key: name for key, name in missing.items() if key not in placed}
 
 
 def files() -> dict[str, str]:
     """Return the names of the files uploaded in this session, digest → name."""
-    return {digest: file.name for digest, file in held().items()}
+    return {digest: file.name for digest, file in uploaded_files().items()}
 
 
 def frames() -> dict[str, sources.Upload]:
     """Return the files of this session, digest → file, as ``calib.sources`` takes them."""
-    return {digest: each.file for digest, each in held().items()}
+    return {digest: each.file for digest, each in uploaded_files().items()}
 
 
 def data_choices(recipe: Recipe) -> dict[str, str]:
@@ -247,7 +249,7 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
     if lesson is not None:
-        named, number = lessons.place(lesson)
+        named, number = lessons.parse_step(lesson)
         step = named.steps[number - 1]
         if fields == {}:  # a link to the lesson, or to a step of it, by its name alone
             st.session_state["first_step"] = f"pages/{step.page}.py"
@@ -317,7 +319,7 @@ def control(
     """
     if not lesson_layout.takes(field):
         return value
-    return shown(
+    return show_widget(
         widget,
         key or field,
         value,

@@ -24,10 +24,10 @@ from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
-from calib.figures.reliability import leading
+from calib.figures.reliability import drawn_first
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, class_named, percent
-from calib.lessons import place
+from calib.lessons import parse_step
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
@@ -174,7 +174,7 @@ def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
     if len(keys) <= MOST:
         return {"key": "metrics"}
     in_colour = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
-    here = [key for key in keys if key in (in_colour or leading(evaluation, keys))]
+    here = [key for key in keys if key in (in_colour or drawn_first(evaluation, keys))]
     name = f"metrics_{'_'.join(map(slug, here))}"  # a new table if the lines were chosen elsewhere
 
     def chosen() -> None:
@@ -189,7 +189,7 @@ def named(evaluation: Evaluation) -> None:
     """Draw the metrics that the open step of a lesson names, beside its chart."""
     with lesson_layout.on("numbers") as on_stage:
         if on_stage:
-            lesson, number = place(state.lesson_open())
+            lesson, number = parse_step(state.lesson_open())
             table = named_numbers(lesson.steps[number - 1], evaluation, evaluations.evaluation)
             if table is None:
                 return

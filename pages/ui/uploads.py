@@ -11,7 +11,7 @@ import streamlit as st
 
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
-from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, in_words
+from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, format_bytes
 from calib.data.too_large import HEAD, way_out
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
@@ -41,7 +41,7 @@ def _read_table(content: bytes, name: str, watch: Watch) -> tuple[str, state.Upl
 
 def keep_file(key: str, file: state.Upload | state.Model) -> None:
     """Keep a file with the latest few, within the limits; files that the settings need always stay."""
-    files, needed = state.held(), {key, *sources.missing(state.recipe(), ())}
+    files, needed = state.uploaded_files(), {key, *sources.missing_files(state.recipe(), ())}
     files[key] = file
     for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
         del files[other]
@@ -128,7 +128,9 @@ def _whole(file: Any) -> bytes:
     if not ends:
         return file.getvalue()
     if int(size) > LIMIT:
-        raise TooLargeError(f"The file has {in_words(int(size))}, but the limit is {in_words(LIMIT)}.", FEWER)
+        raise TooLargeError(
+            f"The file has {format_bytes(int(size))}, but the limit is {format_bytes(LIMIT)}.", FEWER
+        )
     raise TooLargeError("The server has too little memory for this file now.", f"{FEWER} {LATER}")
 
 
@@ -205,5 +207,5 @@ def _read_picked(picked: Picked, kind: str) -> None:
 
 
 def _read_whole(file: Any, read: Reader, watch: Watch) -> Any:
-    watch.step(0.0, in_words(file.size))
+    watch.step(0.0, format_bytes(file.size))
     return read(_whole(file), file.name, watch)

@@ -63,6 +63,8 @@ def _into(found: Future[Any], call: Callable[[Watch], Any], watch: Watch) -> Non
 def _cancel() -> None:
     """After Cancel, show the previous data again, or the first data set."""
     st.session_state.pop(ARRIVED, None)
-    if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
+    if sources.file_key(state.recipe().data) not in state.uploaded_files() and sources.parse_place(
+        state.recipe().data
+    ):
         controls.choose_data(DEFAULT_DATA)
     state.say("Reading was cancelled.")

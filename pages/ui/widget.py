@@ -27,7 +27,7 @@ class OpenWidget:
     labels: tuple[str, ...]
 
 
-def shown(
+def show_widget(
     widget: Callable,
     key: str,
     value: Any,

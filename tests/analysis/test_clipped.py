@@ -8,9 +8,9 @@ from sklearn import metrics
 
 from calib import Recipe
 from calib.analysis.clipped import clipped, clipped_change
-from calib.analysis.depth import depth_scores, sweep
+from calib.analysis.depth import depth_scores, sweep_depths
 from calib.analysis.differences import differences
-from calib.analysis.label_shift import before_and_after
+from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.optimism import optimism
 from calib.analysis.validation import performance
 from calib.export import print_metrics, report_html
@@ -80,7 +80,7 @@ def test_tables_of_metrics_have_it(tree, words):
 
 def test_both_base_rates_have_their_own():
     moved = evaluated(TREE.replace(base_rate=0.1))
-    shown = formatted_rates(moved, before_and_after(moved))
+    shown = formatted_rates(moved, compare_base_rates(moved))
     expected = [f"∞ (clipped: {number(by_sklearn(one))})" for one in (moved.before, moved)]
     assert shown["Log loss"].tolist()[:2] == expected
     assert expected[0] != expected[1]
@@ -113,7 +113,7 @@ def test_the_optimism_of_a_split_has_it(tree, words):
 
 def test_the_finding_of_the_trees_has_it():
     data = load(TREE)
-    tables = [depth_scores(TREE, point) for point in sweep(TREE, data, forests=False)]
+    tables = [depth_scores(TREE, point) for point in sweep_depths(TREE, data, forests=False)]
     record = FIGURES["depth"].prepare(tables, metric="log_loss")
     own = record.table.query("leaf == 'frequency' and calibrator == 'none'").iloc[-1]
     assert np.isinf(own.log_loss)

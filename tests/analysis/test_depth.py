@@ -20,7 +20,7 @@ from calib.analysis.depth import (
     forest_cost,
     grow,
     judge,
-    sweep,
+    sweep_depths,
     sweep_key,
     tree_is_grown,
 )
@@ -39,7 +39,7 @@ RECIPE = Recipe(
 
 @pytest.fixture(scope="module")
 def points():
-    return {point.key: point for point in sweep(RECIPE, DATA)}
+    return {point.key: point for point in sweep_depths(RECIPE, DATA)}
 
 
 def test_every_growth_and_leaf_has_every_depth_up_to_the_deepest_tree(points):
@@ -119,15 +119,15 @@ def test_a_sweep_goes_on_where_it_was_called_off(points):
             watch.cancel.set()
 
     with pytest.raises(Cancelled):
-        list(map(keep, sweep(RECIPE, DATA, watch)))
-    rest = list(sweep(RECIPE, DATA, have=done))
+        list(map(keep, sweep_depths(RECIPE, DATA, watch)))
+    rest = list(sweep_depths(RECIPE, DATA, have=done))
     assert not {point.key for point in done} & {point.key for point in rest}
     assert {point.key for point in done + rest} == set(points)
 
 
 def test_progress_rises_from_nothing_to_everything():
     shares = []
-    for _ in sweep(RECIPE, DATA, Watch(lambda share, what: shares.append(share))):
+    for _ in sweep_depths(RECIPE, DATA, Watch(lambda share, what: shares.append(share))):
         pass
     assert shares == sorted(shares)
     assert 0.99 < shares[-1] <= 1
@@ -215,7 +215,7 @@ def test_a_depth_is_grown_once_for_all_leaves(monkeypatch):
 
 
 def test_the_tree_alone_comes_first_and_tells_what_the_forests_cost(points):
-    alone = list(sweep(RECIPE, DATA, forests=False))
+    alone = list(sweep_depths(RECIPE, DATA, forests=False))
     assert {point.key for point in alone} == {key for key in points if key[0] == "tree"}
     assert tree_is_grown(alone)
     assert tree_is_grown(list(points.values()))

@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from calib import Recipe, evaluate, load_sample, sources
 from calib.analysis.label_shift import (
-    before_and_after,
+    compare_base_rates,
     estimate_base_rate,
     estimate_of_rows,
     likeliest_rate,
@@ -141,7 +141,7 @@ def test_folds_have_no_one_model_to_score_new_rows():
 
 def test_before_and_after_stand_below_each_other(evaluated):
     evaluation, _ = evaluated
-    table = before_and_after(evaluation)
+    table = compare_base_rates(evaluation)
     assert list(zip(table["calibrator"], table["place"], strict=True)) == [
         *(("none", place) for place in ("table", "stated")),
         *(("platt", place) for place in ("table", "stated")),
@@ -154,7 +154,7 @@ def test_before_and_after_stand_below_each_other(evaluated):
     assert table.iloc[2]["base_rate"] == evaluation.y.mean()
     shown = formatted_rates(evaluation, table)
     assert shown["Where"].tolist()[2:] == ["in the table", "at 20 %"]
-    assert len(before_and_after(evaluation.before)) == 2
+    assert len(compare_base_rates(evaluation.before)) == 2
 
 
 def test_counts_of_rows_without_labels_are_the_repeated_rows():

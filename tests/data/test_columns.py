@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import columns, delimited, inspect, prepare, read_table, summarise, validate
+from calib.data import columns, delimited, inspect, prepare, read_table, summarise_columns, validate
 from calib.data.column_types import arrow, typed_frame
 from calib.data.columns import identifier_name
 from calib.kernel.cache import is_known
@@ -86,7 +86,7 @@ def test_a_column_of_texts_is_inspected_once_however_often_its_table_is_asked(mo
     frame = read_table("\n".join(["a,b,y", *lines]).encode(), "t.csv")
     looked, inspect_text = [], columns._inspect_text
     monkeypatch.setattr(columns, "_inspect_text", lambda *one: looked.append(one[1]) or inspect_text(*one))
-    validate(frame, "y"), summarise(frame), prepare(frame, "y")
+    validate(frame, "y"), summarise_columns(frame), prepare(frame, "y")
     assert sorted(looked) == ["a", "b"]
 
 

@@ -25,7 +25,7 @@ from calib.data import (
     limits,
     prepare,
     read_table,
-    summarise,
+    summarise_columns,
     validate,
 )
 from calib.data.workbook import _Archive
@@ -262,7 +262,7 @@ def test_names_and_levels_that_would_be_html_formulas_or_commands_are_only_text(
         "n.json",
     )
     assert frame.columns.tolist() == [*NAMES, "y"]
-    assert set(summarise(frame)["column"]) == {*NAMES, "y"}
+    assert set(summarise_columns(frame)["column"]) == {*NAMES, "y"}
     assert prepare(frame, "y").classes == tuple(sorted(NAMES[:2]))
 
 
@@ -477,7 +477,7 @@ EDGES = {
 @pytest.mark.parametrize("edge", EDGES)
 def test_every_edge_ends_in_a_table_that_can_be_looked_at_or_a_message(edge):
     frame = read_table(EDGES[edge], "t.csv")
-    summarise(frame)
+    summarise_columns(frame)
     target = guess_target(frame) or frame.columns[-1]
     problems = validate(frame, target)
     assert all(problem.message and problem.remedy for problem in problems)

@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.data import FILE_PART, DataError, join_tables, read_table
 from calib.data.roles import read_roles
-from calib.sources import load, missing, with_role, with_test_file
+from calib.sources import load, missing_files, with_role, with_test_file
 
 
 def table(n, seed):
@@ -117,8 +117,8 @@ def test_types_of_files_as_they_are_read_stay(here, there, kind):
 
 
 def test_what_a_link_lacks_is_named_and_another_split_forgets_the_other_file():
-    assert missing(recipe(), ()) == {"00aa": "old.csv", "00bb": "new.csv"}
-    assert missing(recipe(), ("00aa",)) == {"00bb": "new.csv"}
+    assert missing_files(recipe(), ()) == {"00aa": "old.csv", "00bb": "new.csv"}
+    assert missing_files(recipe(), ("00aa",)) == {"00bb": "new.csv"}
     with pytest.raises(DataError, match="Upload new.csv again"):
         load(recipe(), {"00aa": OLD})
     assert Recipe.from_query(recipe().to_query()) == recipe()

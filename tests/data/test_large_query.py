@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from calib import Recipe, evaluate
-from calib.data import DataError, about, draw, large_query, open_query
+from calib.data import DataError, about, draw_rows, large_query, open_query
 from calib.data import database as databases
 from calib.data.counting import count_predictions, open_large
 from calib.data.database import Connection, digest_of
@@ -121,7 +121,7 @@ def test_dates_stay_dates(made):
 def test_rows_that_change_between_two_passes_are_said(made):
     large = open_query(made(), "shuffled").measured()
     with pytest.raises(DataError, match="changed while they were read.*ORDER BY"):
-        draw(large.blocks(), "y", 1_000)
+        draw_rows(large.blocks(), "y", 1_000)
 
 
 def test_values_of_another_type_than_the_first_rows_are_named(made):
@@ -142,7 +142,7 @@ def test_the_limits_hold_for_each_pass(made, changes, words):
     large = open_query(made(), "features").measured()
     limited = large_query.replace(large, connection=made(**changes))
     with pytest.raises(DataError, match=words):
-        draw(limited.blocks(), "y", 1_000)
+        draw_rows(limited.blocks(), "y", 1_000)
 
 
 def test_only_the_time_of_the_database_counts(made):
@@ -165,7 +165,7 @@ def test_a_draw_is_called_off_between_two_pieces(made, after):
     watch = Watch(lambda share, doing: (seen.append(doing), len(seen) > after and watch.cancel.set()))
     large = open_query(made(), "features").measured()
     with pytest.raises(Cancelled):
-        draw(large.blocks(), "y", 1_000, watch=watch)
+        draw_rows(large.blocks(), "y", 1_000, watch=watch)
     assert len(seen) == after + 1
     assert "labels counted" in seen[0]
 

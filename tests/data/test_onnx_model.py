@@ -18,7 +18,7 @@ from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.data import DataError
 from calib.data.onnx_model import model_inputs, onnx_scores
-from calib.sources import load, missing, with_onnx_model, with_test_file
+from calib.sources import load, missing_files, with_onnx_model, with_test_file
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.normal(size=300)})
@@ -285,7 +285,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     recipe = Recipe(data="upload:00aa", file="old.csv", target="y", calibrators=("none", "platt"))
     recipe = recipe.replace(exclude=("more",), **with_onnx_model("upload:00bb", "credit.onnx"))
     assert Recipe.from_query(recipe.to_query()) == recipe
-    assert missing(recipe, ["00aa"]) == {"00bb": "credit.onnx"}
+    assert missing_files(recipe, ["00aa"]) == {"00bb": "credit.onnx"}
     table = TABLE.assign(more=1.0)
     with pytest.raises(DataError, match="Upload credit.onnx again"):
         load(recipe, {"00aa": table})

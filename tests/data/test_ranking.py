@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import mannwhitneyu, norm
 from sklearn.metrics import roc_auc_score
 
-from calib.data.ranking import auc, auc_interval
+from calib.data.ranking import auc_interval, column_aucs
 
 RNG = np.random.default_rng(0)
 
@@ -15,15 +15,15 @@ def test_the_areas_are_scikit_learn_s(decimals):
     y = np.arange(90) % 3 == 0
     columns = (RNG.random((90, 4)) + y[:, None] * [0, 0.1, 0.5, -0.4]).round(decimals)
     expected = [roc_auc_score(y, column) for column in columns.T]
-    np.testing.assert_allclose(auc(columns, y.astype(int)), expected, rtol=0, atol=1e-12)
-    assert np.isnan(auc(columns, np.zeros(90, dtype=int))).all()
+    np.testing.assert_allclose(column_aucs(columns, y.astype(int)), expected, rtol=0, atol=1e-12)
+    assert np.isnan(column_aucs(columns, np.zeros(90, dtype=int))).all()
 
 
 @pytest.mark.parametrize("tiny", [1.0, 1e-200, 1e-320])
 def test_weights_count_by_their_ratios_however_small(tiny):
     columns, y = np.array([[0.1], [0.9], [0.4]]), np.array([0, 1, 0])
-    assert auc(columns, y, np.full(3, tiny)) == 1.0
-    assert auc(-columns, y, np.full(3, tiny)) == 0.0
+    assert column_aucs(columns, y, np.full(3, tiny)) == 1.0
+    assert column_aucs(-columns, y, np.full(3, tiny)) == 0.0
 
 
 @pytest.mark.parametrize(("ones", "zeros"), [(8, 5), (30, 30), (20, 300)])
@@ -40,7 +40,7 @@ def test_one_half_is_inside_exactly_where_the_rank_test_finds_nothing(ones, zero
 def test_the_interval_holds_the_true_area_about_nineteen_times_in_twenty(shift, ones, zeros):
     truth, runs = norm.cdf(shift / np.sqrt(2)), 400
     y = np.repeat([1, 0], [ones, zeros])
-    areas = auc(RNG.normal(size=(ones + zeros, runs)) + shift * y[:, None], y)
+    areas = column_aucs(RNG.normal(size=(ones + zeros, runs)) + shift * y[:, None], y)
     ends = np.array([auc_interval(area, ones, zeros) for area in areas])
     assert 0.92 <= ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() <= 0.99
 

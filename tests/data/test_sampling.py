@@ -11,7 +11,7 @@ from calib.data import (
     blocks_of_file,
     blocks_of_frame,
     counting,
-    draw,
+    draw_rows,
     open_large,
     prepare,
     sampling,
@@ -61,7 +61,7 @@ def small_blocks(monkeypatch):
 def test_sample_and_rest_are_the_labelled_rows_each_once_with_their_values(tmp_path, ending):
     frame = table()
     blocks = blocks_of_file(written(frame, tmp_path / f"t.{ending}"))
-    sample = draw(blocks, "y", 1_000, seed=3)
+    sample = draw_rows(blocks, "y", 1_000, seed=3)
     drawn, rest, labels = parts(sample)
     there = frame[frame["y"].notna()]
     assert len(drawn) == 1_000
@@ -81,24 +81,24 @@ def test_sample_and_rest_are_the_labelled_rows_each_once_with_their_values(tmp_p
 def test_the_draw_depends_on_the_seed_alone(tmp_path):
     frame = table()
     of_file = blocks_of_file(written(frame, tmp_path / "t.parquet"))
-    first, again, other = (parts(draw(of_file, "y", 500, seed=seed))[0] for seed in (1, 1, 2))
+    first, again, other = (parts(draw_rows(of_file, "y", 500, seed=seed))[0] for seed in (1, 1, 2))
     assert first == again != other
-    in_memory = parts(draw(blocks_of_frame(frame), "y", 500, seed=1))[0]  # in blocks of other sizes
+    in_memory = parts(draw_rows(blocks_of_frame(frame), "y", 500, seed=1))[0]  # in blocks of other sizes
     assert in_memory == first
 
 
 def test_every_row_is_drawn_equally_often():
     frame = pd.DataFrame({"number": range(40), "y": ["a", "b", "b", "b"] * 10})
     blocks = blocks_of_frame(frame)
-    drawn = np.concatenate([draw(blocks, "y", 8, seed=seed)["number"] for seed in range(4_000)])
+    drawn = np.concatenate([draw_rows(blocks, "y", 8, seed=seed)["number"] for seed in range(4_000)])
     assert chisquare(np.bincount(drawn.astype(int), minlength=40)).pvalue > 1e-4
 
 
 def test_without_a_size_the_sample_leaves_at_least_half_of_the_rows(monkeypatch):
     frame = pd.DataFrame({"x": range(5_000), "y": [0, 1] * 2_500})
-    assert len(draw(blocks_of_frame(frame), "y")) == 2_500
+    assert len(draw_rows(blocks_of_frame(frame), "y")) == 2_500
     monkeypatch.setattr(sampling, "LEARN_ROWS", 1_200)
-    sample = draw(blocks_of_frame(frame), "y")
+    sample = draw_rows(blocks_of_frame(frame), "y")
     assert len(sample) == 1_200
     assert "learns from 1,200 of 5,000 rows" in about(sample).notes[-1]
     assert "other 3,800" in about(sample).notes[-1]
@@ -114,13 +114,13 @@ def test_without_a_size_the_sample_leaves_at_least_half_of_the_rows(monkeypatch)
 def test_a_sample_that_is_too_large_is_refused(rows, columns, words):
     frame = pd.DataFrame({"x": range(5_000), "y": [0, 1] * 2_500})
     with pytest.raises(DataError, match=words):
-        draw(blocks_of_frame(frame), "y", rows, columns=columns)
+        draw_rows(blocks_of_frame(frame), "y", rows, columns=columns)
 
 
 def test_a_column_of_numbers_is_no_label():
     frame = pd.DataFrame({"x": range(5_000), "y": RNG.random(5_000)})
     with pytest.raises(DataError, match="more than 1,000 values"):
-        draw(blocks_of_frame(frame), "y")
+        draw_rows(blocks_of_frame(frame), "y")
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -141,7 +141,7 @@ def test_words_for_a_gap_are_gaps_as_in_a_small_table(tmp_path):
     frame = table()
     frame["x"] = frame["x"].astype(object)
     frame.loc[4_000:4_003, "x"] = ["n/a", "?", "unknown", "inf"]
-    sample = draw(blocks_of_file(written(frame, tmp_path / "t.csv")), "y", 1_000)
+    sample = draw_rows(blocks_of_file(written(frame, tmp_path / "t.csv")), "y", 1_000)
     _, rest, _ = parts(sample)
     assert rest.set_index("number")["x"].reindex([4_000, 4_001, 4_002, 4_003]).isna().all()
 
@@ -150,7 +150,7 @@ def test_words_for_a_gap_are_gaps_as_in_a_small_table(tmp_path):
 def test_a_file_that_changes_is_said(tmp_path):
     path = tmp_path / "t.parquet"
     frame = table()
-    sample = draw(blocks_of_file(written(frame, path)), "y", 1_000)
+    sample = draw_rows(blocks_of_file(written(frame, path)), "y", 1_000)
     frame.iloc[:-1].to_parquet(path)
     with pytest.raises(DataError, match="changed while it was read"):
         parts(sample)
@@ -160,8 +160,8 @@ def test_a_file_that_changes_is_said(tmp_path):
 def test_dates_of_a_parquet_file_stay_dates_and_those_of_a_text_are_refused(tmp_path):
     frame = table().assign(day=pd.Timestamp("2026-01-01"))
     frame["day"] += pd.to_timedelta(frame["number"], unit="h")
-    _, rest, _ = parts(draw(blocks_of_file(written(frame, tmp_path / "t.parquet")), "y", 1_000))
+    _, rest, _ = parts(draw_rows(blocks_of_file(written(frame, tmp_path / "t.parquet")), "y", 1_000))
     assert (rest["day"].to_numpy() == frame["day"].loc[rest["number"].astype(int)].to_numpy()).all()
     blocks = blocks_of_file(written(frame, tmp_path / "t.csv"))
     with pytest.raises(DataError, match="'day' contains dates"):
-        draw(blocks, "y", 1_000)
+        draw_rows(blocks, "y", 1_000)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calib.data import summarise
+from calib.data import summarise_columns
 
 
 def test_each_column_in_plain_words():
@@ -19,7 +19,7 @@ def test_each_column_in_plain_words():
             "empty": np.nan,
         }
     )
-    told = summarise(frame).set_index("column")
+    told = summarise_columns(frame).set_index("column")
     assert told["type"].tolist() == [
         "number",
         "true or false",

@@ -16,7 +16,7 @@ from calib.experiments.calibration_size.figure import beats_none, settled
 from calib.experiments.calibration_size.simulation import case, sweep
 from calib.experiments.overlap.simulation import generator, path
 from calib.experiments.shared.forest_comparison import Calibrated, forest
-from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, of_base, wide, within
+from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, method_name, of_base, wide
 from calib.experiments.shared.forest_search import kept_searches
 from calib.experiments.shared.gaussian_plane import draw_plane
 from calib.experiments.shared.one_feature import NormalClasses
@@ -482,7 +482,7 @@ def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest(
     assert None in first.values()
     for key, share in first.items():
         said = "never" if share is None else str(round(800 * share))
-        assert said in told.partition(within(key))[2][:12]
+        assert said in told.partition(method_name(key))[2][:12]
 
 
 @claims(

@@ -27,7 +27,7 @@ def figure(evaluations):
 @pytest.mark.usefixtures("chromium")
 class TestWithChromium:
     def test_a_chart_is_drawn_in_every_format_in_its_own_colours(self, figure):
-        (files,) = chromium.draw([figure])
+        (files,) = chromium.draw_files([figure])
         assert list(files) == ["svg", "png", "pdf"]
         root = ElementTree.fromstring(files["svg"])
         assert root.tag.endswith("svg")
@@ -55,7 +55,10 @@ class TestWithChromium:
         with tempfile.TemporaryDirectory() as folder:  # a short name, as the path of a socket has to be
             monkeypatch.setattr(tempfile, "tempdir", folder)
             monkeypatch.setattr(chromium, "MEMORY", folder)
-            assert [list(files) for files in chromium.draw([figure, figure], ["pdf"])] == [["pdf"], ["pdf"]]
+            assert [list(files) for files in chromium.draw_files([figure, figure], ["pdf"])] == [
+                ["pdf"],
+                ["pdf"],
+            ]
             assert not os.listdir(folder)
             assert folder not in running()
 
@@ -71,7 +74,7 @@ class TestWithChromium:
 
         monkeypatch.setattr(tempfile, "TemporaryDirectory", Looked)
         figure = go.Figure(go.Scatter(x=[1, 2], y=[1, 2], name="Zebrastein"), layout={"title": "Zebrastein"})
-        chromium.draw([figure], ["svg", "pdf"])
+        chromium.draw_files([figure], ["svg", "pdf"])
         there = {name for name, content in seen.items() if b"Zebrastein" in content}
         on_disk = {name for name in seen if not name.startswith(str(chromium.MEMORY))}
         assert there
@@ -83,7 +86,7 @@ class TestWithChromium:
         """Not even this machine by its name, which is what a figure with an image would ask for."""
         figure = go.Figure(layout={"images": [{"source": f"http://localhost:{server.server_port}/spy.png"}]})
         with suppress(chromium.NoBrowser):  # a picture that cannot be loaded may be an error
-            chromium.draw([figure], ["svg"])
+            chromium.draw_files([figure], ["svg"])
         assert server.asked == []
 
     def test_the_trial_says_yes(self):
@@ -93,7 +96,7 @@ class TestWithChromium:
     def test_words_that_look_like_scripts_are_drawn_as_words(self):
         trap = "<img src=x onerror=alert(1)></script><script>document.title='run'</script>"
         figure = go.Figure(go.Scatter(x=[1, 2], y=[1, 2], name=trap), layout={"showlegend": True})
-        (files,) = chromium.draw([figure], ["svg"])
+        (files,) = chromium.draw_files([figure], ["svg"])
         root = ElementTree.fromstring(files["svg"])
         assert trap in " ".join(root.itertext())
         assert not {element.tag.rpartition("}")[2] for element in root.iter()} & {
@@ -148,7 +151,7 @@ def test_a_program_that_is_no_browser_is_given_up_in_time_and_ended(tmp_path, mo
     monkeypatch.setattr(chromium, "SECONDS", 0.5)
     monkeypatch.setattr(chromium, "EACH", 0)
     with pytest.raises(chromium.NoBrowser, match=words):
-        chromium.draw([go.Figure()], ["svg"])
+        chromium.draw_files([go.Figure()], ["svg"])
     assert "sleep 61.5" not in running()
 
 

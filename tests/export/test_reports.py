@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from calib import Evaluation, Recipe, evaluate
+from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentences
 from calib.analysis.audit.of_evaluation import audited
-from calib.analysis.audit.of_evaluation import sentences as audit_sentences
 from calib.analysis.limitations import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend

@@ -27,7 +27,7 @@ document.documentElement.replaceChildren(JSON.stringify([...document.querySelect
 
 
 def measured(figures) -> list[list[list]]:
-    pictures = [files["svg"].decode() for files in chromium.draw(figures, ["svg"])]
+    pictures = [files["svg"].decode() for files in chromium.draw_files(figures, ["svg"])]
     shown = chromium._ask(MEASURE % "".join(pictures), 5 * len(pictures), "--dump-dom").decode()
     return json.loads(unescape(shown.partition("<html>")[2].rpartition("</html>")[0]))
 

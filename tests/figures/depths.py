@@ -7,7 +7,7 @@ from functools import cache
 import pandas as pd
 
 from calib import Recipe
-from calib.analysis.depth import depth_scores, sweep
+from calib.analysis.depth import depth_scores, sweep_depths
 from calib.synthetic import GaussianPair
 
 DATA = GaussianPair([0, 0], [1, 1], [1.5, 0], [1, 2]).sample(240, random_state=3)
@@ -17,7 +17,7 @@ RECIPE = Recipe(params={"n_estimators": 4}, calibrators=("none", "platt", "isoto
 @cache
 def scores() -> list[pd.DataFrame]:
     """Return the scores of every growth, leaf and depth, as the sweep gives them."""
-    return [depth_scores(RECIPE, point) for point in sweep(RECIPE, DATA)]
+    return [depth_scores(RECIPE, point) for point in sweep_depths(RECIPE, DATA)]
 
 
 def values(growth: str, leaf: str, calibrator: str, column: str) -> dict[int, float]:

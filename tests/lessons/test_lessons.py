@@ -7,7 +7,7 @@ import pytest
 
 from calib import lessons
 from calib.kernel.checks import InputError
-from calib.lessons import LESSONS, place, read
+from calib.lessons import LESSONS, parse_step, read
 from calib.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ TITLED: dict[str, set[str]] = {"scores": {"brier", "ece"}}  # chart → the numb
 def test_a_step_comes_back_from_its_link_and_its_file(step):
     assert Recipe.from_query(step.recipe.to_query()) == step.recipe
     assert Recipe.from_json(step.recipe.to_json()) == step.recipe
-    lesson, number = place(step.place)
+    lesson, number = parse_step(step.place)
     assert lesson.steps[number - 1] is step
     assert not step.departed(step.recipe)
     assert step.departed(step.recipe.replace(seed=99))
@@ -108,7 +108,7 @@ def test_a_broken_lesson_is_refused_by_name(old, new, words):
 @pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "nonsense", "deep_trees:x"])
 def test_a_place_that_is_not_there_is_refused(text):
     with pytest.raises(InputError, match="lesson must be"):
-        place(text)
+        parse_step(text)
 
 
 def test_only_what_a_step_overrides_differs_from_the_default():

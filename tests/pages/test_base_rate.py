@@ -7,7 +7,7 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
-from calib.analysis.label_shift import before_and_after, estimate_of_rows
+from calib.analysis.label_shift import compare_base_rates, estimate_of_rows
 from calib.evaluate import calibrate, fit
 from calib.export import read_calibrator
 from calib.figures import formatted_costs, formatted_rates
@@ -30,7 +30,7 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     assert at.session_state["recipe"].base_rate == 0.008
     evaluation = of_address(**QUICK, base_rate="0.008")
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
-    assert shown.to_dict() == formatted_rates(evaluation, before_and_after(evaluation)).to_dict()
+    assert shown.to_dict() == formatted_rates(evaluation, compare_base_rates(evaluation)).to_dict()
     assert brief(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
     assert any("0.8 % (1 in 120)" in expander.label for expander in at.expander)
     content = downloads["Calibrator (JSON)"]()

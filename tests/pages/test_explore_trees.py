@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calib import Recipe
 from calib.analysis import depth
-from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, sweep
+from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, sweep_depths
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
@@ -41,7 +41,7 @@ def recipe_of(**query):
 @pytest.fixture(scope="module")
 def points():
     recipe = recipe_of()
-    return {point.key: point for point in sweep(recipe, load(recipe))}
+    return {point.key: point for point in sweep_depths(recipe, load(recipe))}
 
 
 def table(at, column="rule"):
@@ -252,7 +252,7 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
     from pages.ui.explore import trees
 
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
-    whole, begun, let_go = trees.sweep, Event(), Event()
+    whole, begun, let_go = trees.sweep_depths, Event(), Event()
 
     def held(recipe, data, watch, points, forests):
         """The forests wait after the first one, until they are called off."""
@@ -262,7 +262,7 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
                 begun.set()
                 watch.cancel.wait(LIMIT)
 
-    monkeypatch.setattr(trees, "sweep", held)
+    monkeypatch.setattr(trees, "sweep_depths", held)
     at = at_once(STEM, **SMALL)
     until(lambda: at.run() and begun.is_set(), "first the tree, then the forests are grown")
     *_, forests = jobs_of(at, "depths")

@@ -4,7 +4,7 @@ import pytest
 
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import evidence_words
-from calib.kernel.period import within
+from calib.kernel.period import in_period
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 from pages.ui import chart
 from pages.ui.text import plain
@@ -73,7 +73,7 @@ def test_every_page_shows_only_the_period(stem, monkeypatch):
     assert recipe.period is not None
     assert any("Only test rows of the period" in each.value for each in at.caption)
     whole = evaluated(recipe.replace(period=None))
-    rows = int(within(whole.when, recipe.period).sum())
+    rows = int(in_period(whole.when, recipe.period).sum())
     assert 0 < rows < len(whole.y)
     drawn = [given[0] for key, given in shown if key == SHOWN[stem]][-1]
     if stem == "trees":

@@ -30,15 +30,15 @@ def test_every_value_that_is_played_is_one_of_the_setting(key):
     for i, value in enumerate(values):
         name = f"{key}.{experiment.plays}"
         assert dict(Recipe(settings={name: value}).settings).get(name, value) == value
-        assert play.place(values, value) == i
+        assert play.index_of(values, value) == i
 
 
 def test_a_value_that_is_not_played_stands_at_the_last_one_below_it():
     assert play.frames(EXPERIMENTS["pooling"], last=3) == [0, 1, 2, 3]
-    assert play.place([0, 1, 2, 3], 60) == 3
-    assert play.place([5, 10, None], 7) == 0
-    assert play.place([5, 10], None) == 1
-    assert play.place([5, 10], 1) == 0
+    assert play.index_of([0, 1, 2, 3], 60) == 3
+    assert play.index_of([5, 10, None], 7) == 0
+    assert play.index_of([5, 10], None) == 1
+    assert play.index_of([5, 10], 1) == 0
 
 
 def test_where_it_stopped_stands_in_the_link_and_in_the_picture():

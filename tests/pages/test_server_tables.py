@@ -297,8 +297,8 @@ class Halted:
     """Stands in for the draw of a sample, which waits until it may go on."""
 
     def __init__(self, monkeypatch) -> None:
-        self.begun, self.may_end, self.draw = threading.Semaphore(0), threading.Event(), sources.draw
-        monkeypatch.setattr(sources, "draw", self)
+        self.begun, self.may_end, self.draw = threading.Semaphore(0), threading.Event(), sources.draw_rows
+        monkeypatch.setattr(sources, "draw_rows", self)
 
     def __call__(self, *args):
         watch = args[-2]

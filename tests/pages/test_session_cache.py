@@ -43,7 +43,7 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
     file = state.Model("slow.onnx", b"")
     session, brought, asked, counts = SessionCache(), {"00ff": file}, [], []
     monkeypatch.setattr(session_cache, "session", lambda: session)
-    monkeypatch.setattr(state, "held", lambda: brought)
+    monkeypatch.setattr(state, "uploaded_files", lambda: brought)
     recipe = Recipe(data=data, content="predictions", onnx="upload:11ff", onnx_file="slow.onnx")
 
     def refused():

@@ -17,9 +17,9 @@ from calib.evaluate import Fitted
 from calib.kernel.records import Predictions
 from calib.metrics import brier_score, expected_calibration_error, log_loss
 from calib.study import cell as cell_module
-from calib.study import grid, load_protocol, load_sets, pooled_predictions, read_protocol
+from calib.study import load_protocol, load_sets, pooled_predictions, read_protocol, study_cells
 from calib.study.cell import Task, pack, run, unpack
-from calib.study.grid import rows_of
+from calib.study.grid import rows_of_cell
 
 from .small import FAILING, PROTOCOL, table
 
@@ -29,14 +29,14 @@ SMALL = read_protocol(PROTOCOL, "small.toml")
 
 
 def results(protocol, setups=None, number=0, data=DATA):
-    found = run(Task(grid(protocol, ["one"], setups)[number], data, protocol.metrics))
+    found = run(Task(study_cells(protocol, ["one"], setups)[number], data, protocol.metrics))
     return {one.setup: one for one in found}
 
 
 def test_numbers_are_those_of_a_plain_loop():
     """Split, naive Bayes and Brier score by scikit-learn; the held-out share by its positions."""
-    cell = grid(SMALL, ["one"])[0]
-    train, test = rows_of(cell, DATA)
+    cell = study_cells(SMALL, ["one"])[0]
+    train, test = rows_of_cell(cell, DATA)
     found = results(SMALL)
     from sklearn.model_selection import train_test_split
 
@@ -68,8 +68,8 @@ def test_numbers_of_three_classes_are_those_of_a_plain_loop():
     protocol = read_protocol(text.replace("venn_abers", "isotonic"), "s.toml")
     (data,) = load_sets(["one.csv"], protocol.data, {"one.csv": frame}).values()
     found = results(protocol, data=data)
-    cell = grid(protocol, ["one"])[0]
-    train, test = rows_of(cell, data)
+    cell = study_cells(protocol, ["one"])[0]
+    train, test = rows_of_cell(cell, data)
     assert np.bincount(coded[test]).tolist() == pytest.approx([80 / 3] * 3, abs=8), "stratified by class"
     fit, held = train_test_split(
         np.arange(len(train)), test_size=1 / 3, stratify=coded[train], random_state=cell.seed
@@ -111,7 +111,7 @@ def test_one_fit_serves_its_cell(monkeypatch):
         cell_module, "fit_rows", lambda *args, **more: fits.append(args) or fit(*args, **more)
     )
     protocol = load_protocol("venn_forests_2019")
-    for cell in grid(protocol, ["one"], repeats=1, folds=2):
+    for cell in study_cells(protocol, ["one"], repeats=1, folds=2):
         assert len(run(Task(cell, DATA, protocol.metrics))) == 5
     assert len(fits) == 2 * 2  # folds × (held out, out of bag), for ten setups
 
@@ -148,9 +148,9 @@ def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
 
 def test_the_calibration_rows_of_2025_are_the_first_of_nine_folds_of_the_training_rows():
     protocol = load_protocol("rf_calibration_2025")
-    cell = next(c for c in grid(protocol, ["one"], ["Platt"]) if (c.repeat, c.fold) == (2, 4))
+    cell = next(c for c in study_cells(protocol, ["one"], ["Platt"]) if (c.repeat, c.fold) == (2, 4))
     assert cell.seed == 24
-    train, _ = rows_of(cell, DATA)
+    train, _ = rows_of_cell(cell, DATA)
     from calib.study.papers.models import FirstFold
 
     rest, held_out = next(StratifiedKFold(9, shuffle=True, random_state=2).split(train, DATA.y[train]))
@@ -180,11 +180,11 @@ def test_all_setups_of_2014_and_the_quick_ones_of_2025_have_a_result():
     """The searches take too long for here; their settings are in test_papers."""
     small = Dataset("one", pd.DataFrame(DATA.X.to_numpy()[:60], columns=list("abc")), DATA.y[:60])
     protocol = load_protocol("venn_abers_2014")
-    for cell in grid(protocol, ["one"], repeats=1):
+    for cell in study_cells(protocol, ["one"], repeats=1):
         if "NN" not in cell.setups[0].name and "JB" not in cell.setups[0].name:
             assert [one.error for one in run(Task(cell, small, protocol.metrics))] == [""] * len(cell.setups)
     protocol = load_protocol("rf_calibration_2025")
-    for cell in grid(protocol, ["one"], ["RF_d", "RF_d_laplace"], repeats=1, folds=2):
+    for cell in study_cells(protocol, ["one"], ["RF_d", "RF_d_laplace"], repeats=1, folds=2):
         assert [one.error for one in run(Task(cell, DATA, protocol.metrics))] == [""]
 
 
@@ -210,7 +210,7 @@ def sent(seed):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(120, 200))).rename(columns="x{}".format)
     data = Dataset("one", X, (X["x0"] + rng.normal(size=120) > 0).to_numpy().astype(int))
-    return pickle.dumps(Task(grid(SMALL, ["one"])[seed], data, SMALL.metrics))
+    return pickle.dumps(Task(study_cells(SMALL, ["one"])[seed], data, SMALL.metrics))
 
 
 def living():

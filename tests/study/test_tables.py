@@ -6,7 +6,7 @@ import pandas as pd
 from calib.export import drawings
 from calib.figures import FIGURES
 from calib.study import as_rows, summarise
-from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_texts, shown, tables
+from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_texts, cell_text, tables
 from tests.study.test_summary import RANDOM
 from tests.study.test_summary import as_rows as rows_of
 
@@ -105,6 +105,6 @@ def test_a_metric_without_a_best_end_has_its_means_alone():
 
 def test_cells_read_as_people_read_them():
     cells = [0.08772, np.inf, np.nan, 12, True, "v", None]
-    assert [shown(cell) for cell in cells] == ["0.0877", "∞", "–", "12", "yes", "v", ""]
-    assert shown(np.int64(3)) == "3"
-    assert shown(np.bool_(False)) == "no"
+    assert [cell_text(cell) for cell in cells] == ["0.0877", "∞", "–", "12", "yes", "v", ""]
+    assert cell_text(np.int64(3)) == "3"
+    assert cell_text(np.bool_(False)) == "no"

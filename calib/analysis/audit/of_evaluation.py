@@ -224,10 +224,10 @@ def audited(
     return Audited(evaluation, key, options, audit_evaluation(evaluation, key, **options, watch=watch))
 
 
-def expected_seconds(rows: int, columns: int, depth: int, resamples: int) -> float:
+def search_seconds(rows: int, columns: int, depth: int, resamples: int) -> float:
     """Estimate how long a search takes: each combination of columns redraws the labels of all rows.
 
-    >>> round(expected_seconds(100_000, 10, 2, 999))
+    >>> round(search_seconds(100_000, 10, 2, 999))
     11
     """
     combinations = sum(comb(columns, size) for size in range(1, depth + 1))
@@ -345,7 +345,7 @@ def level_limits(found: Audit, line: int) -> tuple[float, float]:
     return low, high
 
 
-def sentences(found: Audit) -> list[str]:
+def audit_sentences(found: Audit) -> list[str]:
     """Describe the result in plain words: the search, each cause, and the smallest deviation that it detects."""
     lines = [
         f"{counted(len(found.segments), 'segment')} of {counted(round(float(found.rows.draws.sum())), 'row')}, labels "
@@ -382,7 +382,7 @@ def segment_numbers(found: Audit, line: int) -> str:
     )
 
 
-def mean_interval(evaluation: Evaluation, calibrator: str) -> tuple[float, float] | None:
+def mean_ends(evaluation: Evaluation, calibrator: str) -> tuple[float, float] | None:
     """Return the means of the lower and the upper ends, or None for a calibrator without intervals."""
     predictions = evaluation.predictions[calibrator]
     if predictions.lower is None or predictions.upper is None:

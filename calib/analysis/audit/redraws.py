@@ -259,7 +259,7 @@ class Moments:
     slope_skewness: Array
 
 
-def log_odds(p: Array) -> Array:
+def finite_log_odds(p: Array) -> Array:
     """Return the log-odds of p (n,); those of 0 and 1 are clipped to the largest that float64 can give."""
     with np.errstate(divide="ignore"):
         return np.clip(logit(p), -EXTREME, EXTREME)
@@ -276,7 +276,7 @@ def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]
     at = index[held]
     w, m, p = rows.weights[held], rows.draws[held], p[held]
     variance = w**2 / m * p * (1 - p)
-    x = log_odds(p)
+    x = finite_log_odds(p)
 
     def total(values: Array) -> Array:
         return group_sums(at, k, values)

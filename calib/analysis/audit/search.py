@@ -32,8 +32,8 @@ from calib.analysis.audit.segments import (
     Conditions,
     DisjointSegments,
     Least,
+    describe_segment,
     groupings_of,
-    in_words,
     partitions,
 )
 from calib.analysis.subgroups import Grouping
@@ -266,7 +266,7 @@ def _summed_up(
     order = np.argsort(-statistic, kind="stable")
     table = pd.DataFrame(
         {
-            "segment": [in_words(conditions[i]) for i in order],
+            "segment": [describe_segment(conditions[i]) for i in order],
             "rows": np.round(count[order]).astype(np.int64),
             "predicted": predicted[order],
             "observed": observed[order],

@@ -155,10 +155,10 @@ def _unseen(
     return _renumbered(index, new), tuple(c for c, k in zip(conditions, new, strict=True) if k)
 
 
-def in_words(conditions: Conditions) -> str:
+def describe_segment(conditions: Conditions) -> str:
     """Describe a segment in words.
 
-    >>> in_words((("age", "60 to 75"), ("employment", "self-employed")))
+    >>> describe_segment((("age", "60 to 75"), ("employment", "self-employed")))
     'age = 60 to 75 and employment = self-employed'
     """
     return without_direction_marks(" and ".join(f"{column} = {group}" for column, group in conditions))

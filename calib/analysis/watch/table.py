@@ -56,7 +56,7 @@ class WatchedRows:
     when: Array | None
 
 
-def rows_of(
+def watched_rows(
     frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None
 ) -> WatchedRows:
     """Read predictions to monitor; a single class and missing labels are allowed.
@@ -91,7 +91,7 @@ def rows_of(
     return WatchedRows(y, p, _times(typed, time))
 
 
-def rows_of_classes(
+def watched_rows_of_classes(
     frame: pd.DataFrame,
     target: str,
     view_class: str | None,
@@ -147,7 +147,7 @@ def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
     return column.to_numpy()
 
 
-def sentences(watched: Watched, kind: str | None) -> list[str]:
+def watch_sentences(watched: Watched, kind: str | None) -> list[str]:
     """Describe the result in plain words: evidence, alarm, cause, advice and excluded rows."""
     limit = f"{watched.threshold:g}"
     evidence = evidence_words(watched.log_now)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment
-from calib.experiments.calibration_size.simulation import RUN, draw_data
-from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure
+from calib.experiments.calibration_size.simulation import RUN, training_rows
+from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure_setting
 from calib.experiments.shared.plane_settings import PAPER
 from calib.kernel.records import Parameter
 
@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
         {"traces": ["Tuned forest on all rows"]},
     ),
     parameters=(
-        measure("calibration_size"),
+        measure_setting("calibration_size"),
         base("calibration_size", "calibration_size_entropy"),
         RESULTS,
         Parameter(
@@ -97,5 +97,5 @@ EXPERIMENT = Experiment(
     large=True,
     more_figures=("calibration_size_entropy",),
     terms=FORESTS,
-    also={"calibration_size_data": draw_data},
+    also={"calibration_size_data": training_rows},
 )

@@ -11,19 +11,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding, both_classes
+from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.forest_lines import (
     DRAWN,
     PAPER_CALIBRATORS,
     UNCALIBRATED,
     add_lines,
     how_made,
-    mark,
+    line_mark,
+    method_name,
     name,
     of_base,
     span,
     wide,
-    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -135,7 +135,7 @@ def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) ->
         )
     least, as_it_is, with_venn = briefly(last[best], own, venn)
     return (
-        f"{within(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
+        f"{method_name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
         f"uncalibrated, {with_venn} with Venn–Abers"
     )
 
@@ -143,11 +143,12 @@ def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) ->
 def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
     """List the rows with which each calibrator settles, and with which it first beats the uncalibrated forest."""
     steady = ", ".join(
-        f"{within(key)} {_rows(share, n_train)}" for key, share in settled(rows, measure).items()
+        f"{method_name(key)} {_rows(share, n_train)}" for key, share in settled(rows, measure).items()
     )
     below = beats_none(rows, measure)
     better = ", ".join(
-        f"{within(key)} {'never' if share is None else _rows(share, n_train)}" for key, share in below.items()
+        f"{method_name(key)} {'never' if share is None else _rows(share, n_train)}"
+        for key, share in below.items()
     )
     return (
         f"Methods settle with these numbers of calibration rows: {steady}. They first beat the uncalibrated forest "
@@ -247,7 +248,7 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     away = (known["group_entropy"] - known["published"]).abs()
     least = rows.loc[rows["group_entropy"].idxmin()]
     return Entropies(
-        title=f"{capital(within(least['method']))} has the lowest entropy of predictions: "
+        title=f"{capital(method_name(least['method']))} has the lowest entropy of predictions: "
         f"{brief(least['group_entropy'])} bits",
         caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
         "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 "
@@ -276,7 +277,7 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     names = [name(method) for method in rows["method"]]
-    inks = [mark(method, theme) for method in rows["method"]]
+    inks = [line_mark(method, theme) for method in rows["method"]]
     figure.add_scatter(
         x=rows["published"],
         y=names,
@@ -328,7 +329,7 @@ def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(theme, height=440, xaxis={"title": {"text": "x1"}}, yaxis={"title": {"text": "x2"}})
     )
     hover = "(%{x:.1f}, %{y:.1f})<extra></extra>"
-    return figure.add_traces(both_classes(X, y, theme, {"size": 6, "opacity": 0.75}, hovertemplate=hover))
+    return figure.add_traces(class_marks(X, y, theme, {"size": 6, "opacity": 0.75}, hovertemplate=hover))
 
 
 FIGURES = (

@@ -74,7 +74,7 @@ def case(mixture: int) -> str:
     return f"size {mixture}"
 
 
-def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
+def training_rows(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
     """Draw the training rows of the first repetition (Figure 11).
 
     Parameters

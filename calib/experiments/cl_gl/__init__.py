@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of
-from calib.experiments.cl_gl.simulation import AGAINST, LEAVES, TREES, one_model, sweep
+from calib.experiments.cl_gl.simulation import AGAINST, LEAVES, TREES, one_model, sweep_setting
 from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, SPREAD
 from calib.kernel.records import Parameter
 
@@ -79,6 +79,6 @@ EXPERIMENT = Experiment(
     ),
     source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
-    also={"cl_gl_sweep": sweep},
+    also={"cl_gl_sweep": sweep_setting},
     plays="depth",
 )

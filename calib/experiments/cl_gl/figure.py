@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.cl_gl.simulation import AGAINST, Groups, OneModel, Sweep
-from calib.experiments.shared.findings import Finding, both_classes
+from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
@@ -94,7 +94,7 @@ def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
     """Draw the first training rows; only the first panel has legend entries."""
     X, y = plane.X[: _shown(plane)], plane.y[: _shown(plane)]
     marker = {"size": 5, "line": {"color": theme.ink, "width": 0.6}}
-    return both_classes(X, y, theme, marker, "diamond", showlegend=not axes, hoverinfo="skip", **axes)
+    return class_marks(X, y, theme, marker, "diamond", showlegend=not axes, hoverinfo="skip", **axes)
 
 
 def _axes(plane: Plane) -> tuple[dict, dict]:

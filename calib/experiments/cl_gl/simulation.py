@@ -198,7 +198,7 @@ class Sweep:
     own: Any
 
 
-def sweep(
+def sweep_setting(
     settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., OneModel] = one_point
 ) -> Sweep:
     """Evaluate the model for all values of the setting that ``against`` names; the chosen value is only recorded.

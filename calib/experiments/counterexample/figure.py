@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.counterexample.simulation import Settling
-from calib.experiments.shared.findings import Finding, level, plus_minus
+from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.method_marks import method_mark
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
@@ -77,7 +77,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=480,
-            shapes=[level(theme, 0.5, line={"color": theme.diagonal, "width": 2})],
+            shapes=[level_line(theme, 0.5, line={"color": theme.diagonal, "width": 2})],
             xaxis={
                 "type": "log",
                 "title": {"text": "Training rows"},

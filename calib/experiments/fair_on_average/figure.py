@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.fair_on_average.simulation import ALPHA, CALM_ROWS, METHODS, FairOnAverage
-from calib.experiments.shared.findings import Finding, level
+from calib.experiments.shared.findings import Finding, level_line
 from calib.experiments.shared.share_lines import SHARES, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
@@ -72,7 +72,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
         between=48,
         xaxis={"type": "category", "title": {"text": "Rows"}},
         yaxis={**SHARES, "title": {"text": "Data sets"}},
-        shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
+        shapes=[level_line(theme, ALPHA, xref="x domain", yref="y")],
     )
     figure.update_layout(xaxis={"showticklabels": True})
     for i, (places, shares, what) in enumerate(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
-from calib.experiments.shared.setting_curves import CURVES, Lines, forest_of, lines
+from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels, forest_of
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief
@@ -46,7 +46,7 @@ def prepare_curve(found: SettingCurve) -> Lines:
     }
     one, many = (curves["frequency"] for curves in shown.values())
     a, b = (found.values[int(np.argmin(curve))] for curve in (one, many))
-    return lines(
+    return curve_panels(
         found,
         shown,
         "Curtail below",

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.looking.simulation import ALPHA, METHODS, Looks
-from calib.experiments.shared.findings import Finding, level
+from calib.experiments.shared.findings import Finding, level_line
 from calib.experiments.shared.share_lines import SHARES, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
@@ -72,7 +72,7 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
             "range": [0, record.found.looks + 1],
         },
         yaxis={**SHARES, "title": {"text": "Models"}},
-        shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
+        shapes=[level_line(theme, ALPHA, xref="x domain", yref="y")],
     )
     for i, kind in enumerate(("calm", "changed")):
         shares = {method: record.table[f"{kind}_{method}"] for method in METHODS}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of, with_default
-from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
-from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure
+from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_steps
+from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure_setting
 from calib.experiments.shared.plane_settings import PAPER
 from calib.kernel.records import Parameter
 from calib.synthetic.overlap import STEPS
@@ -32,7 +32,7 @@ EXPERIMENT = Experiment(
         {"lines": [[[2.39, 0], [2.39, 0.042]]]},
     ),
     parameters=(
-        measure("overlap"),
+        measure_setting("overlap"),
         with_default(base("overlap", "overlap_measures"), "default"),
         Parameter(
             "d",
@@ -133,6 +133,6 @@ EXPERIMENT = Experiment(
     more_figures=("overlap_measures",),
     terms=(*FORESTS, "bhattacharyya"),
     large=True,
-    also={"overlap_data": draw_data},
+    also={"overlap_data": draw_steps},
     plays="steps",
 )

@@ -13,17 +13,17 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.overlap.simulation import EMBEDDINGS, DrawnSteps
-from calib.experiments.shared.findings import Finding, both_classes
+from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.forest_lines import (
     PAPER_CALIBRATORS,
     UNCALIBRATED,
     add_lines,
     how_made,
+    method_name,
     name,
     of_base,
     span,
     wide,
-    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -159,8 +159,8 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
         f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
-        f"from {_loss_text(as_it_is[step])} to {_loss_text(calibrated.loc[step, best])} with {within(best)}); most "
-        f"methods harm it at {steps}"
+        f"from {_loss_text(as_it_is[step])} to {_loss_text(calibrated.loc[step, best])} with {method_name(best)}); "
+        f"most methods harm it at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
 
@@ -259,7 +259,7 @@ def draw_data(record: FourSteps, theme: Theme = LIGHT) -> go.Figure:
             figure, i, *({"showticklabels": False, "range": limits} for limits in ranges)
         )
         style: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": i == 0, "hoverinfo": "skip"}
-        figure.add_traces(both_classes(at, y, theme, {"size": 5, "opacity": 0.7}, **style))
+        figure.add_traces(class_marks(at, y, theme, {"size": 5, "opacity": 0.7}, **style))
     return figure
 
 

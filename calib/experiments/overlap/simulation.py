@@ -101,7 +101,7 @@ class DrawnSteps:
     steps: tuple[tuple[int, float, Array, Array], ...]
 
 
-def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
+def draw_steps(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
     """Draw rows of four steps, projected by PCA or t-SNE beyond two dimensions (Figure 9).
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of
-from calib.experiments.regret.simulation import regrets
+from calib.experiments.regret.simulation import regret_curves
 from calib.experiments.shared.validity_settings import PAGE, PAPER
 from calib.kernel.records import Parameter
 
@@ -58,7 +58,7 @@ EXPERIMENT = Experiment(
             extra=view_of("regret"),
         ),
     ),
-    simulation=regrets,
+    simulation=regret_curves,
     notice=(
         "One regret rises with p, and the other falls. Where they cross, the larger of the two is smallest: this is "
         "the minimax rule of the loss.",

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.regret.simulation import Regrets
-from calib.experiments.shared.findings import Finding, level
+from calib.experiments.shared.findings import Finding, level_line
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
@@ -64,7 +64,7 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=460,
-            shapes=[level(theme)],
+            shapes=[level_line(theme)],
             xaxis={"title": {"text": "p"}, "range": [-0.01, 1.01]},
             yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top]},
         )

@@ -48,7 +48,7 @@ def _loss(loss: str, p: Array | float, y: int) -> Array:
         return (p - y) ** 2 if loss == "square" else -np.log(p if y else 1 - p)
 
 
-def regrets(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Regrets:
+def regret_curves(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Regrets:
     """Compute regret curves over p in [0, 1] and the p of every merge rule; nothing is random.
 
     Parameters
@@ -58,7 +58,7 @@ def regrets(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
 
     Examples
     --------
-    >>> found = regrets({"p0": 0.0, "p1": 0.5})
+    >>> found = regret_curves({"p0": 0.0, "p1": 0.5})
     >>> {rule: round(p, 4) for rule, p in found.rules.items()}
     {'log': 0.3333, 'square': 0.375, 'midpoint': 0.25}
     >>> round(found.worst("log", 1 / 3), 4), round(found.worst("log", 0.25), 4)    # ln 1.5 and ln 2

@@ -42,7 +42,7 @@ def plus_minus(mean: float, error: float) -> str:
     return f"{number(mean)} ± {number(2 * error, 2)}"
 
 
-def level(theme: Theme, y: float = 0.0, **changes) -> dict:
+def level_line(theme: Theme, y: float = 0.0, **changes) -> dict:
     """Return a thin horizontal line across a panel as a shape."""
     return {
         "type": "line",
@@ -57,7 +57,7 @@ def level(theme: Theme, y: float = 0.0, **changes) -> dict:
     }
 
 
-def both_classes(
+def class_marks(
     X: Array, y: Array, theme: Theme, marker: dict[str, Any], one: str = "diamond-open", **style: Any
 ) -> list[go.Scatter]:
     """Draw rows (m, 2) in their plane, circles for class 0 and the symbol ``one`` for class 1."""

@@ -33,7 +33,7 @@ DRAWN = (*PAPER_METHODS, UNCALIBRATED)
 """The paper's methods and the uncalibrated forest that they must beat; others can be switched on in the legend."""
 
 
-def mark(method: str, theme: Theme) -> Mark:
+def line_mark(method: str, theme: Theme) -> Mark:
     """Return colour, marker and dash of a forest or a calibrator."""
     if method == UNCALIBRATED:
         return Mark(theme.muted, "circle", "solid")
@@ -47,7 +47,7 @@ def name(method: str) -> str:
     )
 
 
-def within(method: str) -> str:
+def method_name(method: str) -> str:
     """Return the name of a forest or a calibrator within a sentence."""
     forest = BASELINES.get(method)
     return f"the {forest[0].lower()}{forest[1:]}" if forest else name_of(method)
@@ -87,7 +87,7 @@ def add_lines(
         Whether the legend shows these lines.
     """
     for method, rows in table.groupby("method", sort=False):
-        ink = mark(method, theme)
+        ink = line_mark(method, theme)
         visible = True if method in DRAWN else "legendonly"
         at, mean = rows[x].to_numpy(), rows[measure].to_numpy()
         error = rows[f"{measure}_error"].fillna(0).to_numpy()

@@ -37,7 +37,7 @@ RESULTS = Parameter(
 )
 
 
-def measure(*figures: str) -> Parameter:
+def measure_setting(*figures: str) -> Parameter:
     """Return the setting that chooses the measure of the lines."""
     return Parameter(
         "measure",

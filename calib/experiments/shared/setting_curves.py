@@ -63,7 +63,7 @@ def forest_of(found: SettingCurve) -> str:
     return f"Forest of {found.settings['trees']}"
 
 
-def lines(
+def curve_panels(
     found: SettingCurve, shown: PanelCurves, axis: str, title: str, caption: str, ringed: str = "first"
 ) -> Lines:
     """Make the record of these panels, in the order of the values of ``found``."""

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding, level, plus_minus
+from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
 from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
@@ -111,7 +111,7 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
         theme,
         height=700,
         margin={"l": 60, "r": 16, "t": 28, "b": 56},
-        shapes=[level(theme)],
+        shapes=[level_line(theme)],
         xaxis={
             "type": "log",
             "range": [1, np.log10(most)],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
-from calib.experiments.shared.setting_curves import CURVES, Lines, lines
+from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.tree_count.simulation import COUNTS
 from calib.figures.base import FigureEntry
@@ -33,7 +33,7 @@ def prepare_curve(found: SettingCurve) -> Lines:
     curve = found.curves["forest"]
     tce = curve["tce"]
     enough = found.values[int(np.argmax(tce <= 2 * tce[-1]))]
-    return lines(
+    return curve_panels(
         found,
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",

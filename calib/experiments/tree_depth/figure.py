@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
-from calib.experiments.shared.setting_curves import CURVES, Lines, forest_of, lines
+from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels, forest_of
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.tree_depth.simulation import DEPTHS
 from calib.figures.base import FigureEntry
@@ -62,7 +62,7 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         f"{brief(curve['tce'][-1])})"
         for curve in (tree, forest)
     ]
-    return lines(
+    return curve_panels(
         found,
         shown,
         "Depth",

@@ -9,7 +9,7 @@ from calib.analysis.differences import reference_of
 from calib.analysis.label_shift import (
     EstimatedRate,
     EstimatedRates,
-    before_and_after,
+    compare_base_rates,
     estimate_of_rows,
     with_share,
 )
@@ -44,7 +44,7 @@ def show(evaluation: Evaluation) -> None:
         return
     recipe, name = evaluation.recipe, plain(class_named(evaluation.dataset.classes[1]))
     headings.heading("Adjust the base rate")
-    table = before_and_after(evaluation)
+    table = compare_base_rates(evaluation)
     here = (evaluation.before or evaluation).share
     st.markdown(
         f"{percent(here)} of the test rows are in {name}. {REMEDY if recipe.base_rate is None else ''}"
@@ -140,7 +140,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
     st.caption(
         f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}. The interval uses "
         "the likelihood ratio; it assumes that the probabilities are right and that the rows are independent."
-        + _counted(evaluation.recipe.weight, found[1])
+        + _row_words(evaluation.recipe.weight, found[1])
     )
     if isinstance(estimate, EstimatedRates):
         _estimated_shares(estimate)
@@ -168,7 +168,7 @@ def _estimated_shares(estimate: EstimatedRates) -> None:
     )
 
 
-def _counted(weight: str | None, rows: pd.DataFrame) -> str:
+def _row_words(weight: str | None, rows: pd.DataFrame) -> str:
     """Return how the rows of an unlabelled table are weighted, if the labelled rows have weights."""
     if weight is None:
         return ""

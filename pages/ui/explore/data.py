@@ -20,13 +20,13 @@ from calib.data import (
     class_shares,
     inspect,
     may_count,
-    summarise,
+    summarise_columns,
     target_candidates,
     weight_meaning,
 )
 from calib.data.class_tables import shown_columns
 from calib.data.column_types import typed_frame
-from calib.data.limits import in_words
+from calib.data.limits import format_bytes
 from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
@@ -39,11 +39,11 @@ from pages.ui import controls, evaluations, frame, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
 FORMATS = (
-    f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {in_words(LIMIT)}"
+    f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {format_bytes(LIMIT)}"
 )
 
 
@@ -101,7 +101,7 @@ def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: s
         if not on and given is not None:
             state.update(**without)
 
-    return shown(
+    return show_widget(
         st.toggle, widget, given is not None or st.session_state.get(place, False), turned, label, help=help
     )
 
@@ -410,7 +410,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
     with st.expander(title, expanded=bool(taken), key="roles"):
         for place, role in zip(st.columns(len(ROLES)), ROLES, strict=True):
             with place:
-                shown(
+                show_widget(
                     st.selectbox,
                     role,
                     given[role] if given[role] in columns else None,
@@ -738,7 +738,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         _balance(data)
     headings.heading("Columns")
     grid(
-        evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise(data.X)),
+        evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
         hide_index=True,
         width="stretch",
         column_config={"column": st.column_config.TextColumn(width="medium")},

@@ -33,7 +33,7 @@ from pages.ui.controls import parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import changed, difference, download
 from pages.ui.text import plain
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 MOST_LISTED = 200
 MOST_EDITED = 12  # classes whose costs fit a table on the page
@@ -161,7 +161,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
         if chosen[0] < chosen[1]:
             state.update(**{"decide.lowest": chosen[0], "decide.highest": chosen[1]})
 
-    shown(
+    show_widget(
         st.select_slider,
         "thresholds",
         (low, high),

@@ -15,10 +15,10 @@ from calib.analysis.audit.of_evaluation import (
     audited_by_default,
     columns_of,
     detectable_gap,
-    expected_seconds,
     has_weights,
     look_of,
-    mean_interval,
+    mean_ends,
+    search_seconds,
     segment_numbers,
     segment_sentence,
 )
@@ -136,7 +136,7 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     )
     names = options.get("columns") or columns_of(evaluation)
     depth, resamples = recipe.setting("groups.depth"), recipe.setting("groups.resamples")
-    seconds = expected_seconds(len(evaluation.y), len(names), depth, resamples)
+    seconds = search_seconds(len(evaluation.y), len(names), depth, resamples)
     cost = f"the search takes about {duration(seconds)}. It runs in the background, and you can cancel it."
     if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
         return None
@@ -339,7 +339,7 @@ def segment(made: Audited, line: int) -> None:
     )
     left, right = st.columns(2, gap="large")
     mine = made.evaluation.at(found.members(line).nonzero()[0])
-    if interval := mean_interval(mine, made.calibrator):
+    if interval := mean_ends(mine, made.calibrator):
         st.caption("Mean interval of these rows: {} to {}.".format(*map(percent, interval)))
     with left:
         chart.show(

@@ -31,7 +31,7 @@ from calib.figures import FIGURES, formatted_differences, formatted_sample_size,
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
-from calib.lessons import place
+from calib.lessons import parse_step
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.models import MODELS
@@ -53,7 +53,7 @@ from pages.ui import (
 from pages.ui.explore import base_rate
 from pages.ui.grid import grid
 from pages.ui.text import plain
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 GROUPS = "groups"  # in links; groups have a page of their own
 LISTED = 500  # selected rows on the page; the download contains all
@@ -105,7 +105,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
 def scores(evaluation: Evaluation) -> None:
     """Draw one metric of every calibrator, in a step of a lesson that asks about it."""
     if lesson_layout.has("scores"):
-        lesson, number = place(str(state.lesson_open()))
+        lesson, number = parse_step(str(state.lesson_open()))
         chart.show("scores", evaluation, **lesson.steps[number - 1].scores)
 
 
@@ -304,10 +304,10 @@ def _range(evaluation: Evaluation) -> None:
     left, right = st.columns([0.35, 0.65], gap="medium")
     with left:
         keys = list(evaluation.predictions)
-        shown(st.selectbox, "picked_key", key, turned, "Predictions of", keys, format_func=label_of)
+        show_widget(st.selectbox, "picked_key", key, turned, "Predictions of", keys, format_func=label_of)
     with right:
         ends, scale = (low_shown, high_shown), {"min_value": 0.0, "max_value": 1.0, "step": 0.01}
-        shown(st.slider, "picked_range", ends, moved, "from … up to", **scale)
+        show_widget(st.slider, "picked_range", ends, moved, "from … up to", **scale)
 
 
 def _summary(evaluation: Evaluation, positions) -> str:

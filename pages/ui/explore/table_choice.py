@@ -10,12 +10,12 @@ from calib.kernel.checks import InputError
 from calib.recipe import Recipe
 from pages.ui import server_tables, state
 from pages.ui.text import plain
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 
 def choose(recipe: Recipe) -> None:
     """List the tables of the server's folder and databases; nothing if it was started without any."""
-    kind, name, _ = sources.place(recipe.data) or ("", "", "")
+    kind, name, _ = sources.parse_place(recipe.data) or ("", "", "")
     try:
         _of_folder(name if kind == "folder" else None)
         _of_databases(name if kind == "database" else None)
@@ -32,7 +32,7 @@ def _of_folder(now: str | None) -> None:
     if not tables:
         st.caption("The server's folder contains no tables.")
         return
-    shown(
+    show_widget(
         st.selectbox,
         "placed_table",
         now if now in tables else None,
@@ -55,7 +55,7 @@ def _of_databases(now: str | None) -> None:
     # Empty columns would leave a gap on a phone
     columns = st.columns([3, 6, 2], vertical_alignment="bottom") if opened in known else [st.container()]
     with columns[0]:
-        shown(
+        show_widget(
             st.selectbox,
             "database",
             opened if opened in known else None,
@@ -69,7 +69,7 @@ def _of_databases(now: str | None) -> None:
         return
     tables = known[opened].tables()
     with columns[1]:
-        shown(
+        show_widget(
             st.selectbox,
             "database_table",
             query if opened == database and query in tables else None,

@@ -23,7 +23,7 @@ from calib.analysis.depth import (
     grown_depths,
     growths_of,
     judge,
-    sweep,
+    sweep_depths,
     sweep_key,
     tree_is_grown,
     tree_seconds,
@@ -34,7 +34,7 @@ from calib.calibrators import interval_methods, label_of
 from calib.evaluate import MANY_ROWS, Evaluation
 from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
-from calib.figures.depth import best_cells, measure
+from calib.figures.depth import best_cells, metric_of
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
@@ -156,7 +156,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
         waiting = [point for key, point in list(grown.points.items()) if key not in grown.scores]
         for point in watch.within(0.0, 0.1).loop(waiting, "evaluating the fitted models"):
             grown.scores[point.key] = depth_scores(recipe, point)
-        for point in sweep(recipe, grown.data, watch, list(grown.points.values()), forests):
+        for point in sweep_depths(recipe, grown.data, watch, list(grown.points.values()), forests):
             grown.points[point.key] = point
             grown.scores[point.key] = depth_scores(recipe, point)
 
@@ -198,7 +198,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
         with headings.rows():
             for growth, value, where in cells:
                 st.metric(
-                    f"{measure(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
+                    f"{metric_of(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
                     brief(value),
                     where,
                     delta_color="off",

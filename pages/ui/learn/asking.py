@@ -53,7 +53,7 @@ def ask_in_picture(
     with _answers(about, key, len(question.answers), skip):
         for i, answer in enumerate(buttons, start=1):
             st.button(plain(answer), key=f"{key}_{i}", on_click=partial(placed, i))
-        placed_guess.place(f"{key}_place", question, placed)
+        placed_guess.place_guess(f"{key}_place", question, placed)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
+from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown_experiment
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons import Question
@@ -81,7 +81,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     variations
         By experiment, what the page does differently.
     """
-    experiment = shown(dict(recipe.settings), page)
+    experiment = shown_experiment(dict(recipe.settings), page)
     variation = variations.get(experiment.key, PageVariation())
     guess = guess_of(recipe, experiment)
     words = lesson_layout.words()

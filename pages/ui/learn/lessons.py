@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, Experiment, shown
+from calib.experiments import ASK, Experiment, shown_experiment
 from calib.export.cards import lesson_card
 from calib.figures import FIGURES
-from calib.lessons import LESSONS, Lesson, Question, Step, place
+from calib.lessons import LESSONS, Lesson, Question, Step, parse_step
 from calib.recipe import Recipe
 from pages.ui import (
     browser,
@@ -54,7 +54,7 @@ def shows(script: str) -> bool:
     named = state.lesson_open()
     if named is None:
         return False
-    lesson, number = place(named)
+    lesson, number = parse_step(named)
     return lesson.steps[number - 1].page == Path(script).stem
 
 
@@ -63,7 +63,7 @@ def panel(script: str) -> bool:
     named = state.lesson_open()
     if named is None:
         return False
-    lesson, number = place(named)
+    lesson, number = parse_step(named)
     step, here = lesson.steps[number - 1], shows(script)
     with st.container(border=not here, key="lesson"):
         if here:
@@ -140,7 +140,7 @@ def _answered(step: Step) -> bool:
 def _experiment(step: Step) -> Experiment | None:
     """Return the experiment on the page of a step."""
     section, _, page = step.page.partition("_")
-    return shown(dict(state.recipe().settings), page) if section == "learn" else None
+    return shown_experiment(dict(state.recipe().settings), page) if section == "learn" else None
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,9 @@ def _place_of(part: str) -> Any:
 def chart_of(step: Step) -> str:
     """Return the key of the one chart that a step is about."""
     section, _, page = step.page.partition("_")
-    return step.chart or (shown(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page])
+    return step.chart or (
+        shown_experiment(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page]
+    )
 
 
 def part_of(beside: str) -> str:

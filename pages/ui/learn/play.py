@@ -26,7 +26,7 @@ def frames(experiment: Experiment, last: int | None = None) -> list[Any]:
     return list(range(int(parameter.low), (int(parameter.high) if last is None else last) + 1))
 
 
-def place(values: Sequence[Any], value: Any) -> int:
+def index_of(values: Sequence[Any], value: Any) -> int:
     """Return the index of a value, or of the last value below it; None is above all numbers."""
     if value in values:
         return list(values).index(value)
@@ -38,7 +38,7 @@ def show(experiment: Experiment, values: Sequence[Any], value: Any, ready: bool)
     """Draw the buttons for ``values``; ``ready`` says whether the picture of ``value`` is on the page."""
     parameter = next(p for p in experiment.parameters if p.name == experiment.plays)
     key = f"play_{experiment.key}"
-    index = place(values, value)
+    index = index_of(values, value)
 
     def stepped() -> None:
         chosen = st.session_state[key].step

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from cachetools import LRUCache
 
-from calib.export import draw
+from calib.export import draw_files
 from calib.export.charts import Chart
 from calib.figures import DARK, LIGHT, Theme
 from calib.figures.projector import for_projector
@@ -67,7 +67,7 @@ def _key(round: Round) -> Hashable:
 def _images(made: Chart, round: Round) -> dict[tuple[str, bool], str]:
     """Draw a chart in both themes, before and after the reveal, by one start of the browser."""
     wanted = [(theme, open) for theme in (LIGHT, DARK) for open in (True, False)]
-    files = draw(
+    files = draw_files(
         [_figure(made, theme, open and not round.posed, _known(round)) for theme, open in wanted], (FORMAT,)
     )
     return {

@@ -38,7 +38,7 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import controls, jobs, session_cache, state
 from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 MOST_VALUES = 10_000_000  # in all uploaded tables together: 80 MB
 MOST_PROTOCOL = 1  # megabytes
@@ -91,7 +91,7 @@ def protocol(recipe: Recipe) -> Protocol:
     if found is None:
         st.warning(plain(_wanted(recipe)))
     with chooser:
-        shown(
+        show_widget(
             st.selectbox,
             "run.protocol",
             chosen if found else None,

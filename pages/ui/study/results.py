@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.comparison import leading
+from calib.comparison import best_ranked
 from calib.data import read_table
 from calib.export import (
     drawings,
@@ -51,7 +51,7 @@ from pages.ui.downloads import button
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received
-from pages.ui.widget import shown
+from pages.ui.widget import show_widget
 
 SQLITE = b"SQLite format 3\0"
 STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
@@ -174,7 +174,7 @@ def _choose_source(recipe: Recipe) -> None:
         kind, _, key = rows.partition(":")
         state.update(**_opening(rows, files().get(key) if kind == UPLOAD else None))
 
-    shown(
+    show_widget(
         st.selectbox,
         "results.rows",
         chosen if chosen in names else None,
@@ -277,13 +277,13 @@ def headline(summary: MetricSummary, found: Opened) -> None:
         st.info(plain(summary.uncompared))
         return
     ranks, rates, friedman = summary.average_ranks, summary.win_rates, summary.friedman
-    winners = leading(-rates["mean"])
+    winners = best_ranked(-rates["mean"])
     rate = rates.loc[winners[0]]
     mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
     best = mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
     with headings.rows():
         for label, value, whose in (
-            ("Best average rank", brief(ranks.min()), listed(leading(ranks), 2)),
+            ("Best average rank", brief(ranks.min()), listed(best_ranked(ranks), 2)),
             ("Highest win-rate", best, listed(winners, 2)),
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),

@@ -8,11 +8,11 @@ from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.audit import audit
 from calib.analysis.audit.of_evaluation import (
     audit_evaluation,
+    audit_sentences,
     audited,
     causes,
     detectable_gap,
     level_limits,
-    sentences,
 )
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
@@ -57,7 +57,7 @@ def test_a_gap_of_the_detectable_size_is_found_in_about_80_of_100_tables():
 
 def test_sentences_state_the_numbers_of_the_table():
     found = audit(*planted(), resamples=199)
-    told = sentences(found)
+    told = audit_sentences(found)
     worst = found.segments.iloc[0]
     assert f"{len(found.segments)} segments of 6,000 rows" in told[0]
     assert f"job = b: {worst['rows']:,} rows, predicted {100 * worst['predicted']:.1f} %" in told[1]

@@ -12,7 +12,7 @@ from calib.data import prepare_predictions
 from calib.evaluate.record import evaluated_on_all_rows
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.kernel.checks import InputError
-from calib.kernel.period import within, write_period
+from calib.kernel.period import in_period, write_period
 from calib.kernel.records import Dataset
 from calib.sources import load
 
@@ -87,7 +87,7 @@ def test_periods_fit_the_calendar_and_keep_rows_of_one_time_together(when, names
     if names is not None:
         assert table["period"].iloc[0] == names
     for line in table.itertuples():
-        kept = within(found.evaluation.when, write_period(line.begin, line.end))
+        kept = in_period(found.evaluation.when, write_period(line.begin, line.end))
         assert kept.sum() == line.rows
     for key in ("watch_evidence", "watch_moved", "watch_periods"):
         FIGURES[key].draw(FIGURES[key].prepare(found), LIGHT)
