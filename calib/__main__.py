@@ -53,7 +53,7 @@ from calib.data import (
     target_candidates,
     unchanged,
 )
-from calib.data.target import POSITIVE, TOGETHER
+from calib.data.target import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
@@ -654,7 +654,7 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _how_to_change(note: str, recipe: Recipe, dataset: Dataset) -> str:
     """Add how to choose another positive class to the note on the classes, if the Recipe names none."""
-    if dataset.joint and TOGETHER in note:
+    if dataset.joint and PREDICTED_TOGETHER in note:
         return f'{note} To predict one class against the rest, set "positive": "LABEL" in the Recipe.'
     if recipe.positive is not None or not note.startswith(POSITIVE):
         return note

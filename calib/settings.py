@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from calib import lessons
 from calib.analysis import explain
-from calib.analysis.audit.search import DEEPEST, FEWEST_REDRAWS, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
+from calib.analysis.audit.search import FEWEST_REDRAWS, MAX_DEPTH, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
 from calib.analysis.class_decision import HIGHEST, check_cost_text
 from calib.analysis.curves import FEW
-from calib.analysis.decision import COSTS, FALSE_ALARM, MISS
-from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAVES, check_depth
+from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
+from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
 from calib.analysis.differences import REPEATED
 from calib.analysis.selection import check_range
 from calib.analysis.watch.watcher import ALPHA, MOST_STEPS
@@ -219,7 +219,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Leaves",
             "choice",
             "frequency",
-            choices=LEAVES,
+            choices=LEAF_ESTIMATES,
             help="How a leaf turns counts into a probability.",
         ),
         Parameter(
@@ -266,7 +266,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Cost of a false alarm",
             "number",
             FALSE_ALARM,
-            *COSTS,
+            *COST_RANGE,
             help="The cost of acting on a row of the negative class (false positive).",
         ),
         Parameter(
@@ -274,7 +274,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Cost of a miss",
             "number",
             MISS,
-            *COSTS,
+            *COST_RANGE,
             help="The cost of not acting on a row of the positive class (false negative).",
         ),
         Parameter(
@@ -387,7 +387,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "integer",
             2,
             1,
-            DEEPEST,
+            MAX_DEPTH,
             help="Largest number of columns that a segment combines.",
         ),
         Parameter(

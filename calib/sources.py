@@ -66,8 +66,13 @@ from calib.synthetic import SYNTHETIC
 
 PLACED = ("folder", "database")
 """Kinds of data that are read in place: KIND:NAME@DIGEST."""
-COUNTED, SAMPLED = ".counts", ".sample"  # after the digest of a query that was too large: how it was opened
-SEEN = re.compile(rf"^(.*)@([0-9a-f]{{16}}(?:{re.escape(COUNTED)}|{re.escape(SAMPLED)})?)$", re.DOTALL)
+COUNTS_SUFFIX, SAMPLE_SUFFIX = (
+    ".counts",
+    ".sample",
+)  # after the digest of a query that was too large: how it was opened
+SEEN = re.compile(
+    rf"^(.*)@([0-9a-f]{{16}}(?:{re.escape(COUNTS_SUFFIX)}|{re.escape(SAMPLE_SUFFIX)})?)$", re.DOTALL
+)
 LARGE = (LargeFile, LargeQuery)
 READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
@@ -654,7 +659,7 @@ def read_query(
         If ``watch`` was cancelled.
     """
     why = None
-    if not seen.endswith((COUNTED, SAMPLED)):
+    if not seen.endswith((COUNTS_SUFFIX, SAMPLE_SUFFIX)):
         try:
             return database.read(query, watch)
         except TooLargeError as error:
@@ -662,7 +667,7 @@ def read_query(
     large = open_query(database, query, watch)
     target = guess_target(large.head)
     if why is None:
-        content = "predictions" if seen.endswith(COUNTED) else "features"
+        content = "predictions" if seen.endswith(COUNTS_SUFFIX) else "features"
     elif content is None:
         alone = target is not None and looks_like_predictions(large.head)
         content = "predictions" if alone else "features"
@@ -679,7 +684,7 @@ def data_of_query(
     """Return the ``data`` field of what ``read_query`` returned, or of the counts of its predictions."""
     large = isinstance(found, LargeQuery)
     digest = (found.digest or digest_of(found.head)) if large else digest_of(found)
-    return f"database:{database.name}/{query}@{digest}{SAMPLED if large else COUNTED if counted else ''}"
+    return f"database:{database.name}/{query}@{digest}{SAMPLE_SUFFIX if large else COUNTS_SUFFIX if counted else ''}"
 
 
 def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:

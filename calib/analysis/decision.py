@@ -25,7 +25,7 @@ from calib.kernel.weights import or_ones
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import mean
 
-COSTS = (0.001, 1_000_000)  # range of each cost
+COST_RANGE = (0.001, 1_000_000)  # range of each cost
 FALSE_ALARM, MISS = 1.0, 5.0  # default costs
 CURVE_THRESHOLDS = np.arange(1, 100) / 100
 
@@ -187,7 +187,7 @@ def decide(
     Raises
     ------
     InputError
-        For costs outside ``COSTS``.
+        For costs outside ``COST_RANGE``.
 
     Examples
     --------
@@ -198,8 +198,8 @@ def decide(
     >>> bool(np.isclose(costs.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
-    false_alarm = float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS))
-    miss = float(checks.in_range(cost_miss, "cost_miss", *COSTS))
+    false_alarm = float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COST_RANGE))
+    miss = float(checks.in_range(cost_miss, "cost_miss", *COST_RANGE))
     t = threshold(false_alarm, miss)
     keys = list(evaluation.predictions)
     reference = reference_of(keys) if keys else "none"

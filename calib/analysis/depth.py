@@ -31,7 +31,7 @@ from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, effective_values, with_calibrators
 from calib.splits import SPLITS
 
-DRAWN = (
+DEPTH_METRICS = (
     "brier",
     "log_loss",
     "ece",
@@ -43,12 +43,12 @@ DRAWN = (
     "width",
     "tce",
 )
-TOGETHER = ("brier", "log_loss", "accuracy", "auc")  # scores of all K classes together
-LEAVES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m needs a strength
-DEEPEST = "max"
-DEPTHS = ("2", "5", DEEPEST)  # default depths of the diagrams side by side
+JOINT_METRICS = ("brier", "log_loss", "accuracy", "auc")  # scores of all K classes together
+LEAF_ESTIMATES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m needs a strength
+UNLIMITED = "max"
+DEPTHS = ("2", "5", UNLIMITED)  # default depths of the diagrams side by side
 DRAWN_DEPTH = 3  # default depth of the drawn tree
-LOSSES = ("calibration", "grouping", "irreducible")
+LOSS_PARTS = ("calibration", "grouping", "irreducible")
 # Near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
 FOREST_GROUPS = 20
 
@@ -114,7 +114,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     depth
         None means without a limit.
     leaf
-        A key of LEAVES.
+        A key of LEAF_ESTIMATES.
 
     Examples
     --------
@@ -148,9 +148,9 @@ def sweep_key(recipe: Recipe) -> str:
 
 def check_depth(depth: str, name: str) -> str:
     """Refuse a text that is neither a depth from 1 to 100 nor "max" for the fully grown tree."""
-    if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
+    if depth != UNLIMITED and not (depth.isdecimal() and 1 <= int(depth) <= 100):
         raise checks.InputError(
-            f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but include {depth!r}."
+            f"{name} must be whole numbers from 1 to 100 or {UNLIMITED!r}, but include {depth!r}."
         )
     return depth
 
@@ -178,7 +178,7 @@ def grow(
     trees = [member.tree_ for member in getattr(last, "estimators_", [last])]
     reached = max(tree.max_depth for tree in trees)
     done = []
-    for leaf in LEAVES:
+    for leaf in LEAF_ESTIMATES:
         placed, tests = part.placed, part.tests
         if leaf != dict(cell.params).get("leaf"):
             placed = placed.with_model(Pipeline([*placed.model.steps[:-1], ("model", last.with_leaf(leaf))]))
@@ -326,7 +326,7 @@ def at_depth(
     there = grown_depths(points, growth, leaf)
     if not there:
         return None
-    wanted = there[-1] if depth == DEEPEST else int(depth)
+    wanted = there[-1] if depth == UNLIMITED else int(depth)
     return points[growth, leaf, min(there, key=lambda each: (abs(each - wanted), each))]
 
 
@@ -339,10 +339,10 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     """Return one row per calibrator: growth, leaf, depth, leaves, rows, rarer, calibrator, then metrics.
 
-    ``rows`` counts the test rows, ``rarer`` those of the minority class. The metrics are ``DRAWN`` and the clipped log
-    loss, or ``TOGETHER`` for K classes together. If true probabilities are known, calibration, grouping and irreducible
-    loss follow (Brier, corrected for finite groups), by groups of equal predictions for trees and by ``FOREST_GROUPS``
-    quantile bins for forests.
+    ``rows`` counts the test rows, ``rarer`` those of the minority class. The metrics are ``DEPTH_METRICS`` and the
+    clipped log loss, or ``JOINT_METRICS`` for K classes together. If true probabilities are known, calibration,
+    grouping and irreducible loss follow (Brier, corrected for finite groups), by groups of equal predictions for trees
+    and by ``FOREST_GROUPS`` quantile bins for forests.
     """
     evaluation = judge(recipe, point)
     table = _together(evaluation.joint) if evaluation.of_confidence else _scores(recipe, evaluation)
@@ -359,7 +359,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         table.insert(column, name, value)
     if evaluation.posterior is not None:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
-        table[list(LOSSES)] = _losses(evaluation, evaluation.posterior, groups)
+        table[list(LOSS_PARTS)] = _losses(evaluation, evaluation.posterior, groups)
     return table.reset_index(drop=True)
 
 
@@ -371,7 +371,7 @@ def _scores(recipe: Recipe, evaluation: Evaluation) -> pd.DataFrame:
         posterior=evaluation.posterior,
         metrics=[
             key
-            for key in (*DRAWN, "log_loss_clipped")  # the last is shown beside infinite log losses
+            for key in (*DEPTH_METRICS, "log_loss_clipped")  # the last is shown beside infinite log losses
             if METRICS[key].needs != "posterior" or evaluation.posterior is not None
         ],
     )
@@ -383,7 +383,7 @@ def _together(joint: JointEvaluation) -> pd.DataFrame:
         key: log_loss_clipped(joint.y, P, sample_weight=joint.sample_weight)
         for key, P in joint.predictions.items()
     }
-    return joint.metrics[list(TOGETHER)].assign(log_loss_clipped=clipped)
+    return joint.metrics[list(JOINT_METRICS)].assign(log_loss_clipped=clipped)
 
 
 def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -> list[list[float]]:
@@ -393,4 +393,4 @@ def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -
         loss_decomposition(posterior, each.p, groups=groups, corrected=True, sample_weight=weight)
         for each in evaluation.predictions.values()
     )
-    return [[getattr(part, name) for name in LOSSES] for part in parts]
+    return [[getattr(part, name) for name in LOSS_PARTS] for part in parts]

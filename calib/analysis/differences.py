@@ -22,11 +22,11 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics.confidence import LEVEL, View
 from calib.metrics.losses import hits, log_losses, squared_errors
-from calib.metrics.paired_intervals import DIFFERENCES, difference_interval
+from calib.metrics.paired_intervals import METRIC_DIFFERENCES, difference_interval
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
-COMPARED = tuple(DIFFERENCES)
+DIFFERENCE_METRICS = tuple(METRIC_DIFFERENCES)
 REPEATED = 20  # default number of splits
 DifferenceLine = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
@@ -63,7 +63,9 @@ class Differences:
     def joined(self, other: Differences) -> Differences:
         """Join the differences of both in one table, with metrics in the order of COMPARED."""
         table = pd.concat([self.table, other.table])
-        table = table.sort_values("metric", key=lambda names: names.map(COMPARED.index), kind="stable")
+        table = table.sort_values(
+            "metric", key=lambda names: names.map(DIFFERENCE_METRICS.index), kind="stable"
+        )
         return Differences(table.reset_index(drop=True), self.reference, self.basis)
 
 
@@ -79,7 +81,7 @@ def reference_of(calibrators: Iterable[str]) -> str:
 
 def differences(
     evaluation: Evaluation,
-    metrics: Iterable[str] = COMPARED,
+    metrics: Iterable[str] = DIFFERENCE_METRICS,
     *,
     random_state: int = 0,
     watch: Watch | None = None,
@@ -91,7 +93,7 @@ def differences(
     evaluation
         An Evaluation of at least two calibrators.
     metrics
-        Keys of ``COMPARED``.
+        Keys of ``DIFFERENCE_METRICS``.
     random_state
         Seed of the noise drawn for the ECE.
     watch
@@ -217,7 +219,7 @@ def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVE
 def repeat_splits(
     recipe: Recipe,
     dataset: Dataset,
-    metrics: Iterable[str] = COMPARED,
+    metrics: Iterable[str] = DIFFERENCE_METRICS,
     watch: Watch | None = None,
     *,
     repeats: int = REPEATED,

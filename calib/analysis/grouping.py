@@ -41,7 +41,7 @@ from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
-FEWEST = 100  # rows; with fewer, halves of bins are nearly empty
+FEWEST_ROWS = 100  # rows; with fewer, halves of bins are nearly empty
 LEAF, LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
 CLUSTERS = (2, 4, 8, 16)  # candidate numbers of clusters per bin
 
@@ -123,8 +123,8 @@ def grouping_loss(
     checks.one_of(partition, PARTITIONS, "partition")
     if not table.shape[1]:
         raise InputError("X has no columns: at least one feature is needed to make regions.")
-    if len(labels) < FEWEST:
-        raise InputError(f"y must have at least {FEWEST} rows, but has {len(labels)}.")
+    if len(labels) < FEWEST_ROWS:
+        raise InputError(f"y must have at least {FEWEST_ROWS} rows, but has {len(labels)}.")
     rng = np.random.default_rng(random_state)
     first, second = np.split(rng.permutation(len(labels)), [len(labels) // 2])
     table = typed_frame(table.set_axis([str(name) for name in table.columns], axis=1))

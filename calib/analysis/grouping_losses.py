@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import table_of
-from calib.analysis.grouping import FEWEST, PARTITIONS, GroupingLoss, grouping_loss
+from calib.analysis.grouping import FEWEST_ROWS, PARTITIONS, GroupingLoss, grouping_loss
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.cache import once
@@ -118,9 +118,9 @@ def _check(evaluation: Evaluation) -> None:
         )
     if evaluation.cluster is not None:
         raise InputError("The grouping loss needs independent rows. Choose no column under “Cluster”.")
-    if len(evaluation.y) < FEWEST:
+    if len(evaluation.y) < FEWEST_ROWS:
         raise InputError(
-            f"The grouping loss needs at least {FEWEST} test rows, but there are {len(evaluation.y)}."
+            f"The grouping loss needs at least {FEWEST_ROWS} test rows, but there are {len(evaluation.y)}."
         )
 
 

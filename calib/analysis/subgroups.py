@@ -26,7 +26,15 @@ from scipy.stats import t as student
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.segment import EQUAL, MISSING, UNEQUAL, group_texts, is_missing, is_ordered, write_range
+from calib.kernel.segment import (
+    EQUAL,
+    MISSING_GROUP,
+    UNEQUAL,
+    group_texts,
+    is_missing,
+    is_ordered,
+    write_range,
+)
 from calib.metrics.confidence import LEVEL
 
 MOST_GROUPS = 12
@@ -76,7 +84,9 @@ class Grouping:
         if name != REST:
             return (f"{column}{EQUAL}{name}",)
         return tuple(
-            f"{column}{UNEQUAL}{other}" for other in dict.fromkeys((*self.names, MISSING)) if other != REST
+            f"{column}{UNEQUAL}{other}"
+            for other in dict.fromkeys((*self.names, MISSING_GROUP))
+            if other != REST
         )
 
 
@@ -110,7 +120,7 @@ def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_G
         names, index = _by_value(known, most)
     groups = np.full(len(values), len(names), dtype=np.intp)
     groups[~lost] = index
-    return Grouping((*names, *([MISSING] if lost.any() else [])), groups, ranges)
+    return Grouping((*names, *([MISSING_GROUP] if lost.any() else [])), groups, ranges)
 
 
 def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray, dict[str, tuple[Any, Any]]]:

@@ -19,7 +19,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.weights import are_whole, or_ones
 
-NONE = -1  # index of a row without a group
+NO_GROUP = -1  # index of a row without a group
 RANGES, SINGLE = 5, 12  # ranges of a column of numbers; at most this many distinct numbers are one group each
 FEWEST, MOST = 20, 50  # fewest rows of a value that is a group; most groups of a column
 KINDS = ("number", "date", "text")
@@ -108,12 +108,12 @@ class FeatureGroups:
         return (len(self.values) if self.kind == "text" else len(self.breaks) + 1) + self.missing
 
     def index(self, column: pd.Series) -> Array:
-        """Return the group of each row, int (m,), or ``NONE``."""
+        """Return the group of each row, int (m,), or ``NO_GROUP``."""
         known, values = _read(column, self.kind)
-        found = np.full(len(column), self.size - 1 if self.missing else NONE, dtype=np.intp)
+        found = np.full(len(column), self.size - 1 if self.missing else NO_GROUP, dtype=np.intp)
         if self.kind == "text":
             place = {value: i for i, value in enumerate(self.values)}
-            found[known] = [place.get(value, NONE) for value in values[known]]
+            found[known] = [place.get(value, NO_GROUP) for value in values[known]]
         else:
             found[known] = np.searchsorted(self.breaks, values[known], side="right")
         return found

@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.feature_groups import (
-    NONE,
+    NO_GROUP,
     FeatureGroups,
     indices,
     learnt_groups,
@@ -330,7 +330,7 @@ class _Search:
     def __init__(self, rows: _Rows, features: Sequence[FeatureGroups], breaks: Array, depth: int) -> None:
         self.breaks, self.levels = breaks, len(breaks) + 1
         without = np.array([each.size for each in features], dtype=np.intp)
-        groups = np.where(rows.groups == NONE, without, rows.groups)
+        groups = np.where(rows.groups == NO_GROUP, without, rows.groups)
         self.groups = np.vstack([np.zeros(len(groups), dtype=np.intp), groups.T])
         self.without = np.append(1, without)
         self.sizes = self.without + (self.groups == self.without[:, None]).any(axis=1)

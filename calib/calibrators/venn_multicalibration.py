@@ -26,7 +26,7 @@ import pandas as pd
 
 from calib.calibrators.base import EXTRAPOLATED, MERGE, IntervalCalibrator
 from calib.calibrators.feature_groups import (
-    NONE,
+    NO_GROUP,
     FeatureGroups,
     indices,
     learnt_groups,
@@ -155,17 +155,17 @@ class VennMulticalibration(IntervalCalibrator):
         return 1 + sum(each.size for each in self.features_)
 
     def _placed(self, scores: pd.DataFrame) -> tuple[Array, Array]:
-        """Return (cell of each row in each column (m, d) or ``NONE``, level of each row (m,))."""
+        """Return (cell of each row in each column (m, d) or ``NO_GROUP``, level of each row (m,))."""
         groups = indices(self.features_, scores.iloc[:, 1:])
         first = 1 + np.append(0, np.cumsum([each.size for each in self.features_]))[:-1].astype(np.intp)
-        cells = np.where(groups == NONE, NONE, groups + first)
+        cells = np.where(groups == NO_GROUP, NO_GROUP, groups + first)
         return cells, np.searchsorted(self.breaks_, scores.iloc[:, 0].to_numpy(), side="right")
 
     def _indicators(self, cells: Array) -> Array:
         """Return φ of rows in these cells, float (m, k)."""
         found = np.zeros((len(cells), self._size))
         found[:, 0] = 1
-        rows, columns = np.nonzero(cells != NONE)
+        rows, columns = np.nonzero(cells != NO_GROUP)
         found[rows, cells[rows, columns]] = 1
         return found
 
@@ -202,7 +202,7 @@ class VennMulticalibration(IntervalCalibrator):
         found, (cells, level) = self._raw(scores), self._placed(scores)
         p = scores.iloc[:, 0].to_numpy()
         for piece, inverse, beta, outside in self._by_level(
-            np.where(level == self.level_[removed], level, NONE)
+            np.where(level == self.level_[removed], level, NO_GROUP)
         ):
             phi, gone = self._indicators(cells[piece]), self._indicators(self.cells_[removed[piece]])
             known = np.abs(phi @ outside).max(axis=1) < OUTSIDE

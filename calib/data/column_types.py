@@ -26,7 +26,7 @@ from calib.data.limits import check_names
 from calib.kernel.cache import is_known, mark_known, once
 from calib.kernel.memory import LARGE, release_memory
 
-MISSING = (
+MISSING_CODES = (
     *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
     *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
 )
@@ -35,7 +35,7 @@ MISSING_NUMBER = (
     *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
     *("missing", "Missing", "unknown", "Unknown"),
 )
-GAPS = MISSING + MISSING_NUMBER
+GAPS = MISSING_CODES + MISSING_NUMBER
 # Columns with at most so many values keep the file's spelling: one may be the label
 SPELT_VALUES = 100
 FEW_CODES = 1 << 15  # levels, whose codes fit into two bytes and are cached
@@ -104,7 +104,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
 def _trimmed(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Strip blanks, and make gaps missing."""
     chunks = text.chunks if len(text) >= LARGE else [text.combine_chunks()]
-    pieces = [without_tokens(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
+    pieces = [without_tokens(pc.utf8_trim_whitespace(piece), MISSING_CODES) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces
     release_memory(len(text))

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from calib.data.column_types import MISSING, MISSING_NUMBER, typed_text
+from calib.data.column_types import MISSING_CODES, MISSING_NUMBER, typed_text
 from calib.data.columns import as_float, is_number
 from calib.data.database import COUNT
 from calib.data.delimited import sniff
@@ -244,7 +244,7 @@ def count_predictions(
         note = _group(sql, rows, file.parameters, most)
         # on the counted lines, because doing it per row takes longer than everything else
         if file.delimiter is not None:
-            sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({sql_list(MISSING)})")
+            sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({sql_list(MISSING_CODES)})")
         total, notes = _left_out(sql, file, target, score)
         frame = _fetched(sql, file, target, score)
     if file.state() != seen:
@@ -417,7 +417,7 @@ def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, 
     )
     total, unlabelled, unscored = map(int, _one(sql, query))
     if unscored and file.delimiter is not None:
-        text, known = file.column(score), sql_list((*MISSING, *MISSING_NUMBER))
+        text, known = file.column(score), sql_list((*MISSING_CODES, *MISSING_NUMBER))
         number = f"TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_')"
         wrong = f"{file.number(score)} IS NULL AND {text} NOT IN ({known}) AND ({number})"
         found = sql.execute(

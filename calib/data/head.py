@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from calib.data.column_types import MISSING
+from calib.data.column_types import MISSING_CODES
 
 NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 COMMENT = ("#", "//", "%")
@@ -68,7 +68,7 @@ def is_header(row: TextRow, rest: Sequence[TextRow], width: int) -> bool:
     if len(row) != width or len(set(row)) < width or not all(row) or any(map(NUMBER.match, row)) or not below:
         return False
     return any(
-        all(NUMBER.match(other[i]) for other in below if other[i] not in MISSING) for i in range(width)
+        all(NUMBER.match(other[i]) for other in below if other[i] not in MISSING_CODES) for i in range(width)
     )
 
 
@@ -76,8 +76,8 @@ def is_data(first: TextRow, rest: Sequence[TextRow]) -> bool:
     """Tell whether the first row is data: numbers over numbers, words that occur again below."""
     alike, recurring, words = 0, 0, 0
     for i, cell in enumerate(first):
-        below = [row[i] for row in rest if len(row) > i and row[i] not in MISSING]
-        if cell in MISSING or not below:
+        below = [row[i] for row in rest if len(row) > i and row[i] not in MISSING_CODES]
+        if cell in MISSING_CODES or not below:
             continue
         numeric = sum(bool(NUMBER.match(value)) for value in below) > 0.9 * len(below)
         if NUMBER.match(cell):

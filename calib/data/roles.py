@@ -57,9 +57,9 @@ SYNONYMS = {
 DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 # Fractions in columns with these names are not weights
-COUNTED = frozenset(("count", "counts", "n", "rows", "cases"))
+COUNT_NAMES = frozenset(("count", "counts", "n", "rows", "cases"))
 # At either end of a column's name, these words mean counts of rows
-COUNT_WORDS = COUNTED | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
+COUNT_WORDS = COUNT_NAMES | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
 # Anywhere in a name, these words mean importance weights
 IMPORTANCE_WORDS = frozenset(
     ("sampling", "survey", "importance", "design", "inverse", "probability", "propensity", "ipw", "iptw")
@@ -389,7 +389,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     if not values.size or values.min() < 0:
         return None
     whole = are_whole(values)
-    if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNTED:
+    if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNT_NAMES:
         return None
     now = "a model would use them as a feature" if used else "at present every row counts once"
     if whole:

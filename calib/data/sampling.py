@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_types import GAPS, MISSING, as_frame, own, strings, typed_frame, without_tokens
+from calib.data.column_types import GAPS, MISSING_CODES, as_frame, own, strings, typed_frame, without_tokens
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
     MEMORY,
@@ -314,7 +314,7 @@ def typed_batch(head: pd.DataFrame, names: Sequence[str], batch: pa.RecordBatch)
     for name, cells in zip(names, batch.columns, strict=True):
         column = pa.chunked_array([cells])
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            text = without_tokens(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING)
+            text = without_tokens(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING_CODES)
             columns[name] = pd.Series(strings(text), copy=False)
         elif pa.types.is_boolean(column.type):
             truth = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.column_types import MISSING, is_gap, label
+from calib.data.column_types import MISSING_CODES, is_gap, label
 from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
 from calib.data.table import about, describe
 from calib.kernel.wording import counted, listed
 
 POSITIVE = "Positive class"  # beginning of the note that names it
-TOGETHER = "are predicted together"  # phrase of the note on all classes
+PREDICTED_TOGETHER = "are predicted together"  # phrase of the note on all classes
 MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # most classes if a model is trained here, and if predictions exist
 OTHER = "other"  # name of the class into which labels are merged
 # More values than this are measurements or names, unless the column is named like a label or each value has
@@ -130,7 +130,7 @@ def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
         column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
     texts = [spelling.get(value) or label(value).strip() for value in values]
-    known = [text not in MISSING for text in texts]
+    known = [text not in MISSING_CODES for text in texts]
     if not all(known):
         codes = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)[codes]
     return Labels(codes, tuple(text for text, kept in zip(texts, known, strict=True) if kept))
@@ -370,7 +370,7 @@ def choose_classes(
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
         each = listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], 6)
-        note = f"All {len(names):,} classes {TOGETHER}: {each}."
+        note = f"All {len(names):,} classes {PREDICTED_TOGETHER}: {each}."
         return Classes((f"not {chosen}", chosen), chosen, note, tuple(names))
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."

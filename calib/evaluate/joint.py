@@ -48,7 +48,7 @@ TOP = "top"
 MOST_NAMED = 20  # most classes that a message lists
 
 
-SCORES = {
+JOINT_SCORES = {
     score.key: score
     for score in (
         Metric(
@@ -105,7 +105,7 @@ SCORES = {
 """Score of all classes together by key."""
 
 
-PARTS = {
+LOSS_DECOMPOSITION = {
     "mcb": (
         "Miscalibration of the log loss",
         "What the best temperature would take off the log loss (MCB): at most the whole calibration error.",
@@ -334,17 +334,19 @@ class JointEvaluation:
 
         The Brier score is summed over the classes, which for two classes is twice the usual one.
         """
-        return once(self, "metrics", lambda: self._scored(SCORES))
+        return once(self, "metrics", lambda: self._scored(JOINT_SCORES))
 
     def _scored(self, scores: Iterable[str]) -> pd.DataFrame:
         rows = {
-            name: {key: SCORES[key].function(self.y, P, sample_weight=self.sample_weight) for key in scores}
+            name: {
+                key: JOINT_SCORES[key].function(self.y, P, sample_weight=self.sample_weight) for key in scores
+            }
             for name, P in self.predictions.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def intervals(self, name: str | None = None) -> pd.DataFrame:
-        """Return the scores of one of the predictions with their 95 % intervals, one row per score of ``SCORES``.
+        """Return the scores of one of the predictions with their 95 % intervals, one row per score of ``JOINT_SCORES``.
 
         Columns: ``value``, ``low`` and ``high`` of ``joint_interval``, and ``corrected``, the bias-corrected form of
         calibration errors, the root of the mean squared gap that is more than chance, with ``corrected_low`` and
@@ -357,7 +359,7 @@ class JointEvaluation:
         P, weights = self.predictions[name], self.sample_weight
         whole = weights is None or are_whole(weights)
         lines = {}
-        for key, score in SCORES.items():
+        for key, score in JOINT_SCORES.items():
             ends = joint_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
             binned = key in CALIBRATION_ERRORS and whole
             corrected = (np.nan,) * 3
@@ -369,7 +371,7 @@ class JointEvaluation:
         return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
 
     def parts(self, name: str | None = None) -> pd.DataFrame:
-        """Return MCB, DSC and UNC of the log loss of one of the predictions, one row per part of ``PARTS``.
+        """Return MCB, DSC and UNC of the log loss of one of the predictions, the rows of ``LOSS_DECOMPOSITION``.
 
         Columns: ``value``, ``low`` and ``high`` of ``decompose_joint_log_loss``.
         """
@@ -379,7 +381,7 @@ class JointEvaluation:
     def _parts(self, name: str) -> pd.DataFrame:
         P = self.predictions[name]
         found = decompose_joint_log_loss(self.y, P, self.sample_weight, self.cluster, counts=self.counts)
-        lines = {key: (getattr(found, key), *found.intervals[key]) for key in PARTS}
+        lines = {key: (getattr(found, key), *found.intervals[key]) for key in LOSS_DECOMPOSITION}
         return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high"])
 
     def kernel_test(self, name: str | None = None) -> KernelTest | None:

@@ -51,7 +51,7 @@ FLAGS = (
     "--window-size=1100,1000",
 )
 SECONDS, EACH = 30, 5  # time limits: to start, and per picture
-WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
+CHART_WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
 FORMATS = ("svg", "png", "pdf")
 ENDED = "Chromium stopped before it had drawn the figure. Try again."
 AT_ONCE = threading.BoundedSemaphore(2)  # browsers that run at the same time
@@ -138,7 +138,7 @@ def _content(url: str) -> bytes:
 
 
 def _size(figure: go.Figure) -> dict[str, int]:
-    return {"width": int(figure.layout.width or WIDTH), "height": int(figure.layout.height or HEIGHT)}
+    return {"width": int(figure.layout.width or CHART_WIDTH), "height": int(figure.layout.height or HEIGHT)}
 
 
 def _jobs(wanted: Sequence[tuple[go.Figure, str]]) -> Markup:

@@ -8,7 +8,7 @@ from typing import Any
 
 from calib.analysis.audit.of_evaluation import SEARCH, Audited
 from calib.analysis.decision import FALSE_ALARM, MISS, Decision
-from calib.analysis.depth import DRAWN_DEPTH, LEAVES
+from calib.analysis.depth import DRAWN_DEPTH, LEAF_ESTIMATES
 from calib.analysis.explain import Explained
 from calib.analysis.grouping_losses import GroupingLosses
 from calib.evaluate import Evaluation
@@ -286,7 +286,7 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
         "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
         "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",
         "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
-        "leaves": trees.get("leaves", next(iter(LEAVES))),
+        "leaves": trees.get("leaves", next(iter(LEAF_ESTIMATES))),
         "depth": trees.get("depth", DRAWN_DEPTH),
         "method": _keywords({"method": trees["interval"]} if "interval" in trees else {}),
     }

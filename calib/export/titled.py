@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.limitations import trained_here
 from calib.evaluate import Evaluation
-from calib.export.chromium import HEIGHT, WIDTH
+from calib.export.chromium import CHART_WIDTH, HEIGHT
 from calib.kernel.wording import without_direction_marks
 from calib.models import MODELS
 
@@ -34,7 +34,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     """
     figure = go.Figure(figure)
     square = any(axis.scaleanchor for axis in figure.select_yaxes())
-    width = int(figure.layout.width or (SQUARE if square else WIDTH))
+    width = int(figure.layout.width or (SQUARE if square else CHART_WIDTH))
     heads = _wrapped(title, width, LETTER)
     below = _wrapped(subtitle(source, label), width, SMALL)
     header = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)

@@ -10,7 +10,7 @@ from calib.figures.compared import COMPARED
 from calib.figures.costs import CLASS_COSTS, COSTS, formatted_costs
 from calib.figures.critical_difference import CRITICAL_DIFFERENCE
 from calib.figures.cumulative import CUMULATIVE
-from calib.figures.depth import DEPTH
+from calib.figures.depth import METRIC_BY_DEPTH
 from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
 from calib.figures.distribution import DISTRIBUTION
@@ -28,7 +28,7 @@ from calib.figures.metrics import (
 )
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
-from calib.figures.reliability import RELIABILITY
+from calib.figures.reliability import RELIABILITY_DIAGRAM
 from calib.figures.scores import SCORES
 from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
@@ -47,7 +47,7 @@ from calib.kernel import declared
 _OWN: dict[str, FigureEntry] = {
     entry.key: entry
     for entry in (
-        RELIABILITY,
+        RELIABILITY_DIAGRAM,
         LOG_ODDS,
         DISTRIBUTION,
         DIFFERENCES,
@@ -67,7 +67,7 @@ _OWN: dict[str, FigureEntry] = {
         WIDTHS,
         INTERVAL_MEANS,
         INTERVAL_BINS,
-        DEPTH,
+        METRIC_BY_DEPTH,
         DEPTH_LOSSES,
         TREE,
         SETUPS,

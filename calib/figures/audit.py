@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.audit import ALPHA
 from calib.analysis.audit.of_evaluation import (
-    LOOKS,
+    LOOK_LABELS,
     Audited,
     audited,
     detectable,
@@ -195,7 +195,7 @@ def _name(conditions: Conditions, line: Any) -> str:
     most = LONGEST if len(conditions) < 3 else LONGEST // 2
     first, *rest = (_condition(*each, most) for each in conditions)
     numbers = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
-        line.look, f", {LOOKS[line.look]}"
+        line.look, f", {LOOK_LABELS[line.look]}"
     )
     return ",<br>".join(filter(None, [first, ", ".join(rest), numbers]))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calib.calibrators import label_of
-from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
+from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
 from calib.figures.metrics import BEST, starred
 from calib.kernel.wording import change, number, points, with_interval
 from calib.placements import PLACEMENTS
@@ -39,7 +39,7 @@ def formatted_scores_side_by_side(joints: Mapping[str, JointEvaluation]) -> pd.D
 
 def _with_stars(table: pd.DataFrame) -> pd.DataFrame:
     """Return scores as text, with a star at the best finite value of a column unless all values read alike."""
-    shown = {score.label: starred(score, table[key]) for key, score in SCORES.items()}
+    shown = {score.label: starred(score, table[key]) for key, score in JOINT_SCORES.items()}
     return pd.DataFrame(shown, index=table.index)
 
 
@@ -53,15 +53,15 @@ def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
         for where, made in places.items()
     ]
     found = pd.concat(tables).sort_index(kind="stable")
-    named = {key: score.label for key, score in SCORES.items()}
+    named = {key: score.label for key, score in JOINT_SCORES.items()}
     shown = found[list(named)].map(number).rename(columns=named)
     return pd.concat([found[["Calibrator", "Where"]], shown], axis=1).reset_index(drop=True)
 
 
 def formatted_intervals(joint: JointEvaluation, name: str) -> pd.DataFrame:
     """Format ``JointEvaluation.intervals`` and ``JointEvaluation.parts`` of one of the predictions."""
-    labels = {key: score.label for key, score in SCORES.items()} | {
-        key: label for key, (label, _) in PARTS.items()
+    labels = {key: score.label for key, score in JOINT_SCORES.items()} | {
+        key: label for key, (label, _) in LOSS_DECOMPOSITION.items()
     }
     lines = [*joint.intervals(name).itertuples(), *joint.parts(name).assign(corrected=np.nan).itertuples()]
     return pd.DataFrame(
@@ -98,10 +98,12 @@ def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
     """Format ``placements_together``, one line per calibrator and placement; the best values have a star."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for metric, lines in table.groupby("metric", sort=False):
-        for line, star in zip(lines.itertuples(), SCORES[metric].best(lines["value"]).tolist(), strict=True):
+        for line, star in zip(
+            lines.itertuples(), JOINT_SCORES[metric].best(lines["value"]).tolist(), strict=True
+        ):
             where = label_of(line.calibrator), PLACEMENTS[line.placement].label
             mark = BEST * star
-            cells.setdefault(where, {})[SCORES[metric].label] = with_interval(
+            cells.setdefault(where, {})[JOINT_SCORES[metric].label] = with_interval(
                 line.value, line.low, line.high, mark
             )
     return pd.DataFrame(
@@ -114,7 +116,7 @@ def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
     shown: dict[str, dict[str, str]] = {}
     for line in joint.differences().itertuples():
         clear = CLEAR * bool(line.lower > 0 or line.upper < 0)
-        column = shown.setdefault(SCORES[line.metric].label, {})
+        column = shown.setdefault(JOINT_SCORES[line.metric].label, {})
         column[label_of(line.calibrator)] = change(line.value, line.lower, line.upper) + clear
     return pd.DataFrame(shown).rename_axis("Calibrator")
 

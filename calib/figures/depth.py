@@ -14,10 +14,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import with_clipped
-from calib.analysis.depth import DRAWN, GROWTHS, LEAVES, TOGETHER
+from calib.analysis.depth import DEPTH_METRICS, GROWTHS, JOINT_METRICS, LEAF_ESTIMATES
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
-from calib.evaluate.joint import SCORES
+from calib.evaluate.joint import JOINT_SCORES
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
@@ -92,7 +92,7 @@ def prepare(
     return DepthCurves(
         spec,
         calibrators,
-        first if len(cells) > len(LEAVES) else None,
+        first if len(cells) > len(LEAF_ESTIMATES) else None,
         in_colour([name, *_best_other(table, metric, first, name)], calibrators),
         table=table,
         title=_finding(found, spec, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
@@ -103,8 +103,8 @@ def prepare(
 
 def metric_of(table: pd.DataFrame, metric: str) -> Metric:
     """Return a metric as it is named here: with label and help of all classes if the table is of them together."""
-    if set(DRAWN) & set(table) <= set(TOGETHER):
-        return SCORES[metric]
+    if set(DEPTH_METRICS) & set(table) <= set(JOINT_METRICS):
+        return JOINT_SCORES[metric]
     return METRICS[metric]
 
 
@@ -126,7 +126,7 @@ def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not tables:
         raise InputError(NOTHING)
     table = pd.concat(tables, ignore_index=True)
-    order = {key: i for i, key in enumerate([*GROWTHS, *LEAVES])}
+    order = {key: i for i, key in enumerate([*GROWTHS, *LEAF_ESTIMATES])}
     return table.sort_values(
         ["growth", "leaf", "depth"], key=lambda c: c.map(order) if c.name != "depth" else c, kind="stable"
     ).reset_index(drop=True)
@@ -242,7 +242,7 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
         record.table,
         theme,
         record.spec.label,
-        height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAVES), HEIGHTS[3]),
+        height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAF_ESTIMATES), HEIGHTS[3]),
         lead=record.lead and (_titled(record.lead), LEADING),
         uirevision="depth",
         hovermode="closest",
@@ -267,7 +267,9 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
 
 def cells_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     """Return (growth, leaf) of each panel."""
-    return [(growth, leaf) for growth in GROWTHS if (table["growth"] == growth).any() for leaf in LEAVES]
+    return [
+        (growth, leaf) for growth in GROWTHS if (table["growth"] == growth).any() for leaf in LEAF_ESTIMATES
+    ]
 
 
 def _titled(cell: tuple[str, str]) -> tuple[str, str]:
@@ -279,7 +281,7 @@ def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **
     return panels(
         theme,
         [_titled(cell) for cell in cells_of(table)],
-        len(LEAVES),
+        len(LEAF_ESTIMATES),
         height=height,
         xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
         # Tick labels may be as long as 0.0004, with the title to their left
@@ -327,4 +329,4 @@ def _beyond(infinite: pd.Series, limits: Sequence[float], color: str) -> go.Scat
     )
 
 
-DEPTH = FigureEntry("depth", "A metric by depth", prepare, draw)
+METRIC_BY_DEPTH = FigureEntry("depth", "A metric by depth", prepare, draw)

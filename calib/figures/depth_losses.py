@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
+from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSS_PARTS
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.depth import by_depth, cells_of, join, limits_of
@@ -46,7 +46,7 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         raise InputError(
             f"{label_of(calibrator)} is not among the chosen calibrators. Choose it, or choose another calibrator here."
         )
-    fits = fits[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
+    fits = fits[["growth", "leaf", "depth", "leaves", *LOSS_PARTS]].reset_index(drop=True)
     fits["excess"] = fits["calibration"] + fits["grouping"]
     title, alt = _finding(fits, calibrator)
     irreducible = number(float(fits["irreducible"].iloc[0]))

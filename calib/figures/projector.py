@@ -38,7 +38,7 @@ def for_projector(
     figure = go.Figure(_larger(figure.to_dict()))
     _embolden(figure)
     for axis in figure.select_yaxes():  # large names on two lines would overlap unless lanes are high
-        if not _have_room(axis, figure.layout.height, highest / rows, fills):
+        if not _have_space(axis, figure.layout.height, highest / rows, fills):
             axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     for axis in figure.select_xaxes():  # keep every second of many tick labels, and the last
         texts = axis.ticktext or ()
@@ -147,7 +147,7 @@ def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
     return 1.3 * LEGIBLE * max(names, default=0)
 
 
-def _have_room(axis: Any, height: float | None, highest: float, fills: bool) -> bool:
+def _have_space(axis: Any, height: float | None, highest: float, fills: bool) -> bool:
     """Tell whether names of several lines fit their lanes, for the share of the height that lanes use."""
     texts = list(map(str, axis.ticktext or ()))
     if not texts or height is None:

@@ -725,6 +725,6 @@ def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict
     return evaluation, options.stated("selection", "faint") | band
 
 
-RELIABILITY = FigureEntry(
+RELIABILITY_DIAGRAM = FigureEntry(
     "reliability", "Reliability diagram", prepare, draw, reported=_reported, overlaid=True
 )

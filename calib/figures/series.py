@@ -14,7 +14,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.placements import PLACEMENTS
 
-KINDS = {
+PREDICTOR_KINDS = {
     "split": "inductive",
     "cv": "cross",
     "train": "simplified",
@@ -50,7 +50,7 @@ def kind_of(placement: str) -> str:
     >>> kind_of("cv")
     'cross'
     """
-    return KINDS.get(placement) or PLACEMENTS[placement].label.lower()
+    return PREDICTOR_KINDS.get(placement) or PLACEMENTS[placement].label.lower()
 
 
 def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from calib.analysis.audit.of_evaluation import LOOKS, Audited, look_of
+from calib.analysis.audit.of_evaluation import LOOK_LABELS, Audited, look_of
 from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
@@ -102,7 +102,7 @@ def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
             "Predicted": [percent(p) for p in lines["predicted"]],
             "Observed": [percent(p) for p in lines["observed"]],
             "Adjusted p": [number(p) for p in lines["p_value"]],
-            "Deviation": [LOOKS[look_of(found, each.line)] for each in causes],
+            "Deviation": [LOOK_LABELS[look_of(found, each.line)] for each in causes],
             "Segments with the same rows": [str(len(each.others)) for each in causes],
         }
     )

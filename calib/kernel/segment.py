@@ -18,7 +18,7 @@ from calib.kernel.period import BETWEEN
 from calib.kernel.wording import without_direction_marks
 
 EQUAL, UNEQUAL = "=", "!="
-MISSING = "(missing)"
+MISSING_GROUP = "(missing)"
 
 
 def check_condition(value: Any, name: str) -> str:
@@ -131,7 +131,7 @@ def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collecti
     lost = is_missing(values)
     ends = value.split(BETWEEN)
     dates = values.dtype.kind == "M"
-    if value == MISSING:
+    if value == MISSING_GROUP:
         found = lost
     elif len(ends) == 2 and (is_ordered(values) or dates):
         found = _between(values, lost, ends, dates, condition)

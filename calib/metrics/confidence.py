@@ -35,9 +35,9 @@ from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.slope import calibration_line
 
 LEVEL = 0.95
-FEWEST = 5  # fewest rows of either class for an interval of a mean loss
+FEWEST_PER_CLASS = 5  # fewest rows of either class for an interval of a mean loss
 FEWEST_OF_COSTS = 20  # fewest clusters with a cost that is not 0
-FINEST = 1e-12  # a smaller standard error is rounding error
+LEAST_ERROR = 1e-12  # a smaller standard error is rounding error
 Ends = tuple[float, float]
 UNKNOWN: Ends = (math.nan, math.nan)
 
@@ -118,8 +118,11 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
     if costs and rows.cluster is not None and rows.freedom + 1 < FEWEST_OF_COSTS:
         return f"Intervals of costs need at least {FEWEST_OF_COSTS} clusters."
     fewest = math.floor(rows.fewest)
-    if fewest < FEWEST:
-        return f"Intervals of mean losses need at least {FEWEST} rows of each class; the minority class has {fewest}."
+    if fewest < FEWEST_PER_CLASS:
+        return (
+            f"Intervals of mean losses need at least {FEWEST_PER_CLASS} rows of each class; the minority class has "
+            f"{fewest}."
+        )
     return ""
 
 
@@ -127,7 +130,7 @@ def _equivalent_draws(rows: Rows, share: float, values: Array) -> float:
     """Return the number of independent draws that are as informative about a share as these rows."""
     most = rows.effective_size if rows.cluster is None else rows.freedom + 1
     error = 0.0 if rows.plain else rows.standard_error(values)
-    if not error > FINEST:
+    if not error > LEAST_ERROR:
         return most
     worth = share * (1 - share) / error**2
     return worth if rows.cluster is not None else min(worth, most)
@@ -173,7 +176,7 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
         return ClassMean(center, variance, center - step * (middle - half), step * (middle + half) - center)
     error, cubes = math.sqrt(variance), float(np.average(away * squares, weights=w))
     below, above = quantile * error, quantile * error
-    if n > 2 and error > FINEST:
+    if n > 2 and error > LEAST_ERROR:
         skew = cubes * n**2 / ((n - 1) * (n - 2)) / (error * math.sqrt(n)) ** 3
         ends = [-error * _unskewed(t, skew / math.sqrt(n)) for t in (quantile, -quantile)]
         below, above = max(-ends[0], 0.0), max(ends[1], 0.0)
@@ -202,7 +205,8 @@ def mean_interval(
 ) -> tuple[float, float, float]:
     """Return (mean, low, high) of values (n,), one per row: losses, costs, or differences between them.
 
-    The ends are NaN if a value is infinite, if a class has fewer than ``FEWEST`` rows, and for a single cluster.
+    The ends are NaN if a value is infinite, if a class has fewer than ``FEWEST_PER_CLASS`` rows, and for a single
+    cluster.
 
     Parameters
     ----------
@@ -224,7 +228,7 @@ def mean_interval(
     """
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
         center = rows.mean(values)
-    if not math.isfinite(center) or rows.fewest < FEWEST:
+    if not math.isfinite(center) or rows.fewest < FEWEST_PER_CLASS:
         return center, *UNKNOWN
     if rows.cluster is not None:
         if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST_OF_COSTS:
@@ -254,7 +258,7 @@ def _accuracy(rows: Rows, p: Array, view: View) -> Ends:
 def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
     """Return the interval of 1 − B/u, B/u = m₁/(1 − f) + m₀/f, which is least where √m₀ / f = √m₁ / (1 − f)."""
     losses, f = squared_errors(rows.y, p), rows.share
-    if rows.fewest < FEWEST:
+    if rows.fewest < FEWEST_PER_CLASS:
         return UNKNOWN
     if rows.cluster is not None:
         u, brier = f * (1 - f), rows.mean(losses)
@@ -308,7 +312,7 @@ def auc_reach(rows: Rows, influence: Array, level: float) -> float:
 def _auc(rows: Rows, p: Array, view: View) -> Ends:
     area, influence = auc_influence(rows, p)
     reach = auc_reach(rows, influence, view.level)
-    if not (0 < area < 1 and reach > FINEST):
+    if not (0 < area < 1 and reach > LEAST_ERROR):
         return UNKNOWN
     half = reach / (area * (1 - area))
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))

@@ -43,7 +43,7 @@ BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on
 # Cells of predictions, for distances from a curve, and points at which the curve is computed
 CELLS, GRID = 200, 60
 PLACES = 201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
-FINEST = 1e-15  # a smaller spread, or gap, is rounding error
+LEAST_SPREAD = 1e-15  # a smaller spread, or gap, is rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class Noise:
     @property
     def outward(self) -> Array:
         """Noise in the direction away from 0 by the observed signs, (DRAWS, K)."""
-        return self.draws * np.where(self.values < -FINEST, -1.0, 1.0)
+        return self.draws * np.where(self.values < -LEAST_SPREAD, -1.0, 1.0)
 
     def mixed(self, mix: Array) -> Noise:
         """Return the noise of linear combinations of the gaps; mix is (K, J)."""
@@ -227,7 +227,7 @@ def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:
         return -taken - max(float(np.quantile(less, 1 - tail)), _reach_of_few_events(minus, tail))
     tail /= 2  # each of the two lower ends gets one half
     noise = _signed_sums(plus.draws) + less[:, None]
-    deviation = np.maximum(noise.std(axis=0), FINEST)
+    deviation = np.maximum(noise.std(axis=0), LEAST_SPREAD)
     by_sign = _signed_sums(plus.values) - deviation * np.quantile((noise / deviation).max(axis=1), 1 - tail)
     reach = -ndtri(BOUNDS * tail / len(plus.values))
     bounds = np.maximum(np.abs(plus.values) - reach * plus.deviation, 0.0)

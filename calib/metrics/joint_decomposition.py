@@ -27,7 +27,7 @@ from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.temperature import LEAST, joint_temperature
 from calib.kernel.weights import or_ones
-from calib.metrics.confidence import FEWEST, LEVEL, UNKNOWN, Ends, mean_interval
+from calib.metrics.confidence import FEWEST_PER_CLASS, LEVEL, UNKNOWN, Ends, mean_interval
 from calib.metrics.joint_intervals import FEWEST_OF_CLASS, fewest_of_class, joint_rows
 from calib.metrics.losses import joint_log_losses, mean
 
@@ -123,7 +123,7 @@ def _of_gain(rows: Rows, gain: float, gains: Array, level: float) -> Ends:
     ``gains`` (n,) are the gains of the rows, or those of a small step from the best temperature if it is about 1.
     """
     mean_gain = rows.mean(gains) if np.isfinite(gains).all() else np.nan
-    if not (math.isfinite(gain) and mean_gain > 0) or rows.fewest < FEWEST or rows.single_cluster:
+    if not (math.isfinite(gain) and mean_gain > 0) or rows.fewest < FEWEST_PER_CLASS or rows.single_cluster:
         return UNKNOWN
     root = math.sqrt(max(gain, 0.0))
     half = rows.quantile(level) * rows.standard_error(gains - mean_gain) / (2 * math.sqrt(mean_gain))

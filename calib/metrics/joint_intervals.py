@@ -29,7 +29,7 @@ from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
-    FINEST,
+    LEAST_ERROR,
     LEVEL,
     UNKNOWN,
     Ends,
@@ -37,7 +37,7 @@ from calib.metrics.confidence import (
     mean_interval,
     share_interval,
 )
-from calib.metrics.distances import FINEST as LEAST
+from calib.metrics.distances import LEAST_SPREAD as LEAST
 from calib.metrics.distances import Gaps, Noise, distance_interval, drawn_noise
 from calib.metrics.joint import (
     classwise_calibration_error,
@@ -182,7 +182,7 @@ def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
         areas.append(area)
         influence += moves / len(present)
     area, error = float(np.mean(areas)), rows.standard_error(influence)
-    if not (0 < area < 1 and error > FINEST):
+    if not (0 < area < 1 and error > LEAST_ERROR):
         return UNKNOWN
     tail = (1 + level) / 2
     quantile = (

@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
-    FEWEST,
-    FINEST,
+    FEWEST_PER_CLASS,
+    LEAST_ERROR,
     UNKNOWN,
     View,
     auc_influence,
@@ -39,7 +39,7 @@ def difference_interval(
     Parameters
     ----------
     metric
-        Key of ``DIFFERENCES``.
+        Key of ``METRIC_DIFFERENCES``.
     view
         Level, bins and seed; the defaults of ``View``.
 
@@ -54,14 +54,14 @@ def difference_interval(
     >>> difference_interval("brier", rows, p, p)
     (0.0, 0.0, 0.0)
     """
-    if np.allclose(first, second, rtol=0, atol=FINEST):
+    if np.allclose(first, second, rtol=0, atol=LEAST_ERROR):
         return 0.0, 0.0, 0.0
-    found = DIFFERENCES[metric](rows, first, second, view or View())
+    found = METRIC_DIFFERENCES[metric](rows, first, second, view or View())
     return _without_rounding(found[0]), _without_rounding(found[1]), _without_rounding(found[2])
 
 
 def _without_rounding(value: float) -> float:
-    return 0.0 if abs(value) < FINEST else float(value)
+    return 0.0 if abs(value) < LEAST_ERROR else float(value)
 
 
 def _of_losses(loss: Callable[[Array, Array], Array]) -> Callable[[Rows, Array, Array, View], Difference]:
@@ -86,12 +86,16 @@ def _accuracy(rows: Rows, first: Array, second: Array, view: View) -> Difference
 
 def _auc(rows: Rows, first: Array, second: Array, view: View) -> Difference:
     (one, influence), (other, less) = auc_influence(rows, first), auc_influence(rows, second)
-    alike = abs(one - other) < FINEST and np.allclose(influence, less, rtol=0, atol=FINEST)
+    alike = abs(one - other) < LEAST_ERROR and np.allclose(influence, less, rtol=0, atol=LEAST_ERROR)
     # With few rows, agreement may be chance, unless both rank all rows alike
-    if alike and (rows.fewest >= FEWEST or np.array_equal(rankdata(first), rankdata(second))):
+    if alike and (rows.fewest >= FEWEST_PER_CLASS or np.array_equal(rankdata(first), rankdata(second))):
         return 0.0, 0.0, 0.0
     half = auc_reach(rows, influence - less, view.level)
-    return (one - other, one - other - half, one - other + half) if half > FINEST else (one - other, *UNKNOWN)
+    return (
+        (one - other, one - other - half, one - other + half)
+        if half > LEAST_ERROR
+        else (one - other, *UNKNOWN)
+    )
 
 
 def _ece(rows: Rows, first: Array, second: Array, view: View) -> Difference:
@@ -100,7 +104,7 @@ def _ece(rows: Rows, first: Array, second: Array, view: View) -> Difference:
     return value, *distance_difference(one, other, rows, view.level, view.seed)
 
 
-DIFFERENCES: Mapping[str, Callable[[Rows, Array, Array, View], Difference]] = {
+METRIC_DIFFERENCES: Mapping[str, Callable[[Rows, Array, Array, View], Difference]] = {
     "brier": _of_losses(squared_errors),
     "log_loss": _of_losses(log_losses),
     "ece": _ece,

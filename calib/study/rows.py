@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from calib.evaluate.joint import SCORES
+from calib.evaluate.joint import JOINT_SCORES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, quoted
@@ -31,7 +31,7 @@ FIT_SECONDS = Metric(
 )
 
 
-JOINT_ONLY = {key: score for key, score in SCORES.items() if key not in METRICS.shipped}
+JOINT_ONLY = {key: score for key, score in JOINT_SCORES.items() if key not in METRICS.shipped}
 """Scores that exist only for three or more classes together."""
 
 
@@ -42,7 +42,7 @@ def measures(joint: bool = False) -> Mapping[str, Metric]:
     (True, False, True)
     """
     known = {**METRICS, **JOINT_ONLY}
-    return {key: known[key] for key in (*SCORES, "log_loss_clipped")} if joint else known
+    return {key: known[key] for key in (*JOINT_SCORES, "log_loss_clipped")} if joint else known
 
 
 def measure(key: str) -> Metric:

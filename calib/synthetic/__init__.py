@@ -9,7 +9,7 @@ from calib.synthetic.base import KnownDistribution, SyntheticEntry
 from calib.synthetic.counterexample import SignExample
 from calib.synthetic.finite import FiniteExample, Partition, Partitions
 from calib.synthetic.gaussian import COVARIANCES, GaussianPair
-from calib.synthetic.mixture import SHARES, GaussianMixturePair, SizeSweep, size_sweep
+from calib.synthetic.mixture import CALIBRATION_SHARES, GaussianMixturePair, SizeSweep, size_sweep
 from calib.synthetic.overlap import overlap_path
 
 SYNTHETIC: dict[str, SyntheticEntry] = {
@@ -18,8 +18,8 @@ SYNTHETIC: dict[str, SyntheticEntry] = {
 """Key → entry; a Recipe names one as ``data="synthetic:gaussian"``."""
 
 __all__ = [
+    "CALIBRATION_SHARES",
     "COVARIANCES",
-    "SHARES",
     "SYNTHETIC",
     "FiniteExample",
     "GaussianMixturePair",

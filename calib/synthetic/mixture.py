@@ -20,7 +20,7 @@ from calib.kernel.records import Dataset, Parameter
 from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows_setting
 from calib.synthetic.gaussian import log_normal_density
 
-SHARES = tuple(round(0.02 * step, 2) for step in range(1, 51))
+CALIBRATION_SHARES = tuple(round(0.02 * step, 2) for step in range(1, 51))
 """Calibration sizes of the sweep, as shares of the training size: 2% to 100%."""
 
 

@@ -156,7 +156,7 @@ def open_page(script: str) -> Recipe:
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its own words beside it
-        words, rest = st.columns(lesson_layout.ROOM, gap="medium")
+        words, rest = st.columns(lesson_layout.COLUMN_WIDTHS, gap="medium")
         lesson_layout.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):

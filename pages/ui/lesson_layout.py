@@ -16,7 +16,7 @@ RESERVED = (
 )
 
 # In presenter view: shares of the words, over which the drawer opens, and of the picture beside them
-ROOM = (0.32, 0.68)
+COLUMN_WIDTHS = (0.32, 0.68)
 
 
 def set_up(places: Mapping[str, Any]) -> None:

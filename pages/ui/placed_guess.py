@@ -17,7 +17,7 @@ LABEL, ANSWER = "your guess", "the answer"
 OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
 WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
 LINE, RING, DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
-ROOM = 24  # pixels above the plot, for this name
+LINE_HEIGHT = 24  # pixels above the plot, for this name
 BESIDE = 48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
 COVER = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
@@ -89,7 +89,7 @@ def with_ghost(
     if words:
         margin = layout.get("margin", {})
         lifted = max(one.get("yshift", 0) for one in words)
-        layout["margin"] = margin | {"t": max(margin.get("t", 0), (ROOM + lifted) * scale)}
+        layout["margin"] = margin | {"t": max(margin.get("t", 0), (LINE_HEIGHT + lifted) * scale)}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     # Lines of a sketch come first, under the curves and marks; but bars would hide them
@@ -234,7 +234,7 @@ def _over_names(named: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str
     )  # a name at the left has the place of the panel's name
     long = any(len(text) - len("<b></b>") + len(named["text"]) > most for text in over)
     rows = max(long, _rows_of_levels(figure))
-    return {"yshift": rows * (ROOM - 6)} if rows else {}
+    return {"yshift": rows * (LINE_HEIGHT - 6)} if rows else {}
 
 
 def _rows_of_levels(figure: Mapping[str, Any]) -> int:

@@ -87,7 +87,7 @@ class _Coming:
     def __init__(self) -> None:
         self._uploads: WeakKeyDictionary[UploadFile, int] = WeakKeyDictionary()
 
-    def has_room(self, upload: UploadFile, size: int) -> bool:
+    def fits_memory(self, upload: UploadFile, size: int) -> bool:
         """Tell whether memory suffices for one more upload, and register it if so."""
         others = sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
         if size > limits.LARGE and memory.free() - limits.SPARE - limits.promised() < others + 2 * size:
@@ -105,7 +105,7 @@ def _within_memory(
     def finished(parser: MultiPartParser) -> None:
         finish(parser)
         upload, size = parser._current_part.file, int(parser.headers.get("content-length", 0))
-        if upload is not None and not coming.has_room(upload, size):
+        if upload is not None and not coming.fits_memory(upload, size):
             parser._current_part.file = Ends(upload.filename, size)
 
     return finished

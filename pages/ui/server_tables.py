@@ -86,7 +86,9 @@ def _follow(field: str, now: str, before: str) -> None:
     _, name, key = sources.parse_place(now) or ("", now, "")
     digest, _, how = key.partition(".")
     seen, _, seen_how = before.partition(".")
-    counted = state.uploaded_files()[key].said if f".{how}" == sources.COUNTED and field == "data" else {}
+    counted = (
+        state.uploaded_files()[key].said if f".{how}" == sources.COUNTS_SUFFIX and field == "data" else {}
+    )
     state.update(**{field: now}, **counted)
     if before and digest != seen and how == seen_how:
         state.say(f"{name} has changed since these settings were made. The page shows the new version.")

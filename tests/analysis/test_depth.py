@@ -12,8 +12,8 @@ from calib import Recipe, evaluate
 from calib.analysis import depth
 from calib.analysis.depth import (
     GROWTHS,
-    LEAVES,
-    LOSSES,
+    LEAF_ESTIMATES,
+    LOSS_PARTS,
     depth_recipe,
     depth_scores,
     depths_below,
@@ -44,7 +44,7 @@ def points():
 
 def test_every_growth_and_leaf_has_every_depth_up_to_the_deepest_tree(points):
     for growth in GROWTHS:
-        for leaf in LEAVES:
+        for leaf in LEAF_ESTIMATES:
             depths = sorted(depth for g, kind, depth in points if (g, kind) == (growth, leaf))
             assert depths == [*sorted(depths_below(depths[-1], GROWTHS[growth].forest)), depths[-1]]
             assert [points[growth, leaf, d].deepest for d in depths] == [False] * (len(depths) - 1) + [True]
@@ -52,7 +52,7 @@ def test_every_growth_and_leaf_has_every_depth_up_to_the_deepest_tree(points):
 
 
 @pytest.mark.parametrize("growth", GROWTHS)
-@pytest.mark.parametrize("leaf", LEAVES)
+@pytest.mark.parametrize("leaf", LEAF_ESTIMATES)
 @pytest.mark.parametrize("limit", [1, 3, "max"])
 def test_a_point_is_the_evaluation_of_its_recipe(points, growth, leaf, limit):
     deepest = max(d for g, _, d in points if g == growth)
@@ -196,9 +196,13 @@ def test_losses_are_those_of_the_decomposition_and_add_up(points):
     truth = judged.posterior
     for key, predictions in judged.predictions.items():
         parts = loss_decomposition(truth, predictions.p, groups=None, corrected=True)
-        assert table.loc[key, list(LOSSES)].tolist() == [parts.calibration, parts.grouping, parts.irreducible]
+        assert table.loc[key, list(LOSS_PARTS)].tolist() == [
+            parts.calibration,
+            parts.grouping,
+            parts.irreducible,
+        ]
         expected = np.mean(truth * (1 - predictions.p) ** 2 + (1 - truth) * predictions.p**2)
-        assert table.loc[key, list(LOSSES)].sum() == pytest.approx(expected)
+        assert table.loc[key, list(LOSS_PARTS)].sum() == pytest.approx(expected)
 
 
 def test_the_rank_calibrator_is_left_out_and_the_others_stay(points):
@@ -210,7 +214,7 @@ def test_the_rank_calibrator_is_left_out_and_the_others_stay(points):
 def test_a_depth_is_grown_once_for_all_leaves(monkeypatch):
     fits, real = [], depth.fit
     monkeypatch.setattr(depth, "fit", lambda *args: fits.append(args) or real(*args))
-    assert len(grow(RECIPE, DATA, "forest", 2)) == len(LEAVES)
+    assert len(grow(RECIPE, DATA, "forest", 2)) == len(LEAF_ESTIMATES)
     assert len(fits) == 1
 
 
@@ -222,7 +226,7 @@ def test_the_tree_alone_comes_first_and_tells_what_the_forests_cost(points):
     assert not tree_is_grown([point for point in alone if point.depth != 2])
     assert not tree_is_grown([])
     fits, seconds = forest_cost(RECIPE, alone)
-    assert fits == pytest.approx(sum(key[0] != "tree" for key in points) / len(LEAVES), rel=0.5)
+    assert fits == pytest.approx(sum(key[0] != "tree" for key in points) / len(LEAF_ESTIMATES), rel=0.5)
     assert forest_cost(RECIPE.replace(params={"n_estimators": 800}), alone) == (
         fits,
         pytest.approx(100 * seconds),

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from calib import Recipe, evaluate
-from calib.analysis.depth import TOGETHER, depth_recipe, depth_scores, grow, growths_of, why_not_grown
+from calib.analysis.depth import JOINT_METRICS, depth_recipe, depth_scores, grow, growths_of, why_not_grown
 from calib.figures.classes import formatted_together
 from calib.kernel.records import Dataset
 from calib.metrics import accuracy, auc, brier_score, log_loss
@@ -24,7 +24,7 @@ def test_scores_of_a_depth_are_those_of_all_classes(growth):
         found = evaluate(depth_recipe(RECIPE, growth, 2, point.leaf), DATA).joint
         for key, P in found.predictions.items():
             by_hand = [f(found.y, P) for f in (brier_score, log_loss, accuracy, auc)]
-            np.testing.assert_allclose(table.loc[key, list(TOGETHER)].astype(float), by_hand)
+            np.testing.assert_allclose(table.loc[key, list(JOINT_METRICS)].astype(float), by_hand)
 
 
 def test_out_of_bag_growth_is_for_one_class_and_says_so():

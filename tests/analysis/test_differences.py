@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from calib import Recipe, evaluate
 from calib.analysis.differences import (
-    COMPARED,
+    DIFFERENCE_METRICS,
     OtherSplits,
     differences,
     reference_of,
@@ -111,7 +111,7 @@ def test_differences_asked_for_apart_are_those_asked_for_together():
     together = differences(e)
     apart = differences(e, ("accuracy", "brier", "auc", "log_loss")).joined(differences(e, ("ece",)))
     pd.testing.assert_frame_equal(apart.table, together.table)
-    assert list(together.table["metric"]) == list(COMPARED)
+    assert list(together.table["metric"]) == list(DIFFERENCE_METRICS)
 
 
 def test_an_infinite_log_loss_makes_the_difference_infinite():
@@ -146,7 +146,9 @@ def test_repeats_are_the_recipe_with_the_seeds_that_follow(repeats):
     for seed in (5, 6, 7, 8):
         alone = evaluate(REPEATED.replace(seed=seed), dataset()).metrics
         own = repeats.values[repeats.values["seed"] == seed].set_index("calibrator")
-        np.testing.assert_allclose(own[list(COMPARED)], alone.loc[own.index, list(COMPARED)])
+        np.testing.assert_allclose(
+            own[list(DIFFERENCE_METRICS)], alone.loc[own.index, list(DIFFERENCE_METRICS)]
+        )
     assert repeats.splits == 4
     assert repeats.test_to_training == pytest.approx(3 / 7)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from calib.analysis.curves import binomial_interval
-from calib.analysis.subgroups import MISSING, REST, Grouping, group_rows, judge_groups
+from calib.analysis.subgroups import MISSING_GROUP, REST, Grouping, group_rows, judge_groups
 from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import evaluation
 
@@ -33,12 +33,12 @@ def test_every_row_is_in_one_group_and_no_two_groups_share_a_name(values):
 def test_values_make_groups_from_the_largest_and_the_rest_are_one():
     values = pd.Series(list("aaabbc") + [None] + [f"rare {i}" for i in range(5)])
     grouping = group_rows(values, most=3)
-    assert grouping.names == ("a", "b", REST, MISSING)
+    assert grouping.names == ("a", "b", REST, MISSING_GROUP)
     np.testing.assert_array_equal(grouping.count, [3, 2, 6, 1])
 
 
 def test_few_different_numbers_are_groups_in_their_order():
-    assert group_rows(pd.Series([3, 1, 2, 2, 2.5, np.inf])).names == ("1", "2", "2.5", "3", MISSING)
+    assert group_rows(pd.Series([3, 1, 2, 2, 2.5, np.inf])).names == ("1", "2", "2.5", "3", MISSING_GROUP)
 
 
 def test_many_numbers_make_groups_of_equal_size_between_quantiles():

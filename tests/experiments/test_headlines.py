@@ -90,7 +90,7 @@ def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
 
 @pytest.mark.parametrize("key", ["overlap", "calibration_size", "overlap_measures"])
 def test_three_lines_are_in_colour_and_the_others_grey_until_asked(key):
-    from calib.experiments.shared.forest_lines import DRAWN, name
+    from calib.experiments.shared.forest_lines import DRAWN_METHODS, name
     from calib.figures import FIGURES
 
     of = record(key, key.removesuffix("_measures"))
@@ -98,11 +98,13 @@ def test_three_lines_are_in_colour_and_the_others_grey_until_asked(key):
     groups = {trace.legendgroup for trace in lines if trace.visible is True and trace.legendgroup}
     assert len(groups) == 3
     assert "none" in groups
-    named = {method for method in DRAWN if re.search(rf"(with|rows) {name(method)}\b", of.title)}
+    named = {method for method in DRAWN_METHODS if re.search(rf"(with|rows) {name(method)}\b", of.title)}
     assert named <= groups
     coloured = {name(trace.legendgroup): trace for trace in lines if trace.visible == "legendonly"}
     grey = [trace for trace in lines if trace.legendgroup is None]
-    assert {trace.name for trace in grey} == {name(method) for method in DRAWN} - set(map(name, groups))
+    assert {trace.name for trace in grey} == {name(method) for method in DRAWN_METHODS} - set(
+        map(name, groups)
+    )
     for trace in grey:
         assert trace.line.color != coloured[trace.name].line.color
         assert not trace.showlegend

@@ -40,7 +40,7 @@ class TestWithChromium:
         assert not re.search(r"rgb\(0, 0, [1-9]\d?\)|#00000\d", text)  # Streamlit's placeholders
         assert files["png"].startswith(b"\x89PNG\r\n\x1a\n")
         size = [int.from_bytes(files["png"][at : at + 4], "big") for at in (16, 20)]
-        assert size == [2 * chromium.WIDTH, 2 * figure.layout.height]
+        assert size == [2 * chromium.CHART_WIDTH, 2 * figure.layout.height]
         assert files["pdf"].startswith(b"%PDF")
         assert files["pdf"].count(b"/Type /Page\n") == 1
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calib.analysis.depth import GROWTHS, LEAVES
+from calib.analysis.depth import GROWTHS, LEAF_ESTIMATES
 from calib.figures.depth import best_cells, draw, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
@@ -13,7 +13,7 @@ from calib.kernel.wording import brief, briefly
 from tests.figures.depths import RECIPE, scores, values
 from tests.sweep import sweep
 
-CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
+CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAF_ESTIMATES]
 
 
 def axis(figure, name, i):
@@ -121,7 +121,7 @@ def test_the_best_cell_of_a_growth_is_the_best_over_everything_else(metric, best
     for growth, value, where in best_cells(scores(), metric):
         every = {
             (leaf, key, depth): v
-            for leaf in LEAVES
+            for leaf in LEAF_ESTIMATES
             for key in RECIPE.calibrators
             for depth, v in values(growth, leaf, key, metric).items()
         }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.analysis.depth import GROWTHS, LEAVES, LOSSES
+from calib.analysis.depth import GROWTHS, LEAF_ESTIMATES, LOSS_PARTS
 from calib.figures.depth_losses import draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
@@ -13,12 +13,12 @@ from tests.figures.depths import scores, values
 @pytest.mark.parametrize("calibrator", ["none", "venn_abers"])
 def test_lines_are_calibration_loss_grouping_loss_and_their_sum(calibrator):
     figure = draw(prepare(scores(), calibrator))
-    cells = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
+    cells = [(growth, leaf) for growth in GROWTHS for leaf in LEAF_ESTIMATES]
     for i, (growth, leaf) in enumerate(cells):
         place = f"x{i + 1 if i else ''}"
         drawn = {trace.legendgroup: trace for trace in figure.data if trace.xaxis == place}
-        both = [values(growth, leaf, calibrator, name) for name in LOSSES[:2]]
-        for name, expected in zip(LOSSES[:2], both, strict=True):
+        both = [values(growth, leaf, calibrator, name) for name in LOSS_PARTS[:2]]
+        for name, expected in zip(LOSS_PARTS[:2], both, strict=True):
             assert list(drawn[name].x) == list(expected)
             np.testing.assert_array_equal(drawn[name].y, list(expected.values()))
         np.testing.assert_allclose(
@@ -29,7 +29,7 @@ def test_lines_are_calibration_loss_grouping_loss_and_their_sum(calibrator):
 
 
 def test_the_title_is_about_the_trees_least_sum():
-    calibration, grouping = (values("tree", "frequency", "none", name) for name in LOSSES[:2])
+    calibration, grouping = (values("tree", "frequency", "none", name) for name in LOSS_PARTS[:2])
     at = min(calibration, key=lambda depth: calibration[depth] + grouping[depth])
     record = prepare(scores())
     assert f"the tree's loss is lowest at depth {at} (calibration {brief(calibration[at])}" in record.title
@@ -40,6 +40,6 @@ def test_the_title_is_about_the_trees_least_sum():
 
 def test_what_is_not_known_is_said():
     with pytest.raises(InputError, match="true probabilities of these data are unknown"):
-        prepare([table.drop(columns=list(LOSSES)) for table in scores()])
+        prepare([table.drop(columns=list(LOSS_PARTS)) for table in scores()])
     with pytest.raises(InputError, match="Beta calibration is not among the chosen calibrators"):
         prepare(scores(), "beta")

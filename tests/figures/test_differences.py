@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.analysis.differences import COMPARED, Differences, differences, repeat_splits
+from calib.analysis.differences import DIFFERENCE_METRICS, Differences, differences, repeat_splits
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, formatted_differences
 from tests.figures.evaluations import dataset, evaluation
@@ -59,7 +59,7 @@ def test_every_split_is_a_dot(repeated):
     for t in figure.data:
         if t.name is None:
             dots[t.xaxis or "x"] += list(t.x)
-    for metric in COMPARED:
+    for metric in DIFFERENCE_METRICS:
         runs = repeated.runs[repeated.runs["metric"] == metric]["value"]
         np.testing.assert_allclose(sorted(dots[panel(metric, repeated)]), sorted(runs))
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calib import Recipe
 from calib.analysis import depth
-from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, sweep_depths
+from calib.analysis.depth import UNLIMITED, at_depth, depth_recipe, depth_scores, sweep_depths
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
@@ -188,7 +188,7 @@ def test_metrics_are_offered_where_they_are_there():
 
 @pytest.mark.soak
 def test_a_model_that_is_no_tree_lends_no_settings():
-    at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": DEEPEST})
+    at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": UNLIMITED})
     assert any("do not apply here" in text.value for text in at.caption)
     assert faults(at) == []
 

@@ -19,9 +19,9 @@ from pages.ui.placed_guess import (
     DASHES,
     LABEL,
     LINE,
+    LINE_HEIGHT,
     PALE,
     RING,
-    ROOM,
     Ghost,
     drawn,
     with_ghost,
@@ -80,7 +80,7 @@ def test_the_name_of_a_guess_is_above_the_plot_and_covers_no_data(asked):
     assert words["text"].endswith(LABEL)
     assert (words["y"], words["yanchor"]) == (1, "bottom")
     assert words["yref"] in ("paper", "y domain")
-    assert layout["margin"]["t"] >= ROOM, "there is room above the plot"
+    assert layout["margin"]["t"] >= LINE_HEIGHT, "there is room above the plot"
     assert words["bgcolor"] == rgba(LIGHT.paper, COVER)
 
 
@@ -93,7 +93,7 @@ def test_the_name_of_a_guess_is_over_the_name_of_a_panel_that_needs_the_width(ti
     ghosts = ({"lines": [[[9, 0.5]]]}, {}, {})
     layout = with_ghost(content, Ghost(Question(**TEXTS, ghosts=ghosts), 1), LIGHT, 0, 1)["layout"]
     assert (layout["annotations"][-1].get("yshift", 0) > 0) is lifted
-    assert layout["margin"]["t"] >= ROOM + layout["annotations"][-1].get("yshift", 0)
+    assert layout["margin"]["t"] >= LINE_HEIGHT + layout["annotations"][-1].get("yshift", 0)
 
 
 @pytest.mark.parametrize("rows", [1, 2])
@@ -105,8 +105,8 @@ def test_the_name_of_a_guess_is_over_the_names_of_levels(asked, rows):
     guess = [(0.2, 0.25), (0.8, 0.75)] if asked.kind == "curve" else 1 if asked.kind == "choice" else 0.9
     layout = with_ghost(content, Ghost(asked, guess), LIGHT, 0, 1)["layout"]
     (words,) = layout["annotations"]
-    assert words["yshift"] == rows * (ROOM - 6)
-    assert layout["margin"]["t"] >= ROOM + words["yshift"]
+    assert words["yshift"] == rows * (LINE_HEIGHT - 6)
+    assert layout["margin"]["t"] >= LINE_HEIGHT + words["yshift"]
 
 
 def test_the_name_of_a_guess_ends_at_a_square_plot_which_is_narrower_than_the_picture():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from calib.evaluate.joint import SCORES
+from calib.evaluate.joint import JOINT_SCORES
 from calib.experiments import forecasts
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.lessons import LESSONS
@@ -350,7 +350,7 @@ def test_before_the_answer_a_step_does_not_compute_a_picture_that_it_hides():
 
 def beside(block):
     """The metrics of the small tables of this block, and the advice where it is there."""
-    key = {metric.label: key for key, metric in {**SCORES, **METRICS}.items()}
+    key = {metric.label: key for key, metric in {**JOINT_SCORES, **METRICS}.items()}
     named = {
         key[str(label)]
         for table in block.dataframe

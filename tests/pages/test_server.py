@@ -106,13 +106,13 @@ def test_two_uploads_at_once_share_the_memory(monkeypatch):
     monkeypatch.setattr(server.memory, "free", lambda: 500 + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE", 10)
     coming, (first, second) = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
-    assert coming.has_room(first, 200)
-    assert not coming.has_room(second, 200)  # 400 are promised to the first
+    assert coming.fits_memory(first, 200)
+    assert not coming.fits_memory(second, 200)  # 400 are promised to the first
     first.size = 350  # of which it has most
-    assert coming.has_room(second, 200)
+    assert coming.fits_memory(second, 200)
     del first
     gc.collect()
-    assert coming.has_room(UploadFile(io.BytesIO(), size=0), 20)
+    assert coming.fits_memory(UploadFile(io.BytesIO(), size=0), 20)
 
 
 def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from calib.kernel.checks import InputError
-from calib.synthetic import SHARES, GaussianMixturePair, GaussianPair, size_sweep
+from calib.synthetic import CALIBRATION_SHARES, GaussianMixturePair, GaussianPair, size_sweep
 
 
 def test_the_posterior_is_bayes_rule_on_the_mean_of_scipys_densities():
@@ -74,8 +74,8 @@ def test_the_parts_of_the_sweep_are_one_sample_cut_in_three():
 
 def test_calibration_sets_grow_from_2_to_100_percent_and_hold_the_smaller_ones():
     sweep = size_sweep(random_state=0)
-    assert (SHARES[0], SHARES[-1], len(SHARES)) == (0.02, 1.0, 50)
-    sets = [sweep.calibration(share) for share in SHARES]
+    assert (CALIBRATION_SHARES[0], CALIBRATION_SHARES[-1], len(CALIBRATION_SHARES)) == (0.02, 1.0, 50)
+    sets = [sweep.calibration(share) for share in CALIBRATION_SHARES]
     assert [data.n for data in sets] == list(range(16, 801, 16))
     assert all((larger.y[: data.n] == data.y).all() for data, larger in pairwise(sets))
     assert sets[-1].digest == sweep.pool.digest

@@ -38,7 +38,7 @@ NEARLY_ALL = 0.9
 SURE = 1.959964  # normal quantile of a two-sided test at 5 %
 CELLS = 5e8  # rows times redraws of one partition that are tested per second
 A_PARTITION = 0.004  # further seconds per partition
-LOOKS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
+LOOK_LABELS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
 
 
 def columns_of(evaluation: Evaluation) -> tuple[str, ...]:

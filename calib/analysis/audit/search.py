@@ -46,7 +46,7 @@ from calib.kernel.weights import are_whole
 from calib.metrics.calibration_test import ALPHA, LOOKS
 
 MIN_ROWS, MIN_EVENTS = 50, 10
-DEEPEST = 3
+MAX_DEPTH = 3
 FEWEST_REDRAWS, MOST_REDRAWS = 19, 99_999
 ROUNDING = 1e-5  # statistics that differ by less are equal: single-precision sums depend on the order
 AT_ONCE = min(2, os.cpu_count() or 1)  # partitions tested in parallel
@@ -166,7 +166,7 @@ def audit(
     checks.same_length(y=labels, frame=table)
     if not table.shape[1]:
         raise InputError("frame has no columns: at least one is needed to make segments.")
-    checks.in_range(depth, "depth", 1, DEEPEST, integer=True)
+    checks.in_range(depth, "depth", 1, MAX_DEPTH, integer=True)
     checks.in_range(resamples, "resamples", FEWEST_REDRAWS, MOST_REDRAWS, integer=True)
     checks.in_range(min_rows, "min_rows", 1, integer=True)
     checks.in_range(min_events, "min_events", 0)

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calib.analysis.subgroups import MISSING, MOST_GROUPS, REST, Grouping, group_rows
+from calib.analysis.subgroups import MISSING_GROUP, MOST_GROUPS, REST, Grouping, group_rows
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import without_direction_marks
@@ -113,7 +113,7 @@ def _single(grouping: Grouping, least: Least) -> tuple[Array, list[str]]:
     """
     kept = least.enough(grouping.index, len(grouping.names))
     names = list(grouping.names)
-    if not any(k for name, k in zip(names, kept, strict=True) if name not in (REST, MISSING)):
+    if not any(k for name, k in zip(names, kept, strict=True) if name not in (REST, MISSING_GROUP)):
         kept &= np.array([name != REST for name in names])
     return _renumbered(grouping.index, kept), [name for name, k in zip(names, kept, strict=True) if k]
 

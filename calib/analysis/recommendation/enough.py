@@ -15,7 +15,7 @@ from calib.kernel.records import Problem
 from calib.kernel.rows import ONE_CLUSTER
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, class_named, counted, describe_rows
-from calib.metrics.confidence import FEWEST
+from calib.metrics.confidence import FEWEST_PER_CLASS
 
 FEWEST_TO_FIT = 20  # minority rows: ten for each of the two numbers of Platt scaling (Peduzzi et al. 1996)
 FEWEST_TO_COMPARE = 20  # minority rows of the test set; with fewer, each one is more than 5 % of them
@@ -80,7 +80,7 @@ def _to_judge(evaluation: Evaluation) -> Problem | None:
     rare = minority_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:
         return None
-    wide = f"intervals need at least {FEWEST}" if rare < FEWEST else "intervals are wide"
+    wide = f"intervals need at least {FEWEST_PER_CLASS}" if rare < FEWEST_PER_CLASS else "intervals are wide"
     return Problem(
         "warning" if rare < FEWEST_TO_COMPARE else "info",
         None,

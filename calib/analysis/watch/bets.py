@@ -37,9 +37,9 @@ BINS = 100
 PSEUDO = 4.0  # pseudo-rows of calibrated labels with which the isotonic fit starts, spread over the bins
 SCALE = float(2**24)  # sums of multiples of 1 / SCALE do not depend on the order
 
-KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
+BET_KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
 SHARES = {"level": 0.8, "slope": 0.1, "shape": 0.1}
-LOG_PRIOR = np.log([SHARES[kind] / KINDS.count(kind) for kind in KINDS])[:, None]
+LOG_PRIOR = np.log([SHARES[kind] / BET_KINDS.count(kind) for kind in BET_KINDS])[:, None]
 
 EDGES = np.linspace(-7, 7, BINS - 1)
 
@@ -95,7 +95,7 @@ def gains(block: Block, offsets: Array) -> Array:
     """Return the log gain of every bet in every batch, shape (bets, batches); ``offsets`` are for the isotonic bets."""
     sign = 1.0 - 2.0 * block.y
     base = softplus(sign * block.x)
-    out = np.empty((len(KINDS), len(block.starts)))
+    out = np.empty((len(BET_KINDS), len(block.starts)))
     for j, (a, b, _) in enumerate(LINES):
         log_odds = block.x + a if b == 1 else a + b * block.x
         out[j] = block.sums(base - softplus(sign * _within(log_odds, block)))

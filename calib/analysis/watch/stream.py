@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, IsotonicBet, gains
+from calib.analysis.watch.bets import BET_KINDS, LOG_PRIOR, Block, IsotonicBet, gains
 from calib.kernel.checks import Array
 
 FIRST = 0.4  # weight of a start at the first row
@@ -47,8 +47,8 @@ class Stream:
     """
 
     isotonic: IsotonicBet = field(default_factory=IsotonicBet)
-    total: Array = field(default_factory=lambda: np.zeros(len(KINDS)))
-    started: Array = field(default_factory=lambda: np.full(len(KINDS), -np.inf))
+    total: Array = field(default_factory=lambda: np.zeros(len(BET_KINDS)))
+    started: Array = field(default_factory=lambda: np.full(len(BET_KINDS), -np.inf))
     spent: float = 0.0
 
     def add(self, block: Block) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calib.analysis.watch.bets import EDGE, KINDS, Block
+from calib.analysis.watch.bets import BET_KINDS, EDGE, Block
 from calib.analysis.watch.change import Candidates
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.stream import Stream
@@ -266,7 +266,7 @@ class Watcher:
         first = self.candidates.batches
         number = (first + np.arange(len(starts))) % self.horizon
         log = np.empty((self.horizon, len(starts)))
-        shares = np.empty((len(KINDS), len(starts)))
+        shares = np.empty((len(BET_KINDS), len(starts)))
         for r, stream in enumerate(self.streams):
             mine = np.flatnonzero(number == r)
             values = np.full(len(starts) + 1, np.nan)
@@ -295,7 +295,8 @@ class Watcher:
         weight = np.exp(mine - mine.max())
         weight /= weight.sum()
         by = {
-            cause: float(sum(weight[j] for j, kind in enumerate(KINDS) if kind == cause)) for cause in CAUSES
+            cause: float(sum(weight[j] for j, kind in enumerate(BET_KINDS) if kind == cause))
+            for cause in CAUSES
         }
         rows, at = began["rows"], began["moments"]
         return Alarm(

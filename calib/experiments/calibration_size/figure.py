@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.forest_lines import (
-    DRAWN,
+    DRAWN_METHODS,
     PAPER_CALIBRATORS,
     UNCALIBRATED,
     add_lines,
@@ -86,7 +86,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     rows = of_base(found.table, base)
     last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
-    last = last[[key for key in DRAWN if key in last]]
+    last = last[[key for key in DRAWN_METHODS if key in last]]
     much = measure in MUCH
     best = last.idxmax() if much else last.idxmin()
     n_train = found.settings["n_train"]
@@ -116,7 +116,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
 
 def _above(rows: pd.DataFrame, measure: str, top: float, n_train: int) -> str:
     """Say how far lines are above the picture, or "" if none is."""
-    drawn = rows[rows["method"].isin(DRAWN)]
+    drawn = rows[rows["method"].isin(DRAWN_METHODS)]
     highest = drawn.loc[drawn[measure].idxmax()]
     if highest[measure] <= top:
         return ""

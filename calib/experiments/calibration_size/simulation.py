@@ -18,7 +18,7 @@ from calib.experiments.shared.forest_search import kept_searches
 from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
+from calib.synthetic.mixture import CALIBRATION_SHARES, SizeSweep, size_sweep
 
 STREAM = 12
 SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
@@ -51,7 +51,7 @@ def one_repetition(
     data, seed = sweep(repetition, random_state, n_train, n_test), random_state + repetition
     found = kept_searches()[case(repetition % MIXTURES)]
     calibrated = Calibrated(data.train, data.pool, data.test, found, seed)
-    shares = SHARES[len(SHARES) // sizes - 1 :: len(SHARES) // sizes]
+    shares = CALIBRATION_SHARES[len(CALIBRATION_SHARES) // sizes - 1 :: len(CALIBRATION_SHARES) // sizes]
     tables = []
     for i, share in enumerate((watch or Watch()).loop(shares, "calibration sizes")):
         size = round(share * n_train)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of
-from calib.experiments.cl_gl.simulation import AGAINST, LEAVES, TREES, one_model, sweep_setting
+from calib.experiments.cl_gl.simulation import AGAINST, LEAF_COUNT, TREES, one_model, sweep_setting
 from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, SPREAD
 from calib.kernel.records import Parameter
 
@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
             help="The setting on the horizontal axis of the stacked losses.",
             extra=view_of(numbers_of=("cl_gl_sweep",)),
         ),
-        LEAVES,
+        LEAF_COUNT,
         TREES,
         SIZE,
         SPREAD,

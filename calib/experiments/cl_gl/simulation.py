@@ -31,7 +31,7 @@ AGAINST = {
     "n": "Training rows",
     "leaf": "Leaf estimate",
 }
-LEAVES = Parameter(
+LEAF_COUNT = Parameter(
     "leaves",
     "Leaves",
     "choice",
@@ -42,7 +42,7 @@ LEAVES = Parameter(
 TREES = Parameter(
     "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
 )
-SWEPT = {setting.name: setting for setting in (DEPTH, LEAVES, TREES, SIZE, LEAF)}
+SWEPT = {setting.name: setting for setting in (DEPTH, LEAF_COUNT, TREES, SIZE, LEAF)}
 NO_GROUP = -1
 
 

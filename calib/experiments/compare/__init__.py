@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib.experiments.base import Experiment, with_default
-from calib.experiments.shared.six_methods import METHODS, compare_methods
+from calib.experiments.shared.six_methods import SIX_METHODS, compare_methods
 from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
 from calib.kernel.records import Parameter
 
@@ -13,7 +13,7 @@ EXPERIMENT = Experiment(
     name="Six methods, the same draws",
     question="A scorer overfits its training rows. Which comes closest to the true probabilities: calibrating "
     "on these rows, on a held-out third, or refitting for every new row?",
-    answers=tuple(METHODS.values()),
+    answers=tuple(SIX_METHODS.values()),
     right=5,
     why=(
         "With a narrow window a score depends on few neighbours, so it is too often near 0 or 1.",

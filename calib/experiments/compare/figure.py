@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.repeated_draws import by_level
-from calib.experiments.shared.six_methods import METHODS, SixMethods
+from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading
@@ -64,16 +64,16 @@ def prepare(found: SixMethods) -> Compare:
     table = pd.DataFrame(rows, columns=columns)
     best, second = (table.loc[i] for i in table.tce.nsmallest(2).index)
     tied = _tied(found, best.method, second.method)
-    order = list(METHODS)
-    infinite = [METHODS[key] for key in table.method[table.log_loss == float("inf")]]
+    order = list(SIX_METHODS)
+    infinite = [SIX_METHODS[key] for key in table.method[table.log_loss == float("inf")]]
     levels = {key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()}
     listed = "; ".join(
-        f"{METHODS[row.method]} TCE {number(row.tce)}, Brier {number(row.brier)}, log loss {number(row.log_loss)}"
+        f"{SIX_METHODS[row.method]} TCE {number(row.tce)}, Brier {number(row.brier)}, log loss {number(row.log_loss)}"
         for row in table.itertuples()
     )
     return Compare(
-        title=f"Closest to the true probabilities: {METHODS[best.method]} (TCE {brief(best.tce)})"
-        + (f"; no clear difference from {METHODS[second.method]} ({brief(second.tce)})" if tied else ""),
+        title=f"Closest to the true probabilities: {SIX_METHODS[best.method]} (TCE {brief(best.tce)})"
+        + (f"; no clear difference from {SIX_METHODS[second.method]} ({brief(second.tce)})" if tied else ""),
         caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
         "Bars show two standard errors over the draws. The second picture shows the frequency of class 1 in "
         "ten groups of similar predictions; on the diagonal, predictions match outcomes. Open marks are "
@@ -84,12 +84,12 @@ def prepare(found: SixMethods) -> Compare:
         drawn=f"The first picture has a mark for each of {len(table)} methods, with TCEs from "
         f"{number(table.tce.min())} to {number(table.tce.max())}. The second picture has a line for each method, from "
         "its lowest to its highest predictions: "
-        + "; ".join(f"{METHODS[key]} {_way(level)}" for key, level in levels.items())
+        + "; ".join(f"{SIX_METHODS[key]} {_way(level)}" for key, level in levels.items())
         + ".",
         table=table,
         answer=1 + order.index(best.method),
         levels=levels,
-        coloured=in_colour(("none", best.method, "dir"), METHODS, THREE),
+        coloured=in_colour(("none", best.method, "dir"), SIX_METHODS, THREE),
     )
 
 
@@ -137,7 +137,7 @@ def _distances(record: Compare, theme: Theme) -> list[go.Scatter]:
             x=[row.tce],
             y=[len(record.table) - 1 - i],
             mode="markers",
-            name=METHODS[row.method],
+            name=SIX_METHODS[row.method],
             showlegend=False,
             marker=_marker(row.method, 13, theme),
             error_x={
@@ -159,7 +159,7 @@ def _reliability(record: Compare, theme: Theme) -> list[go.Scatter]:
             xaxis="x2",
             yaxis="y2",
             mode="lines+markers",
-            name=METHODS[method],
+            name=SIX_METHODS[method],
             legendgroup=method,
             line={"color": mark.color, "width": 2, "dash": mark.dash},
             marker=_marker(method, 8, theme),
@@ -188,7 +188,7 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
             "domain": upper,
             "tickvals": list(range(count)),
             "ticktext": [
-                f"{METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
+                f"{SIX_METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
                 for key in reversed(methods)
             ],
             "automargin": True,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.fair_on_average.simulation import ALPHA, CALM_ROWS, METHODS, FairOnAverage
+from calib.experiments.fair_on_average.simulation import ALPHA, CALM_ROWS, SEARCHES, FairOnAverage
 from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.share_lines import SHARES, share_lines
+from calib.experiments.shared.share_lines import SHARE_AXIS, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme
@@ -27,7 +27,7 @@ def prepare(found: FairOnAverage) -> Fair:
     """Tabulate the shares of data sets, with false alarms and with the hidden group found."""
     calm = [
         {"tables": "calibrated", "groups": groups, "rows": CALM_ROWS}
-        | {f"alarm_{method}": found.alarms[method][i] for method in METHODS}
+        | {f"alarm_{method}": found.alarms[method][i] for method in SEARCHES}
         for i, groups in enumerate(found.searched)
     ]
     hidden = [
@@ -35,14 +35,14 @@ def prepare(found: FairOnAverage) -> Fair:
         | {
             f"{name}_{method}": each[method][i]
             for name, each in (("found", found.found), ("astray", found.astray))
-            for method in METHODS
+            for method in SEARCHES
         }
         for i, rows in enumerate(found.rows)
     ]
     at = found.depth - 1
-    naive, audit = (brief_percent(float(found.alarms[method][at])) for method in METHODS)
+    naive, audit = (brief_percent(float(found.alarms[method][at])) for method in SEARCHES)
     groups = found.searched[at]
-    astray, silent = (brief_percent(float(found.astray[method][0])) for method in METHODS)
+    astray, silent = (brief_percent(float(found.astray[method][0])) for method in SEARCHES)
     return Fair(
         title=f"{groups} groups, a calibrated model: false alarms in {naive} of the data sets if each is tested "
         f"alone, in {audit} by the audit",
@@ -71,7 +71,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
         height=165,
         between=48,
         xaxis={"type": "category", "title": {"text": "Rows"}},
-        yaxis={**SHARES, "title": {"text": "Data sets"}},
+        yaxis={**SHARE_AXIS, "title": {"text": "Data sets"}},
         shapes=[level_line(theme, ALPHA, xref="x domain", yref="y")],
     )
     figure.update_layout(xaxis={"showticklabels": True})
@@ -79,7 +79,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
         ((found.searched, found.alarms, "groups"), (found.rows, found.found, "rows"))
     ):
         counts = [f"{place:,}" for place in places]
-        lines = share_lines(i, counts, shares, METHODS, "naive", theme, hover=f"%{{x}} {what}", size=7)
+        lines = share_lines(i, counts, shares, SEARCHES, "naive", theme, hover=f"%{{x}} {what}", size=7)
         figure.add_traces(lines)
     return figure
 

@@ -27,7 +27,7 @@ CALM_ROWS = 2000
 REDRAWS = 99
 LEAST = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
 STREAM = 19  # experiments with the same seed use different random streams
-METHODS = {"naive": "each group tested alone", "audit": "audit"}
+SEARCHES = {"naive": "each group tested alone", "audit": "audit"}
 OUTSIDE = 0.15  # predictions are at least twice this distance from 0 and 1
 
 
@@ -135,15 +135,15 @@ def fair_on_average(
     depth, shift, conditions = settings["depth"], settings["shift"], settings["conditions"]
     rng = np.random.default_rng([random_state, STREAM])
     counts = (16, 112, 368)
-    calm: dict[str, list[list[bool]]] = {method: [] for method in METHODS}
-    found: dict[str, list[list[bool]]] = {method: [] for method in METHODS}
-    astray: dict[str, list[list[bool]]] = {method: [] for method in METHODS}
+    calm: dict[str, list[list[bool]]] = {method: [] for method in SEARCHES}
+    found: dict[str, list[list[bool]]] = {method: [] for method in SEARCHES}
+    astray: dict[str, list[list[bool]]] = {method: [] for method in SEARCHES}
     for _ in (watch or Watch()).loop(range(settings["tables"]), "tables"):
         looks = _searched(rng, CALM_ROWS, DEEPEST, 0.0, conditions, counts)
-        for method in METHODS:
+        for method in SEARCHES:
             calm[method].append([alarms[method] for _, alarms in looks])
         own = [_searched(rng, rows, depth, shift, conditions, counts[depth - 1 : depth])[0] for rows in SIZES]
-        for method in METHODS:
+        for method in SEARCHES:
             found[method].append([named and alarms[method] for named, alarms in own])
             astray[method].append([alarms[method] and not named for named, alarms in own])
     shares = [

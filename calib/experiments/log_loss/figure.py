@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.six_methods import METHODS, SixMethods
+from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
@@ -22,7 +22,7 @@ from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
-NAMED = METHODS | {"dir": "DIR", "isotonic": "held out"}
+NAMED = SIX_METHODS | {"dir": "DIR", "isotonic": "held out"}
 """Method → short name beside its line."""
 
 
@@ -65,12 +65,12 @@ def prepare(found: SixMethods, run: int = 1) -> LogLoss:
         caption=f"The upper picture shows the mean log loss of run {run} so far. A line ends with a cross when it "
         "becomes infinite. The lower picture shows the share of runs in which it is still finite.",
         alt="Share of runs with finite log loss: "
-        + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
+        + "; ".join(f"{SIX_METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
         + ".",
         drawn=f"The upper picture shows run {run}: "
-        + "; ".join(_ends(METHODS[key], trace) for key, trace in traces.items())
+        + "; ".join(_ends(SIX_METHODS[key], trace) for key, trace in traces.items())
         + f". The lower picture shows the share of {found.y.shape[0]} runs with finite log loss after {early} rows: "
-        + "; ".join(f"{METHODS[key]} {100 * share[early - 1]:.0f} %" for key, share in finite.items())
+        + "; ".join(f"{SIX_METHODS[key]} {100 * share[early - 1]:.0f} %" for key, share in finite.items())
         + ".",
         table=pd.concat(
             [
@@ -162,7 +162,7 @@ def _line(key: str, values: Array, hover: str, theme: Theme) -> go.Scatter:
         x=np.arange(1, len(values) + 1),
         y=values,
         mode="lines",
-        name=METHODS[key],
+        name=SIX_METHODS[key],
         legendgroup=key,
         line={"color": mark.color, "width": 2.2, "dash": mark.dash},
         hovertemplate=hover,
@@ -178,7 +178,7 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         text=[f"∞ {NAMED[key]}"],
         textposition="middle right",
         textfont={"size": 15, "color": theme.ink},
-        name=METHODS[key],
+        name=SIX_METHODS[key],
         legendgroup=key,
         showlegend=False,
         marker={"symbol": "x", "size": 11, "color": method_mark(key, theme).color},

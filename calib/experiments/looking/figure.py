@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.looking.simulation import ALPHA, METHODS, Looks
+from calib.experiments.looking.simulation import ALARMS, ALPHA, Looks
 from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.share_lines import SHARES, share_lines
+from calib.experiments.shared.share_lines import SHARE_AXIS, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme
@@ -26,17 +26,13 @@ class Looking(Finding):
 
 def prepare(found: Looks) -> Looking:
     """Compute the shares of alarms by week, and the median delays."""
-    last = {method: float(found.share("calm", method)[-1]) for method in METHODS}
+    last = {method: float(found.share("calm", method)[-1]) for method in ALARMS}
     weeks = np.arange(1, found.looks + 1)
     table = pd.DataFrame(
         {"week": weeks}
-        | {
-            f"{kind}_{method}": found.share(kind, method)
-            for kind in ("calm", "changed")
-            for method in METHODS
-        }
+        | {f"{kind}_{method}": found.share(kind, method) for kind in ("calm", "changed") for method in ALARMS}
     )
-    delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in METHODS.items())
+    delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
     return Looking(
         title=f"False alarms: {brief_percent(last['test'])} for the test, {brief_percent(last['evidence'])} for the "
         "evidence",
@@ -71,14 +67,12 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
             "title": {"text": "Week (below: week after the change)"},
             "range": [0, record.found.looks + 1],
         },
-        yaxis={**SHARES, "title": {"text": "Models"}},
+        yaxis={**SHARE_AXIS, "title": {"text": "Models"}},
         shapes=[level_line(theme, ALPHA, xref="x domain", yref="y")],
     )
     for i, kind in enumerate(("calm", "changed")):
-        shares = {method: record.table[f"{kind}_{method}"] for method in METHODS}
-        lines = share_lines(
-            i, record.table["week"], shares, METHODS, "test", theme, hover="week %{x}", size=0
-        )
+        shares = {method: record.table[f"{kind}_{method}"] for method in ALARMS}
+        lines = share_lines(i, record.table["week"], shares, ALARMS, "test", theme, hover="week %{x}", size=0)
         figure.add_traces(lines)
     return figure
 

@@ -21,7 +21,7 @@ from calib.metrics.calibration_test import ALPHA
 
 GROUPS = 10
 STREAM = 18  # experiments with the same seed use different random streams
-METHODS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}
+ALARMS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,8 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
     """
     looks, before, rows = settings["looks"], settings["calm"], settings["rows"]
     rng = np.random.default_rng([random_state, STREAM])
-    calm: dict[str, list[int]] = {method: [] for method in METHODS}
-    changed: dict[str, list[int]] = {method: [] for method in METHODS}
+    calm: dict[str, list[int]] = {method: [] for method in ALARMS}
+    changed: dict[str, list[int]] = {method: [] for method in ALARMS}
     for _ in (watch or Watch()).loop(range(settings["runs"]), "models"):
         for found, weeks, start in ((calm, looks, looks), (changed, before + looks, before)):
             x = rng.normal(size=weeks * rows)

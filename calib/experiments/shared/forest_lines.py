@@ -29,7 +29,7 @@ BASELINE_MARKS = {
 UNCALIBRATED = "none"
 PAPER_CALIBRATORS = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
 PAPER_METHODS = (*BASELINES, *PAPER_CALIBRATORS)
-DRAWN = (*PAPER_METHODS, UNCALIBRATED)
+DRAWN_METHODS = (*PAPER_METHODS, UNCALIBRATED)
 """The paper's methods and the uncalibrated forest that they must beat; others can be switched on in the legend."""
 
 
@@ -88,7 +88,7 @@ def add_lines(
     """
     for method, rows in table.groupby("method", sort=False):
         ink = line_mark(method, theme)
-        visible = True if method in DRAWN else "legendonly"
+        visible = True if method in DRAWN_METHODS else "legendonly"
         at, mean = rows[x].to_numpy(), rows[measure].to_numpy()
         error = rows[f"{measure}_error"].fillna(0).to_numpy()
         if bands:
@@ -113,8 +113,8 @@ def add_lines(
 
 
 def span(table: pd.DataFrame, measure: str, from_zero: bool = True) -> list[float]:
-    """Return a vertical range for the means of DRAWN, from zero for errors and losses unless ``from_zero`` is off."""
-    values = table.loc[table["method"].isin(DRAWN), measure]
+    """Return a vertical range for the means, from zero for errors and losses unless ``from_zero`` is off."""
+    values = table.loc[table["method"].isin(DRAWN_METHODS), measure]
     low, high = padded(values)
     return [0.0 if from_zero and values.min() >= 0 and measure != "accuracy" else low, high]
 

@@ -11,7 +11,7 @@ OPEN = {"dir": ("diamond-open", "dot"), "simplified": ("star-open", "dash")}
 
 
 def method_mark(method: str, theme: Theme) -> Mark:
-    """Return the mark of one of METHODS: the calibrator's own, open if it reuses the training scores."""
+    """Return the mark of one of SIX_METHODS: the calibrator's own, open if it reuses the training scores."""
     mark = theme.mark(CALIBRATOR.get(method, method))
     if method not in OPEN:
         return mark

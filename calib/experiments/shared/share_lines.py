@@ -11,7 +11,7 @@ from calib.figures.axes import percent_ticks
 from calib.figures.panels import axes
 from calib.figures.theme import Theme
 
-SHARES = {"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
+SHARE_AXIS = {"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
 """Axis of shares from 0 to 1."""
 
 

@@ -18,7 +18,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.metrics.losses import log_losses
 
-METHODS = {
+SIX_METHODS = {
     "none": "Score, uncalibrated",
     "dir": "Isotonic on the training scores (DIR)",
     "isotonic": "Isotonic on a held-out third",
@@ -61,7 +61,7 @@ class SixMethods:
 
 
 def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> SixMethods:
-    """Evaluate all methods of METHODS on the same training and test rows.
+    """Evaluate all methods of SIX_METHODS on the same training and test rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     draws, size, m, window = (settings[name] for name in ("draws", "objects", "tests", "window"))
     x, y = classes.draw((draws, size + m), rng)
-    found: dict[str, list[Array]] = {method: [] for method in METHODS}
+    found: dict[str, list[Array]] = {method: [] for method in SIX_METHODS}
     both: dict[str, list[tuple[Array, Array]]] = {method: [] for method in ("simplified", "full")}
     for start in watch.loop(range(0, draws, AT_ONCE), "draws"):
         some = slice(start, start + AT_ONCE)
@@ -91,7 +91,11 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
     p = {method: np.concatenate(parts) for method, parts in found.items() if parts}
     p |= {method: merge_pair(p0, p1) for method, (p0, p1) in pairs_of.items()}
     return SixMethods(
-        size, y[:, size:], classes.posterior(x[:, size:]), {method: p[method] for method in METHODS}, pairs_of
+        size,
+        y[:, size:],
+        classes.posterior(x[:, size:]),
+        {method: p[method] for method in SIX_METHODS},
+        pairs_of,
     )
 
 

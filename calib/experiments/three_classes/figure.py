@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.three_classes.simulation import METHODS, SHOWN, ThreeClasses
+from calib.experiments.three_classes.simulation import JOINT_METHODS, SHOWN, ThreeClasses
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
@@ -25,7 +25,7 @@ class Errors(Finding):
 
 def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     """Tabulate both errors of each selected method, in percentage points."""
-    names = {key: METHODS[key] for key in SHOWN[shown]}
+    names = {key: JOINT_METHODS[key] for key in SHOWN[shown]}
     table = pd.DataFrame(
         {kind: {name: 100 * getattr(found, kind)[key] for key, name in names.items()} for kind in KINDS}
     )

@@ -23,7 +23,7 @@ from calib.kernel.progress import Watch
 STREAM = 20  # experiments with the same seed use different random streams
 TEST, BINS = 40_000, 15
 ANGLES = np.pi / 2 + 2 * np.pi * np.arange(3) / 3  # angles of the classes' centres, seen from the middle
-METHODS = {
+JOINT_METHODS = {
     "none": "uncalibrated",
     "temperature": "temperature scaling",
     "vector": "vector scaling",
@@ -33,7 +33,7 @@ METHODS = {
 SHOWN = {
     "temperature": ("none", "temperature"),
     "one against the rest": ("none", "rest", "divided"),
-    "all": tuple(METHODS),
+    "all": tuple(JOINT_METHODS),
 }
 """Picture → the methods that it compares."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
 from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels, forest_of
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
-from calib.experiments.tree_depth.simulation import DEPTHS
+from calib.experiments.tree_depth.simulation import PAPER_DEPTHS
 from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief, listed
 
@@ -21,7 +21,7 @@ GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions form a group"}
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Find the depth that comes closest to the truth; there is no answer if several TCEs look equal."""
     tce = {errors.name: errors.tce for errors in found.shown}
-    asked = [f"Depth {depth}" for depth in DEPTHS]
+    asked = [f"Depth {depth}" for depth in PAPER_DEPTHS]
     least = min(tce[name] for name in asked)
     level = [name for name, value in tce.items() if brief(value) == brief(least)]
     best = [number for number, name in enumerate(asked, start=1) if name in level]
@@ -29,7 +29,7 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     who = "one tree" if found.settings["model"] == "tree" else "the forest"
     beaten = any(value < least for name, value in tce.items() if name not in level)
     title = (
-        f"{f'Of depths {listed(list(map(str, DEPTHS)))}, {who}' if beaten else who.capitalize()} is "
+        f"{f'Of depths {listed(list(map(str, PAPER_DEPTHS)))}, {who}' if beaten else who.capitalize()} is "
         f"{'about equally close' if level[1:] else 'closest'} to the truth {listed(list(map(_at, level)))}: "
         f"TCE {brief(least)}{f', against {others}' if others else ''}"
     )

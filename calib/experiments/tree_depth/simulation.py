@@ -21,7 +21,7 @@ from calib.experiments.shared.plane_settings import DEPTH
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
 
-DEPTHS = (2, 4, 8)  # depths in the paper's Figure 3
+PAPER_DEPTHS = (2, 4, 8)  # depths in the paper's Figure 3
 
 
 def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
@@ -34,7 +34,7 @@ def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
     grow
         ``grow``, or a cached version of it.
     """
-    depths = sorted({*DEPTHS, settings["depth"]}, key=DEPTH.choices.index)
+    depths = sorted({*PAPER_DEPTHS, settings["depth"]}, key=DEPTH.choices.index)
     shown = []
     for depth in watch.loop(depths, "tree depths"):
         grown = grown_for(settings, random_state, grow, depth=depth)

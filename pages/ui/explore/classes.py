@@ -9,7 +9,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.joint import START, TRIED, advise_joint
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.evaluate.joint import PARTS, SCORES, JointEvaluation
+from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
 from calib.export import safe_csv
 from calib.figures.classes import (
     WORST,
@@ -94,7 +94,10 @@ def _scores(joint: JointEvaluation, key: str) -> None:
         )
         table = pd.concat([joint.intervals(key), joint.parts(key)])
         tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
-        for label, meaning in [*((one.label, one.help) for one in SCORES.values()), *PARTS.values()]:
+        for label, meaning in [
+            *((one.label, one.help) for one in JOINT_SCORES.values()),
+            *LOSS_DECOMPOSITION.values(),
+        ]:
             st.markdown(f"**{label}**: {meaning}")
         if tested:
             st.markdown(f"**Kernel test**: {KERNEL}")

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.class_decision import HIGHEST, ClassDecision, decide_class, write_costs
-from calib.analysis.decision import COSTS, Decision, decide
+from calib.analysis.decision import COST_RANGE, Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
@@ -53,8 +53,8 @@ def controls(recipe: Recipe) -> None:
                 name,
                 float(recipe.setting(name)),
                 parameter.label,
-                min_value=COSTS[0],
-                max_value=float(COSTS[1]),
+                min_value=COST_RANGE[0],
+                max_value=float(COST_RANGE[1]),
                 format="%g",
                 width=190,
                 help=f"{parameter.help} Use any unit: only the ratio of the two costs moves the threshold.",

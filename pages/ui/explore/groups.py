@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.audit.of_evaluation import (
-    LOOKS,
+    LOOK_LABELS,
     SEARCH,
     Audited,
     audited,
@@ -277,7 +277,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     others = {each.line: len(each.others) for each in made.causes}
     shown = found.segments.iloc[lines[:LISTED]]
     table = shown.drop(columns="statistic").assign(
-        look=[LOOKS[look_of(found, line)] if line < found.found else "nothing" for line in shown.index],
+        look=[LOOK_LABELS[look_of(found, line)] if line < found.found else "nothing" for line in shown.index],
         more=[others.get(line, 0) for line in shown.index],
     )
     chosen = made.line_of(recipe.setting("groups.chosen"))

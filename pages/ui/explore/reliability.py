@@ -9,7 +9,7 @@ import streamlit as st
 
 from calib.analysis.chance import chance_sentence
 from calib.analysis.differences import (
-    COMPARED,
+    DIFFERENCE_METRICS,
     Differences,
     OtherSplits,
     differences,
@@ -210,8 +210,8 @@ def intervals(evaluation: Evaluation) -> Differences | None:
         return None
     recipe = evaluation.recipe
     key = (evaluation.dataset.digest, recipe.digest("calibrate"))
-    binned = [metric for metric in COMPARED if METRICS[metric].binned]
-    others = [metric for metric in COMPARED if metric not in binned]
+    binned = [metric for metric in DIFFERENCE_METRICS if METRICS[metric].binned]
+    others = [metric for metric in DIFFERENCE_METRICS if metric not in binned]
     calls = {
         key: lambda watch: differences(evaluation, others, watch=watch),
         (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),

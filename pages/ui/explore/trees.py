@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.depth import (
-    DEEPEST,
-    DRAWN,
+    DEPTH_METRICS,
     GROWTHS,
+    JOINT_METRICS,
     SETTINGS_FROM,
-    TOGETHER,
+    UNLIMITED,
     DepthFit,
     at_depth,
     depth_recipe,
@@ -32,7 +32,7 @@ from calib.analysis.depth import (
 from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import MANY_ROWS, Evaluation
-from calib.evaluate.joint import SCORES
+from calib.evaluate.joint import JOINT_SCORES
 from calib.export import safe_csv
 from calib.figures.depth import best_cells, metric_of
 from calib.kernel.checks import InputError
@@ -95,7 +95,7 @@ def depth_sweep(recipe: Recipe) -> DepthSweep:
 def _metric_drawn(recipe: Recipe, grown: DepthSweep) -> str:
     """Return the Recipe's metric, or for all classes together one that they have."""
     preferred = recipe.setting("trees.metric")
-    return TOGETHER[0] if grown.data.joint and preferred not in TOGETHER else preferred
+    return JOINT_METRICS[0] if grown.data.joint and preferred not in JOINT_METRICS else preferred
 
 
 def metric(recipe: Recipe, grown: DepthSweep) -> None:
@@ -112,11 +112,11 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
             "trees.metric",
             drawn,
             SETTINGS["trees.metric"].label,
-            TOGETHER
+            JOINT_METRICS
             if together
-            else [key for key in dict.fromkeys([drawn, *DRAWN]) if there[METRICS[key].needs]],
-            format_func=lambda key: (SCORES if together else METRICS)[key].label,
-            help=(SCORES if together else METRICS)[drawn].help,
+            else [key for key in dict.fromkeys([drawn, *DEPTH_METRICS]) if there[METRICS[key].needs]],
+            format_func=lambda key: (JOINT_SCORES if together else METRICS)[key].label,
+            help=(JOINT_SCORES if together else METRICS)[drawn].help,
             width=300,
         )
         st.caption(_settings(recipe))
@@ -252,11 +252,11 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
             "trees.depths",
             list(settings.depths),
             SETTINGS["trees.depths"].label,
-            list(dict.fromkeys([*settings.depths, *map(str, there), DEEPEST])),
+            list(dict.fromkeys([*settings.depths, *map(str, there), UNLIMITED])),
             max_selections=max(MOST_DIAGRAMS, len(settings.depths)),
             store=tuple,
             help=SETTINGS["trees.depths"].help,
-            format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
+            format_func=lambda depth: "fully grown" if depth == UNLIMITED else depth,
             width=420,
         )
     shown: dict[str, Evaluation] = {}

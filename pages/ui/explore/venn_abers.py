@@ -14,7 +14,7 @@ from calib.export import safe_csv
 from calib.figures import FIGURES
 from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED, listed_rows
-from calib.figures.series import KINDS, kind_of
+from calib.figures.series import PREDICTOR_KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, short_class
@@ -328,7 +328,10 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         )
         return []
     placement, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
-    placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
+    placements = [
+        *PREDICTOR_KINDS,
+        *(key for key in PLACEMENTS if key not in PREDICTOR_KINDS and key != "none"),
+    ]
     options = [
         key
         for key in placements

@@ -84,7 +84,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):
-        text, picture = st.columns(lesson_layout.ROOM if state.presenter() else BESIDE, gap="medium")
+        text, picture = st.columns(lesson_layout.COLUMN_WIDTHS if state.presenter() else BESIDE, gap="medium")
     with (
         text if state.presenter() else title
     ):  # the drawer in presenter view covers either all of the text or nothing

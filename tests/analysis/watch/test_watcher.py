@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.bets import EDGE, KINDS, LINES, LOG_PRIOR, Block
+from calib.analysis.watch.bets import BET_KINDS, EDGE, LINES, LOG_PRIOR, Block
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.stream import TOTAL, restart_weights
 from calib.kernel.checks import InputError
@@ -34,7 +34,7 @@ def weights(n):
 def by_definition(y, p):
     """Evidence after each of at most 20 rows, before isotonic bets begin: products over every start and every line."""
     w, n = weights(len(y)), len(y)
-    lines = [(a, b) for a, b, _ in LINES] + [(0.0, 1.0)] * KINDS.count("shape")
+    lines = [(a, b) for a, b, _ in LINES] + [(0.0, 1.0)] * BET_KINDS.count("shape")
     prior = np.exp(LOG_PRIOR[:, 0])
     out = []
     for t in range(1, n + 1):

@@ -3,7 +3,7 @@
 import pytest
 
 from calib.experiments.calibration_size.figure import IN_SIGHT, MUCH
-from calib.experiments.shared.forest_lines import DRAWN, wide
+from calib.experiments.shared.forest_lines import DRAWN_METHODS, wide
 from calib.figures import FIGURES, LIGHT
 from calib.figures.many import recolour
 from tests.experiments.simulated import record
@@ -21,7 +21,7 @@ def test_a_calibrator_that_is_better_with_all_rows_is_seen_below_the_uncalibrate
     low, high = figure.layout.yaxis.range
     last = wide(of.rows, "share", "tce").iloc[-1]
     assert PIXELS * (last["none"] - last["venn_abers"]) / (high - low) > 8
-    later = wide(of.rows[of.rows["share"] >= IN_SIGHT], "share", "tce")[list(DRAWN)]
+    later = wide(of.rows[of.rows["share"] >= IN_SIGHT], "share", "tce")[list(DRAWN_METHODS)]
     assert low < later.min(axis=None)
     assert later.max(axis=None) < high
 
@@ -29,7 +29,7 @@ def test_a_calibrator_that_is_better_with_all_rows_is_seen_below_the_uncalibrate
 @pytest.mark.parametrize("measure", ["tce", "ece", "brier", "excess", *MUCH])
 def test_the_picture_says_how_far_lines_begin_above_it(measure):
     of, figure = drawn(measure=measure)
-    first = wide(of.rows, "share", measure)[list(DRAWN)].iloc[0].max()
+    first = wide(of.rows, "share", measure)[list(DRAWN_METHODS)].iloc[0].max()
     words = [one.text for one in figure.layout.annotations]
     if measure in MUCH:
         assert words == []

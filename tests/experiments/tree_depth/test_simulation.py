@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.gaussian_plane import draw_plane
 from calib.experiments.shared.plane_settings import DEPTH
-from calib.experiments.tree_depth.simulation import DEPTHS
+from calib.experiments.tree_depth.simulation import PAPER_DEPTHS
 from calib.figures import FIGURES
 
 SEEDS = (0, 1, 2, 3, 5)
@@ -33,7 +33,7 @@ def test_the_panels_are_the_depths_of_the_paper_and_the_readers_own(remembered):
         assert errors.tce == pytest.approx(
             ((forest.predict_proba(plane.test)[:, 1] - plane.posterior) ** 2).mean(), abs=1e-12
         )
-    assert len(simulate(random_state=0, depth=4, n=200, trees=2, using=remembered).shown) == len(DEPTHS)
+    assert len(simulate(random_state=0, depth=4, n=200, trees=2, using=remembered).shown) == len(PAPER_DEPTHS)
 
 
 @pytest.mark.parametrize("leaf", ["frequency", "laplace"])
