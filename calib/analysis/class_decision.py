@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calib.analysis.decision import with_costs
+from calib.analysis.decision import Costed, with_costs
 from calib.analysis.differences import reference_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
@@ -26,8 +26,8 @@ HIGHEST = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class ClassDecision:
-    """Costs per test row of deciding by each calibrator's probabilities.
+class ClassDecision(Costed):
+    """Decisions among classes.
 
     Attributes
     ----------
@@ -38,24 +38,15 @@ class ClassDecision:
     decided
         Calibrator → int (m,), the class decided for, −1 for an undecided row.
     table
-        One line per calibrator: undecided (share), correct (share of the decided rows), expected and realised cost, and
-        difference from ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+        Its further columns are undecided (share) and correct (share of the decided rows).
     constant
         (class, realised cost) of always deciding for the class that is cheapest on these test rows.
     """
 
-    evaluation: Evaluation
     costs: np.ndarray
     reject: float | None
     decided: Mapping[str, np.ndarray]
-    table: pd.DataFrame
-    reference: str
     constant: tuple[str, float]
-
-    @property
-    def cheapest(self) -> str:
-        """Return the calibrator with the lowest realised cost, the first on a tie."""
-        return str(self.table["realised"].idxmin())
 
 
 def read_costs(stated: Sequence[str], names: Sequence[str]) -> np.ndarray:
@@ -167,11 +158,11 @@ def decide_class(
     always = np.array([mean(matrix[joint.y, j], weight) for j in range(len(matrix))])
     return ClassDecision(
         evaluation,
+        with_costs(table, evaluation, expected, realised, reference),
+        reference,
         matrix,
         reject,
         decided,
-        with_costs(table, evaluation, expected, realised, reference),
-        reference,
         (joint.names[int(always.argmin())], float(always.min())),
     )
 

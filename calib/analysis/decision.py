@@ -129,34 +129,46 @@ def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
-    """Costs per row, for one pair of costs.
+class Costed:
+    """Costs per test row of deciding by each calibrator's probabilities.
 
     Attributes
     ----------
     table
-        One line per calibrator: acted (share), false_alarms, misses (rows), expected and realised cost, and the
-        difference of realised costs from ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+        One line per calibrator: further columns, then expected and realised cost, and the difference of realised
+        costs from ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+    """
+
+    evaluation: Evaluation
+    table: pd.DataFrame
+    reference: str
+
+    @property
+    def cheapest(self) -> str:
+        """Return the calibrator with the lowest realised cost, the first on a tie."""
+        return str(self.table["realised"].idxmin())
+
+
+@dataclass(frozen=True, eq=False)
+class Decision(Costed):
+    """Decisions to act, for one pair of costs.
+
+    Attributes
+    ----------
+    table
+        Its further columns are acted (share), false_alarms and misses (rows).
     never, always
         Realised costs per row of the two rules without a model.
     undecided
         Method with intervals → bool (m,), the test rows whose interval includes the threshold.
     """
 
-    evaluation: Evaluation
     cost_false_alarm: float
     cost_miss: float
     threshold: float
-    table: pd.DataFrame
-    reference: str
     never: float
     always: float
     undecided: Mapping[str, np.ndarray]
-
-    @property
-    def cheapest(self) -> str:
-        """Return the calibrator with the lowest realised cost, the first on a tie."""
-        return str(self.table["realised"].idxmin())
 
     def undecided_share(self, method: str) -> float:
         """Return the weighted share of test rows that a method leaves undecided."""
@@ -208,7 +220,7 @@ def decide(
     intervals = {key: each for key, each in evaluation.predictions.items() if each.lower is not None}
     straddling = MappingProxyType({key: undecided(each, t) for key, each in intervals.items()})
     never, always = miss * share, false_alarm * (1 - share)
-    return Decision(evaluation, false_alarm, miss, t, table, reference, never, always, straddling)
+    return Decision(evaluation, table, reference, false_alarm, miss, t, never, always, straddling)
 
 
 def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.class_decision import ClassDecision, decide_class
-from calib.analysis.decision import Decision
+from calib.analysis.decision import Costed, Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, of_decision
@@ -53,30 +53,15 @@ def prepare(decision: Decision) -> Costs:
     InputError
         If there is no calibrator.
     """
-    table = decision.table
-    if table.empty:
-        raise InputError(NOTHING)
-    caption = (
-        "Filled marks show realised costs per test row; hollow marks show the costs expected from the "
-        "probabilities. Bars are 95 % "
-        "intervals. If the two differ by more than the bars, the probabilities of the rows acted on, or of "
-        "the others, are wrong on average. If the hollow mark lies left of the filled mark, the model "
-        "underestimates the cost. Acting on "
-        f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
-        "(dashed, if not far to the right)."
-    )
-    summary = "; ".join(
-        f"{label_of(k)} {number(r.realised)}, expected {number(r.expected)}" for k, r in table.iterrows()
-    )
-    return Costs(
-        table,
+    return _costs(
+        decision,
         pd.DataFrame(
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
             ["act on none", "act on all"],
         ),
-        title=_finding(decision),
-        caption=caption,
-        alt=f"Realised and expected costs per row. {summary}.",
+        "If the two differ by more than the bars, the probabilities of the rows acted on, or of the others, are wrong "
+        "on average.",
+        f"Acting on none costs {number(decision.never)} per row, acting on all {number(decision.always)}",
     )
 
 
@@ -88,7 +73,18 @@ def prepare_classes(decision: ClassDecision) -> Costs:
     InputError
         If there is no calibrator.
     """
-    table, (name, cost) = decision.table, decision.constant
+    name, cost = decision.constant
+    return _costs(
+        decision,
+        pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
+        "Each row is decided for the class of least expected cost.",
+        f"Always deciding for {class_named(name)} costs {number(cost)} per row",
+    )
+
+
+def _costs(decision: Costed, rules: pd.DataFrame, note: str, without: str) -> Costs:
+    """Return the record of a decision, with the rules without a model and a sentence on them."""
+    table = decision.table
     if table.empty:
         raise InputError(NOTHING)
     summary = "; ".join(
@@ -96,17 +92,16 @@ def prepare_classes(decision: ClassDecision) -> Costs:
     )
     return Costs(
         table,
-        pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
+        rules,
         title=_finding(decision),
         caption="Filled marks show realised costs per test row; hollow marks show the costs expected from the "
-        "probabilities. Bars are 95 % intervals. Each row is decided for the class of least expected cost. If the "
-        "hollow mark lies left of the filled mark, the model underestimates the cost. Always deciding for "
-        f"{class_named(name)} costs {number(cost)} per row (dashed, if not far to the right).",
+        f"probabilities. Bars are 95 % intervals. {note} If the hollow mark lies left of the filled mark, the model "
+        f"underestimates the cost. {without} (dashed, if not far to the right).",
         alt=f"Realised and expected costs per row. {summary}.",
     )
 
 
-def _finding(decision: Decision | ClassDecision) -> str:
+def _finding(decision: Costed) -> str:
     """Write the result in one sentence; a difference whose interval includes 0 may be sampling variability."""
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])

@@ -1,5 +1,7 @@
 """Costs, decision curve, and Recipes side by side: titles that are computed, fixed axes, all that a reader needs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -218,7 +220,7 @@ def test_marks_of_many_calibrators_lie_apart_and_one_recipe_needs_no_legend(reci
 
 def test_nothing_to_show_is_refused_with_words(decision):
     empty = pd.DataFrame(columns=decision.table.columns, dtype=float)
-    bare = type(decision)(decision.evaluation, 1, 5, 1 / 6, empty, "none", 0.5, 0.5, {})
+    bare = replace(decision, table=empty)
     with pytest.raises(InputError, match="no probability to decide by"):
         FIGURES["costs"].prepare(bare)
     with pytest.raises(InputError, match="nothing to compare"):
