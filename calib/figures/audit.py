@@ -28,7 +28,7 @@ from calib.analysis.audit.segments import Conditions, describe_segment
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
-from calib.figures.ink import error_bars, lanes, outlined
+from calib.figures.ink import error_bars, hollow, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
@@ -163,12 +163,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
             y=at,
             mode="markers",
             name="Observed",
-            marker={
-                "symbol": "line-ns-open",
-                "size": 24,
-                "color": theme.ink,
-                "line": {"width": 3, "color": theme.ink},
-            },
+            marker=hollow(theme.ink, 24, 3, "line-ns-open"),
             customdata=known,
             hovertemplate="observed %{x:.3f} in %{customdata[1]:,d} rows<br>adjusted p = %{customdata[2]:.3g}"
             "<extra></extra>",

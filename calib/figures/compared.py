@@ -17,7 +17,7 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, chart_text, in_two_lines
-from calib.figures.ink import outlined
+from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly, counted, number, with_interval
@@ -242,7 +242,7 @@ def _ring(x: float, y: float, theme: Theme) -> go.Scatter:
         mode="markers",
         showlegend=False,
         hoverinfo="skip",
-        marker={"symbol": "circle-open", "size": 20, "color": theme.ink, "line": {"width": 1.5}},
+        marker=hollow(theme.ink, 20, 1.5),
     )
 
 

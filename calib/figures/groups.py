@@ -19,7 +19,7 @@ from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
-from calib.figures.ink import error_bars, lanes
+from calib.figures.ink import error_bars, hollow, lanes
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted
@@ -175,13 +175,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
         y=np.arange(len(x)),
         mode="markers",
         name="Observed",
-        marker={
-            "symbol": "line-ns-open",
-            "size": 22,
-            "color": theme.ink,
-            "line": {"width": 3, "color": theme.ink},
-            "opacity": np.where(few, 0.35, 1),
-        },
+        marker=hollow(theme.ink, 22, 3, "line-ns-open", opacity=np.where(few, 0.35, 1)),
         error_x=error_bars(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
         customdata=first[["count", "lower", "upper", "group"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"

@@ -15,6 +15,11 @@ def outlined(color: Any, size: Any, theme: Theme, rim: float = 1, **more: Any) -
     return {"color": color, "size": size, "line": {"color": theme.paper, "width": rim}, **more}
 
 
+def hollow(color: str, size: float, width: float, symbol: str = "circle-open", **more: Any) -> dict[str, Any]:
+    """Return a marker that is a line of this width: a ring, or another open symbol."""
+    return {"symbol": symbol, "size": size, "color": color, "line": {"color": color, "width": width}, **more}
+
+
 def error_bars(
     value: Any, lower: Any, upper: Any, color: str, thickness: float, width: float = 0
 ) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.clusters import CLUSTERED
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, itself
-from calib.figures.ink import error_bars, outlined
+from calib.figures.ink import error_bars, hollow, outlined
 from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout
@@ -195,7 +195,7 @@ def _line(
         mode="lines+markers",
         name=series.name,
         line={"color": color, "width": 9},
-        marker={"symbol": "line-ns-open", "size": 20, "color": color, "line": {"width": 2.5}},
+        marker=hollow(color, 20, 2.5, "line-ns-open"),
         hovertemplate="mean end %{x:.4f}",
     )
     mark = go.Scatter(

@@ -14,6 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from calib.figures.base import chart_text
+from calib.figures.ink import hollow
 from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
@@ -199,10 +200,5 @@ def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
         cliponaxis=False,
         name=f"row {row}",
         hoverinfo="skip",
-        marker={
-            "symbol": "circle-open",
-            "size": 22,
-            "color": theme.ink,
-            "line": {"color": theme.ink, "width": 2.5},
-        },
+        marker=hollow(theme.ink, 22, 2.5),
     )

@@ -35,7 +35,7 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, predictions_of, stacked, viewed
-from calib.figures.ink import outlined
+from calib.figures.ink import hollow, outlined
 from calib.figures.labels import LETTER, LINE, Label, place_labels
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
@@ -699,12 +699,6 @@ def _rings(
             inside |= (shape.low >= low) & (shape.high <= high) & drawn
     if not inside.any():
         return []
-    ring = {
-        "symbol": "circle-open",
-        "size": 18,
-        "color": theme.ink,
-        "line": {"color": theme.ink, "width": 1.8},
-    }
     return [
         {
             "x": shape.x[inside],
@@ -713,7 +707,7 @@ def _rings(
             "legendgroup": key,
             "showlegend": False,
             "hoverinfo": "skip",
-            "marker": ring,
+            "marker": hollow(theme.ink, 18, 1.8),
             "cliponaxis": False,
         }
     ]

@@ -12,6 +12,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
+from calib.figures.ink import hollow
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
@@ -137,7 +138,7 @@ def draw(record: Simplex, theme: Theme = LIGHT) -> go.Figure:
             x=observed[0][enough],
             y=observed[1][enough],
             mode="markers",
-            marker={"symbol": "circle-open", "size": 9, "color": theme.ink, "line": {"width": 1.4}},
+            marker=hollow(theme.ink, 9, 1.4),
             hoverinfo="skip",
         )
     )

@@ -19,7 +19,7 @@ import plotly.graph_objects as go
 from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, Record, chart_text
-from calib.figures.ink import outlined
+from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, class_named, number
@@ -282,7 +282,7 @@ def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[g
             xaxis="x2",
             mode="markers",
             name="own estimate",
-            marker={"symbol": "circle-open", "size": 10, "color": theme.muted, "line": {"width": 1.6}},
+            marker=hollow(theme.muted, 10, 1.6),
             hovertemplate="own estimate %{x:.4f}<extra></extra>",
             unselected={"marker": {"opacity": 1}},
         ),

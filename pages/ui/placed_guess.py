@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from calib.figures.ink import hollow
 from calib.figures.packed import unpacked
 from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
@@ -200,13 +201,7 @@ def _order_of_names(trace: Mapping[str, Any], figure: Mapping[str, Any]) -> dict
 
 
 def _ring(line: dict[str, Any]) -> dict[str, Any]:
-    width, color = line["width"], line["color"]
-    return {
-        "symbol": "circle-open",
-        "size": 7.5 * width,
-        "color": color,
-        "line": {"width": width, "color": color},
-    }
+    return hollow(line["color"], 7.5 * line["width"], line["width"])
 
 
 def _pale(line: dict[str, Any]) -> dict[str, Any]:

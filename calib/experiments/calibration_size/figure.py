@@ -28,6 +28,7 @@ from calib.experiments.shared.forest_lines import (
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
+from calib.figures.ink import hollow
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
@@ -283,12 +284,7 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
         y=names,
         mode="markers",
         name="Table 3",
-        marker={
-            "symbol": "circle-open",
-            "size": 17,
-            "color": theme.muted,
-            "line": {"width": 1.6, "color": theme.muted},
-        },
+        marker=hollow(theme.muted, 17, 1.6),
         hovertemplate="published: %{x:.2f}<extra></extra>",
     )
     figure.add_scatter(

@@ -19,6 +19,7 @@ from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
+from calib.figures.ink import hollow
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, capital, number, within_a_sentence
@@ -364,19 +365,13 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
         figure.add_trace(_by_leaf(record, theme))
     if not np.isfinite(record.total).all():
         figure.add_trace(_infinite(record, heights, theme))
-    ring = {
-        "symbol": "circle-open",
-        "size": 15,
-        "color": theme.ink,
-        "line": {"width": 2.5, "color": theme.ink},
-    }
     return figure.add_scatter(
         x=[record.names[record.current]],
         y=[heights[record.current]],
         mode="markers",
         name="current settings",
         hoverinfo="skip",
-        marker=ring,
+        marker=hollow(theme.ink, 15, 2.5),
     )
 
 

@@ -16,7 +16,7 @@ from calib.experiments.finite.simulation import PRESETS, EveryPartition, fewest_
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
-from calib.figures.ink import outlined
+from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, number
 from calib.synthetic.finite import Partitions
@@ -342,7 +342,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_trace(_partitions(every, record.shown, theme))
     star = outlined(theme.ink, 16, theme, symbol="star")
-    ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}
+    ring = hollow(theme.ink, 18, 2.5)
     for name, marker in (("least", star), ("own", ring)):
         row = record.found.rows[name]
         figure.add_scatter(

@@ -17,7 +17,7 @@ from calib.experiments.pooling.simulation import Moves
 from calib.experiments.shared.findings import Finding
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
-from calib.figures.ink import outlined
+from calib.figures.ink import hollow, outlined
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
@@ -195,7 +195,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
     hover, silent = {"hovertemplate": "%{y} of %{x} rows are class 1<extra></extra>"}, {"hoverinfo": "skip"}
     hull = {"color": theme.ink, "width": 1.5, "dash": "dot"}
-    circles = {"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}}
+    circles = hollow(theme.muted, 9, 1.6)
     marker = {"symbol": mark.symbol, "size": 8, "color": mark.color}
     chords = {"line": {"color": mark.color, "width": 3}, "marker": marker}
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
 from calib.figures.axes import two_line_ticks
-from calib.figures.ink import vertical_line
+from calib.figures.ink import hollow, vertical_line
 from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
@@ -159,7 +159,7 @@ def _least(values: Array, color: str) -> go.Scatter:
         name="least",
         legendgroup="least",
         hoverinfo="skip",
-        marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
+        marker=hollow(color, 15, 2.5),
     )
 
 
