@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,9 +45,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
     InputError
         Of two classes, for a row outside the test set, or for a calibrator without intervals.
     """
-    joint = evaluation.joint
-    if joint is None:
-        raise InputError("There are only two classes, so one interval says all.")
+    joint = _of_all(evaluation)
     found = joint.whole.predictions.get(calibrator)
     if found is None or found.p0 is None:
         raise InputError(f"{label_of(calibrator)} gives no intervals here.")
@@ -81,6 +80,13 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         )
         + f". The row is of {class_named(came)}.",
     )
+
+
+def _of_all(evaluation: Evaluation) -> Any:
+    """Return the evaluation of all classes; refuse two classes."""
+    if evaluation.joint is None:
+        raise InputError("There are only two classes, so one interval says all.")
+    return evaluation.joint
 
 
 def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
@@ -124,8 +130,7 @@ def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Evaluation, dict[str, str]]:
-    if evaluation.joint is None:
-        raise InputError("There are only two classes, so one interval says all.")
+    _of_all(evaluation)
     return of_intervals(evaluation, options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,9 +53,7 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     InputError
         If there are not three classes, or no calibrator.
     """
-    joint = evaluation.joint
-    if joint is None or joint.classes != 3:
-        raise InputError("The triangle is for three classes.")
+    joint = _of_three(evaluation)
     others = [key for key in joint.predictions if key != "none"]
     if not others:
         raise InputError("Choose a calibrator to see where it moves the probabilities.")
@@ -76,6 +75,13 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )
+
+
+def _of_three(evaluation: Evaluation) -> Any:
+    """Return the evaluation of all classes; refuse any other number than three."""
+    if evaluation.joint is None or evaluation.joint.classes != 3:
+        raise InputError("The triangle is for three classes.")
+    return evaluation.joint
 
 
 def _cells(
@@ -173,8 +179,7 @@ def _hover(line: pd.Series, record: Simplex) -> str:
 
 
 def _reported(evaluation: Evaluation, _: ReportOptions) -> tuple[Evaluation, dict[str, str]]:
-    if evaluation.joint is None or evaluation.joint.classes != 3:
-        raise InputError("The triangle is for three classes.")
+    _of_three(evaluation)
     return evaluation, {}
 
 
