@@ -66,7 +66,7 @@ def test_a_significant_loss_of_uncertain_size_is_not_called_none():
 
 def test_few_rows_and_a_base_rate_are_refused():
     y, p, table = rows(60)
-    with pytest.raises(InputError, match="at least 100 test rows, but there are 60"):
+    with pytest.raises(InputError, match=r"at least 100 test rows.*\b60\b"):
         grouping_losses(check(y, p, features=table), "none")
     recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), base_rate=0.5)
     with pytest.raises(InputError, match="Remove the deployment base rate"):

@@ -8,6 +8,7 @@ from calib.analysis.side_by_side import answer, same_rows
 from calib.figures import formatted_side_by_side
 from calib.kernel.wording import change, number, some_of
 from tests.intervals import joined
+from tests.saying import assert_says
 
 MODELS = {"Bayes": "naive_bayes", "Tree": "decision_tree", "Line": "logistic_regression"}
 
@@ -25,9 +26,7 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
     said = answer(evaluations)
     losses = {name: (one.predictions["none"].p - one.y) ** 2 for name, one in evaluations.items()}
     best = min(losses, key=lambda name: losses[name].mean())
-    assert said.startswith(
-        f"Without calibration, {best} has the lowest Brier score, {number(losses[best].mean())}."
-    )
+    assert_says(said, "Without calibration", best, "lowest Brier score", number(losses[best].mean()))
     for name in set(MODELS) - {best}:
         y, ends = (
             evaluations[best].y,
@@ -42,10 +41,8 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
     sure = sum(
         joined(y, loss[name] - loss[lowest], level=1 - 0.05 / 3)[0] > 0 for name in set(MODELS) - {lowest}
     )
-    assert said.endswith(
-        f"Of the calibrated models, {lowest} with Platt scaling has the lowest: {number(scores[lowest])}; "
-        f"{some_of(sure, 2, 'other')} {'is' if sure < 2 else 'are'} clearly different."
-    )
+    clear = f"{some_of(sure, 2, 'other')} {'is' if sure < 2 else 'are'} clearly different"
+    assert_says(said, "Of the calibrated models", lowest, "lowest", number(scores[lowest]), clear)
 
 
 def test_the_uncalibrated_models_stand_first_in_the_table(evaluations):

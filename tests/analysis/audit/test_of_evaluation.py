@@ -17,6 +17,7 @@ from calib.analysis.audit.of_evaluation import (
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
 from calib.sources import load
+from tests.saying import assert_says
 
 
 def planted(shift=0.25, rows=6000, second=0.0):
@@ -59,9 +60,9 @@ def test_sentences_state_the_numbers_of_the_table():
     found = audit(*planted(), resamples=199)
     told = audit_sentences(found)
     worst = found.segments.iloc[0]
-    assert f"{len(found.segments)} segments of 6,000 rows" in told[0]
-    assert f"job = b: {worst['rows']:,} rows, predicted {100 * worst['predicted']:.1f} %" in told[1]
-    assert f"observed {100 * worst['observed']:.1f} %, adjusted p = 0.005" in told[1]
+    assert_says(told[0], len(found.segments), "segments", "6,000 rows")
+    means = (f"{100 * worst[column]:.1f} %" for column in ("predicted", "observed"))
+    assert_says(told[1], "job = b", f"{worst['rows']:,} rows", *means, "p = 0.00500")
 
 
 def test_an_evaluation_is_audited_by_its_columns_and_the_calibrator_is_named():

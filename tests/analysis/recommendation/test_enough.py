@@ -10,6 +10,7 @@ from scipy.stats import beta
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
 from tests.analysis.given import given_evaluation
+from tests.saying import assert_says, says
 
 
 @pytest.mark.parametrize(("rare", "warned"), [(FEWEST_TO_FIT - 1, True), (FEWEST_TO_FIT, False)])
@@ -31,7 +32,7 @@ def test_folds_are_counted_one_by_one():
     y, calibration_y = np.tile([0, 1], 300), np.r_[np.zeros(2000, int), np.ones(100, int)]
     assert too_few(given_evaluation(y, said, calibration_y)) == ()
     (found,) = too_few(given_evaluation(y, said, calibration_y, evaluation="folds", folds=10))
-    assert "210 rows, only 10 of them in the minority class" in found.message
+    assert_says(found.message, "210 rows", "only 10", "minority class")
 
 
 def test_a_very_small_share_is_known_between_two_numbers_that_differ():
@@ -61,7 +62,7 @@ def test_few_test_rows_are_remarked_on_and_very_few_warned_of(rare, severity):
     y = np.r_[np.zeros(500, int), np.ones(rare, int)]
     found = too_few(given_evaluation(y, {"none": np.full(len(y), 0.2)}))
     assert [problem.severity for problem in found] == ([severity] if severity else [])
-    assert all(f"Only {rare} test rows are in the minority class" in problem.message for problem in found)
+    assert all(says(problem.message, rare, "test rows", "minority class") for problem in found)
 
 
 def test_the_reason_for_the_limit_holds():

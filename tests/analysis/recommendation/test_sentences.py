@@ -10,6 +10,7 @@ from calib import Recipe, evaluate, load_sample
 from calib.analysis.recommendation.verdict import verdict_of
 from scripts.check_sentences import METHODS, contradictions, said
 from tests.analysis.given import given_evaluation
+from tests.saying import assert_says
 
 CELLS = [("digits", "naive_bayes"), ("digits", "random_forest"), ("breast_cancer", "naive_bayes")]
 
@@ -56,7 +57,7 @@ def test_exactly_0_or_1_is_said_of_exactly_such_rows_alone():
     y = np.repeat([0, 1, 1, 0, 1], [90, 60, 2, 3, 45])
     p = np.repeat([0.1, 0.9, 1e-20, 1.0, 0.8], [90, 60, 2, 3, 45])
     said_of = verdict_of(given_evaluation(y, {"none": p})).sentence
-    assert "exactly 0 or 1 and was wrong for 3 rows" in said_of
+    assert_says(said_of, "exactly 0 or 1", "wrong for 3 rows")
     said_of = verdict_of(given_evaluation(y, {"none": np.where(p == 1, 0.1, p)})).sentence
     assert "exactly" not in said_of
-    assert "0 or 1, to 16 digits, and was wrong for 2 rows" in said_of
+    assert_says(said_of, "0 or 1", "16 digits", "wrong for 2 rows")
