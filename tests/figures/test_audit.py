@@ -12,6 +12,7 @@ from calib.export.charts import report_options
 from calib.figures import DARK, FIGURES
 from calib.kernel.checks import InputError
 from tests.analysis.audit.test_of_evaluation import planted
+from tests.saying import assert_says
 
 
 @cache
@@ -38,12 +39,12 @@ def test_lanes_are_one_per_cause_with_the_means_of_their_rows():
     figure = FIGURES["audit"].draw(record, DARK)
     np.testing.assert_allclose(figure.data[0].x, record.table["observed"])
     assert "#0000" not in figure.to_json()
-    assert record.title.startswith("Wrong for one group: job = b, predicted 45 %, observed")
+    assert_says(record.title, "one group", "job = b", "45 %")
 
 
 def test_if_nothing_is_found_the_largest_deviations_are_drawn_and_said_to_be_chance():
     record = FIGURES["audit"].prepare(made(0.0))
-    assert record.title.startswith("No segment deviates by more than chance")
+    assert_says(record.title, "No segment", "more than chance")
     assert "No segment was found" in record.caption
     assert list(record.table["segment"]) == list(made(0.0).found.segments["segment"][:4])
     assert record.table["observed"].between(record.table["low"], record.table["high"]).all()
@@ -101,5 +102,5 @@ def test_a_segment_of_nearly_all_rows_is_not_called_a_group():
     table["same"] = np.where(np.arange(len(y)) < 300, "no", "yes")
     one = audited(check(y, p * 0.7, features=table[["same"]]), resamples=99)
     assert one.nearly_all_rows
-    assert FIGURES["audit"].prepare(one).title.startswith("Wrong for nearly all rows: same = yes")
+    assert_says(FIGURES["audit"].prepare(one).title, "nearly all rows", "same = yes")
     assert not made().nearly_all_rows

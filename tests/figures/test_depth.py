@@ -11,6 +11,7 @@ from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly
 from tests.figures.depths import RECIPE, scores, values
+from tests.saying import assert_says
 from tests.sweep import sweep
 
 CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAF_ESTIMATES]
@@ -108,7 +109,7 @@ def test_a_metric_without_a_best_end_is_told_from_end_to_end():
     curve = values("tree", "frequency", "none", "group_entropy")
     first, *_, last = curve
     there, then = briefly(curve[first], curve[last])
-    assert f"tree {there} at depth {first}, {then} at depth {last}" in title
+    assert_says(title, "tree", there, f"depth {first}", then, f"depth {last}")
     assert best_cells(scores(), "group_entropy") == []
 
 

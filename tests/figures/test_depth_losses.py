@@ -8,6 +8,7 @@ from calib.figures.depth_losses import draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
 from tests.figures.depths import scores, values
+from tests.saying import assert_says
 
 
 @pytest.mark.parametrize("calibrator", ["none", "venn_abers"])
@@ -32,14 +33,14 @@ def test_the_title_is_about_the_trees_least_sum():
     calibration, grouping = (values("tree", "frequency", "none", name) for name in LOSS_PARTS[:2])
     at = min(calibration, key=lambda depth: calibration[depth] + grouping[depth])
     record = prepare(scores())
-    assert f"the tree's loss is lowest at depth {at} (calibration {brief(calibration[at])}" in record.title
+    assert_says(record.title, "tree", "lowest", f"depth {at}", f"calibration {brief(calibration[at])}")
     irreducible = values("tree", "frequency", "none", "irreducible")
     assert len(set(irreducible.values())) == 1
     assert f"irreducible {number(irreducible[at])}" in record.caption
 
 
 def test_what_is_not_known_is_said():
-    with pytest.raises(InputError, match="true probabilities of these data are unknown"):
+    with pytest.raises(InputError, match="true probabilities .*unknown"):
         prepare([table.drop(columns=list(LOSS_PARTS)) for table in scores()])
-    with pytest.raises(InputError, match="Beta calibration is not among the chosen calibrators"):
+    with pytest.raises(InputError, match="Beta calibration .*not .*chosen calibrators"):
         prepare(scores(), "beta")

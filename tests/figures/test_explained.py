@@ -11,6 +11,7 @@ from calib.calibrators import VennAbers
 from calib.figures import DARK, LIGHT
 from calib.figures.explained import NEIGHBOURS, draw, prepare
 from tests.figures.evaluations import evaluation, fitted
+from tests.saying import assert_says, says
 
 
 def explained(**changes):
@@ -25,23 +26,23 @@ def by_hand(scores, y, score, merge="log"):
 
 def test_the_words_of_an_example_done_by_hand():
     words = prepare(by_hand([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 0.25)).derivation
-    assert words[0] == "The model gives the score 0.25. There are 5 calibration rows."
-    assert words[1] == (
-        "With label 0 added, the row joins 2 calibration rows (1 with label 1) in a pool with scores from 0.2 to 0.3: "
-        "p0 = 1 / 3 = 0.333."
+    first, *pools, last = words
+    assert_says(first, "score 0.25", "5 calibration rows")
+    assert_says(
+        pools[0], "label 0", "2 calibration rows", "1 with label 1", "from 0.2 to 0.3", "p0 = 1 / 3 = 0.333"
     )
-    assert words[2].endswith("in a pool with scores from 0.2 to 0.3: p1 = 2 / 3 = 0.667.")
-    assert words[3].endswith("p0 = 0.333 and p1 = 0.667 give p = 0.500.")
+    assert_says(pools[1], "label 1", "from 0.2 to 0.3", "p1 = 2 / 3 = 0.667")
+    assert_says(last, "p0 = 0.333", "p1 = 0.667", "p = 0.500")
 
 
 def test_a_pool_of_its_own_and_a_pool_at_one_score():
     words = prepare(by_hand([1, 2], [0, 1], 3.0)).derivation
-    assert "joins 1 calibration row with label 1 in a pool with scores from 2 to 3" in words[1]
-    assert "joins 1 calibration row with label 1 in a pool with scores from 2 to 3" in words[2]
+    for pool in words[1:3]:
+        assert_says(pool, "1 calibration row with label 1", "from 2 to 3")
     alone = prepare(by_hand([1, 2], [0, 0], 3.0)).derivation
-    assert "With label 1 added, the row forms its own pool: p1 = 1 / 1 = 1.00." in alone
+    assert any(says(pool, "label 1", "own pool", "p1 = 1 / 1 = 1.00") for pool in alone)
     tied = prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).derivation
-    assert "joins 2 calibration rows (1 with label 1) in a pool at score 2" in tied[1]
+    assert_says(tied[1], "2 calibration rows", "1 with label 1", "at score 2")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from calib.analysis.subgroups import group_rows
 from calib.figures import DARK, FIGURES
 from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import evaluation
+from tests.saying import assert_says
 
 FIGURE = FIGURES["groups"]
 
@@ -42,7 +43,7 @@ def test_small_groups_are_faint_and_said():
     y = np.tile([0, 1], 30)
     values = pd.Series(["large"] * 56 + ["small"] * 4, name="size")
     record = FIGURE.prepare(given_evaluation(y, {"none": np.full(60, 0.5)}), values)
-    assert "1 group with fewer than 10 rows" in record.caption
+    assert_says(record.caption, "1 group", "fewer than 10 rows")
     for trace in FIGURE.draw(record).data:
         assert trace.marker.opacity[1] < 0.5 < trace.marker.opacity[0]
 

@@ -7,6 +7,7 @@ import pytest
 
 from calib.figures.marks import GRID, MOST_MARKS, gather, mark_traces
 from calib.figures.theme import DARK, LIGHT
+from tests.saying import assert_says
 
 
 def rows(n, seed=0, levels=None):
@@ -37,10 +38,7 @@ def test_equal_points_share_a_mark():
 
 def test_rows_that_are_all_alike_have_one_place():
     same = np.full(3, 0.5)
-    assert (
-        gather(same, same, np.array([0, 1, 0]), same, np.arange(3)).note
-        == "All 3 rows lie at the same point."
-    )
+    assert_says(gather(same, same, np.array([0, 1, 0]), same, np.arange(3)).note, "3 rows", "same point")
 
 
 def test_rows_apart_are_drawn_one_by_one_without_a_note():

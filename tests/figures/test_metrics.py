@@ -17,6 +17,7 @@ from calib.metrics.confidence import confidence_interval
 from calib.metrics.paired_intervals import difference_interval
 from tests.analysis.given import given_evaluation
 from tests.evaluated import evaluated
+from tests.saying import assert_says
 
 
 @pytest.mark.parametrize("n", [93, 225, 540])
@@ -153,8 +154,8 @@ def test_the_recommended_method_is_named_below_the_picture_if_another_one_has_th
         )
         gap, low, high = difference_interval("brier", *ends)
         assert low <= 0 <= high
-        assert record.recommended.endswith(
-            f"because the difference in Brier score is not clear: {name_of(brier.idxmin())} {change(gap, low, high)}."
+        assert_says(
+            record.recommended, "Brier score", "not clear", name_of(brier.idxmin()), change(gap, low, high)
         )
         other = prepare({"one": evaluation}, "ece").recommended
         assert "Brier score" in other or not other

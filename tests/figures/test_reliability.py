@@ -23,6 +23,7 @@ from calib.metrics.confidence import confidence_interval
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.analysis.recommendation.test_rule import certain_and_wrong
 from tests.figures.evaluations import evaluation
+from tests.saying import assert_says
 
 ENTRY = FIGURES["reliability"]
 METHODS = ("none", "platt", "isotonic", "venn_abers")
@@ -99,7 +100,7 @@ def test_bins_with_few_rows_are_faint_and_said_so():
                 assert (trace.marker.opacity <= 0.4) == sparse.pop()
     assert "Faint marks" not in ENTRY.prepare(case(bins=2, n=600), faint=True).caption
     left_out = ENTRY.prepare(said)
-    assert f"Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows" in left_out.caption
+    assert_says(left_out.caption, "Not drawn", counted(few, "bin"), f"fewer than {FEW} rows")
     counts = [
         point[3]
         for trace in ENTRY.draw(left_out).data
@@ -223,7 +224,7 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
         y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]}
     )
     assert recommend(evaluation).answer == "Use Platt scaling."
-    assert ENTRY.prepare(evaluation).title.startswith("Platt scaling makes the log loss finite")
+    assert_says(ENTRY.prepare(evaluation).title, "Platt scaling", "log loss finite")
     assert ENTRY.prepare(
         given_evaluation(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})
     ).title.startswith("Too few rows")
@@ -275,7 +276,7 @@ def test_a_hundred_thousand_rows_stay_a_small_figure():
 
 def test_no_calibrator_gives_an_empty_diagram_with_its_axes():
     record = ENTRY.prepare(case(), calibrators=["beta"])
-    assert record.title == "None of the chosen calibrators works here"
+    assert_says(record.title, "None", "chosen calibrators")
     assert record.to_frame().empty
     assert ENTRY.draw(record).layout.xaxis.range == (-0.02, 1.02)
 

@@ -10,6 +10,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 from tests.figures.depths import DATA, RECIPE
+from tests.saying import assert_says
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def test_intervals_of_the_label_run_from_low_to_high(table):
 
 def test_the_title_names_the_winners(table):
     title = prepare(table).title
-    assert f"{table['brier'].idxmin()} has the lowest Brier score ({brief(table['brier'].min())})" in title
+    assert_says(title, table["brier"].idxmin(), "lowest Brier score", brief(table["brier"].min()))
     assert "reliable" not in title, "each of 100 bins with few rows adds chance to that number"
     assert "out of bag" not in prepare(table.iloc[::2]).title.lower()
     assert not any(name in prepare(table, few=True).title for name in table.index)

@@ -9,6 +9,7 @@ from calib.figures.significance import draw, prepare
 from calib.figures.theme import DARK, LIGHT
 from calib.kernel.checks import InputError
 from tests.comparison.published import P1_METHODS, P1_RANKS
+from tests.saying import assert_says
 
 NAMES = list(P1_METHODS)
 
@@ -25,7 +26,7 @@ def test_what_the_2019_paper_found_significant_is_marked():
     better = {(a, b) for a in NAMES for b in NAMES if record.sign.loc[a, b] == 1}
     assert better == {("VAP", "Platt"), ("VAP", "Tree"), ("Iso", "Tree")}
     assert (record.sign.to_numpy() == -record.sign.to_numpy().T).all()
-    assert record.title == "3 of 6 pairs differ significantly (Bergmann–Hommel)"
+    assert_says(record.title, "3 of 6 pairs", "significantly", "Bergmann–Hommel")
     assert "VAP better than Tree" in record.alt
     assert prepare(*adjusted("Accuracy", "RF")).title.startswith("0 of 6")
     one = prepare(p.iloc[:2, :2], ranks.iloc[:2])
@@ -110,9 +111,9 @@ def test_of_very_many_pairs_some_are_said_in_words_and_columns_without_room_for_
         pd.DataFrame(np.triu(np.full((30, 30), 0.01)) + np.tril(np.ones((30, 30))), names, names)
     )
     assert record.title == "435 of 435 pairs differ significantly"
-    assert record.alt.endswith(" m1 better than m11 and 396 others.")
+    assert_says(record.alt, "m1 better than m11", "396 others")
     assert not any(draw(record).layout.xaxis.ticktext)
-    assert "Columns are in the order of the rows." in record.caption
+    assert_says(record.caption, "Columns", "order of the rows")
 
 
 def test_of_very_many_setups_the_first_are_drawn_and_the_caption_says_so():

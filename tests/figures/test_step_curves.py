@@ -7,6 +7,7 @@ from calib.calibrators import VennAbers
 from calib.figures.step_curves import MOST_POINTS, MOST_STEPS, draw, drawn_steps, prepare
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
+from tests.saying import assert_says
 
 
 def at(x, y, scores, side):
@@ -88,4 +89,4 @@ def test_margins_run_over_all_scores_and_big_data_are_strips():
     assert len(big.calibration_y) > MOST_POINTS
     assert sum(strip.customdata.sum() for strip in strips) == len(big.y) + len(big.calibration_y)
     assert len(figure.to_json()) < 5e5
-    assert "the darker a strip, the more rows" in record.caption
+    assert_says(record.caption, "darker", "more rows")

@@ -16,6 +16,7 @@ from calib.figures.tree import MOST_LEAVES, draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, class_named, number
+from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(500, 4)).round(2), columns=["a", "<b>bold</b>", "c" * 60, "d"])
@@ -118,9 +119,8 @@ def test_the_way_of_a_row_is_open_to_its_leaf_and_lit(deep, row):
     assert lit.line.width > 2
     leaf = deep.nodes[way[-1]]
     label = DATA.classes[int(DATA.y[row - 1])]
-    assert record.title.startswith(
-        f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {brief(leaf.p)}"
-    )
+    leaf_facts = f"{leaf.n} training rows", f"p = {brief(leaf.p)}"
+    assert_says(record.title, f"Row {row}", class_named(label), *leaf_facts)
 
 
 def test_folded_branches_and_drawn_leaves_are_all_leaves(deep):
@@ -141,7 +141,7 @@ def test_from_any_node_on_its_own_branch_is_drawn(deep):
     assert record.shown[0] == number_
     assert all(number_ in deep.path_to(i) for i in record.shown)
     assert min(x for x, *_ in marks(draw(record)).values()) == 0
-    with pytest.raises(InputError, match="node must be one of this tree's numbers"):
+    with pytest.raises(InputError, match="node must .*this tree's numbers"):
         prepare(deep, root=len(deep.nodes))
 
 
@@ -157,8 +157,7 @@ def test_words_of_the_file_are_no_markup(tree):
 def test_the_title_and_the_table_are_of_the_whole_tree(deep):
     record = prepare(deep)
     p = [node.p for node in deep.nodes if node.leaf]
-    assert f"has {len(p)} leaves, with p from {brief(min(p))} [" in record.title
-    assert f"to {brief(max(p))} [" in record.title
+    assert_says(record.title, f"{len(p)} leaves", f"from {brief(min(p))} [", f"to {brief(max(p))} [")
     assert len(record.to_frame()) == len(deep.nodes)
 
 

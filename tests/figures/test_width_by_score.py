@@ -10,6 +10,7 @@ from calib.figures import pairs
 from calib.figures.width_by_score import draw, prepare
 from calib.kernel.wording import brief
 from tests.figures.evaluations import evaluation
+from tests.saying import assert_says
 
 
 def test_every_row_lies_at_its_score_and_width():
@@ -43,5 +44,5 @@ def test_where_all_rows_have_one_score_no_row_is_said_to_be_less_certain():
     recipe = Recipe(content="predictions", calibrators=("none", "venn_abers"))
     result = evaluate(recipe, prepare_predictions(frame, "label"))
     width = brief(result.predictions["venn_abers"].width[0])
-    assert prepare(result).title == f"Venn–Abers is equally certain at every score: width {width}"
+    assert_says(prepare(result).title, "Venn–Abers", "equally certain", f"width {width}")
     assert pairs.prepare(result).title == f"All Venn–Abers intervals are {width} wide"

@@ -6,6 +6,7 @@ import pytest
 from calib.figures.theme import DARK, LIGHT
 from calib.figures.win_rates import draw, prepare
 from calib.kernel.checks import InputError
+from tests.saying import assert_says
 
 RATES = pd.DataFrame(
     {"mean": [0.25, 0.9, 0.35], "lower": [0.1, 0.7, 0.2], "upper": [0.4, 1.0, 0.6]},
@@ -31,14 +32,12 @@ def test_every_mark_stands_at_its_rate_with_its_interval():
 
 def test_the_words_name_the_best_and_who_wins_for_sure():
     record = prepare(RATES, n=9, what="log loss")
-    assert record.title == ("VAP beats 90 % of the others by log loss; 1 of 3 intervals lies above one half")
+    assert_says(record.title, "VAP", "90 %", "log loss", "1 of 3 intervals", "above one half")
     assert "9 data sets" in record.caption
     assert "VAP 90 % [70 %, 100 %]" in record.alt
     assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the others"
     few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
-    assert few.title == (
-        "VAP beats 90 % of the others on 5 data sets, too few to exclude sampling variability"
-    )
+    assert_says(few.title, "VAP", "90 %", "5 data sets", "too few")
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
