@@ -20,6 +20,7 @@ from calib.study import cell as cell_module
 from calib.study import load_protocol, load_sets, pooled_predictions, read_protocol, study_cells
 from calib.study.cell import Task, pack, run, unpack
 from calib.study.grid import rows_of_cell
+from tests.saying import assert_says
 
 from .small import FAILING, PROTOCOL, table
 
@@ -129,9 +130,7 @@ def test_a_metric_has_its_own_merge_rule():
 def test_what_a_calibrator_cannot_do_fails_alone():
     found = results(read_protocol(FAILING, "s.toml"))
     assert found["VAP"].error == ""
-    assert (
-        "The uncalibrated model needs probabilities, but the score column gives margins" in found["Raw"].error
-    )
+    assert_says(found["Raw"].error, "uncalibrated model needs probabilities", "margins")
     assert "InputError" in found["Raw"].traceback
     assert found["Raw"].metrics == {}
 

@@ -104,7 +104,7 @@ def test_a_scheduler_without_workers_is_said(monkeypatch):
     alone = SimpleNamespace(submit=lambda *args, **more: Future(), close=lambda: closed.append(True))
     monkeypatch.setattr("distributed.Client", lambda *args, **more: alone)
     monkeypatch.setattr(runner, "WAIT", 0)
-    with pytest.raises(InputError, match="at tcp://here:1 has no workers. Start workers with dask worker"):
+    with pytest.raises(InputError, match="tcp://here:1 .*no workers.*dask worker"):
         runner._client("tcp://here:1")
     assert closed
 
@@ -116,7 +116,7 @@ def test_a_scheduler_without_workers_is_said(monkeypatch):
 def test_an_address_that_is_none_is_refused_before_a_client_is_made(address, why, monkeypatch):
     """One made for it would wait for 40 s to be closed and leave a traceback."""
     monkeypatch.setattr("distributed.Client", lambda *args, **more: pytest.fail("a client is made"))
-    with pytest.raises(InputError, match=f"No Dask scheduler answers at {address} .*{why}"):
+    with pytest.raises(InputError, match=f"No Dask scheduler .*{address} .*{why}"):
         runner._client(address)
 
 
@@ -128,8 +128,6 @@ def test_no_scheduler_at_an_address_is_said(tmp_path, monkeypatch):
     protocol = read_protocol(PROTOCOL, "small.toml")
     _, paths = files(tmp_path)
     sets = load_sets(map(str, paths), protocol.data)
-    nobody_there = pytest.raises(
-        InputError, match="No Dask scheduler answers at tcp://127.0.0.1:1 .*Timed out"
-    )
+    nobody_there = pytest.raises(InputError, match="No Dask scheduler .*tcp://127.0.0.1:1 .*Timed out")
     with Store(tmp_path / "r.sqlite", write=True) as store, nobody_there:
         run_study(protocol, sets, store, backend="dask", scheduler="tcp://127.0.0.1:1")

@@ -113,7 +113,7 @@ def test_three_or_more_classes_together_are_refused_where_there_are_two():
     (data,) = load_sets(["sample:all_digits"], rules).values()
     assert (data.n_classes, data.labels.max()) == (10, 9)
     for name in ("sample:digits", "synthetic:gaussian"):
-        with pytest.raises(InputError, match=f"{name}: .*three or more classes.*has two.*such as arena"):
+        with pytest.raises(InputError, match=f"{name}: .*three or more.*has two.*arena"):
             load_sets([name], rules)
 
 
@@ -134,6 +134,6 @@ def test_an_openml_set_comes_out_of_scikit_learn_s_cache(tmp_path, monkeypatch):
 
 def test_without_a_network_the_message_says_so_and_no_warning_with_it(tmp_path, monkeypatch, recwarn):
     unreachable(tmp_path, monkeypatch)
-    with pytest.raises(InputError, match="openml:41: OpenML could not be reached .* Check your connection"):
+    with pytest.raises(InputError, match="openml:41: .*not be reached .*Check your connection"):
         load_sets(["openml:41"], DataRules())
     assert not [str(one.message) for one in recwarn if "network" in str(one.message)]

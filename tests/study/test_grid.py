@@ -8,6 +8,7 @@ from calib import Dataset
 from calib.kernel.checks import InputError
 from calib.study import SHIPPED, extent, load_protocol, read_protocol, study_cells
 from calib.study.grid import rows_of_cell
+from tests.saying import assert_says
 from tests.sweep import sweep
 
 from .small import PROTOCOL, table
@@ -111,5 +112,5 @@ def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_th
         except InputError as error:
             told.add(str(error))
     (sentence,) = told
-    assert sentence.startswith("The minority class has 8 rows; too few of them are training rows for 6 folds")
+    assert_says(sentence, "minority class", "8 rows", "too few", "6 folds")
     assert f"Use a smaller {name} " in sentence

@@ -138,15 +138,13 @@ def test_the_arena_of_more_classes_has_every_calibrator_of_them_on_five_models()
 def test_what_is_for_three_or_more_classes_is_refused_with_two_and_the_reverse():
     joint = PROTOCOL.replace('"later"', '"all"')
     kept = ', "reliability", "width"'
-    with pytest.raises(
-        InputError, match="must be one of 'log_loss', .*'classwise_ece'.*but is 'reliability'"
-    ):
+    with pytest.raises(InputError, match="'log_loss', .*'classwise_ece'.*but is 'reliability'"):
         read_protocol(joint, "s.toml")
     assert read_protocol(joint.replace(kept, ', "classwise_ece"'), "s.toml").data.joint
     assert read_protocol(joint.replace(kept, "").replace('"venn_abers"', '"pairwise"'), "s.toml").setups[1]
-    with pytest.raises(InputError, match="must be one of 'none', 'platt'.*but is 'pairwise'"):
+    with pytest.raises(InputError, match="'none', 'platt'.*but is 'pairwise'"):
         read_protocol(PROTOCOL.replace('"venn_abers"', '"pairwise"'), "s.toml")
-    with pytest.raises(InputError, match="must be one of .*but is 'multicalibration'"):
+    with pytest.raises(InputError, match="one of .*but is 'multicalibration'"):
         read_protocol(joint.replace(kept, "").replace('"venn_abers"', '"multicalibration"'), "s.toml")
 
 
@@ -338,7 +336,7 @@ def test_what_is_wrong_is_named_by_file_table_and_key(old, new, message):
 def test_a_file_that_is_not_there_names_the_shipped_ones():
     with pytest.raises(InputError, match="nowhere.toml cannot be read .* venn_forests_2019"):
         load_protocol("nowhere.toml")
-    with pytest.raises(InputError, match="small has no setup 'Row'. .* Raw, VAP, Forest"):
+    with pytest.raises(InputError, match="no setup 'Row'. .*Raw, VAP, Forest"):
         read_protocol(PROTOCOL, "small.toml").chosen(["Row"])
 
 

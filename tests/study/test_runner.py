@@ -116,14 +116,12 @@ def test_another_metric_fits_nothing_again(path, sets, fits):
 def test_other_settings_under_the_same_name_are_refused_not_mixed(path, sets):
     study(path, sets, setups=["VAP"], repeats=1)
     changed = read_protocol(PROTOCOL.replace("[recipe]", '[recipe]\nmerge = "square"'), "small.toml")
-    with pytest.raises(
-        InputError, match="contains results of 'VAP' on 'one', but the protocol or the folds have changed"
-    ):
+    with pytest.raises(InputError, match="'VAP' on 'one'.*protocol or the folds have changed"):
         study(path, sets, changed, setups=["VAP"])
     with pytest.raises(InputError, match="protocol or the folds have changed"):
         study(path, sets, setups=["VAP"], folds=4)
     other = {"one": sets["two"]}
-    with pytest.raises(InputError, match="'VAP' on 'one', but the data have changed"):
+    with pytest.raises(InputError, match="'VAP' on 'one'.*the data have changed"):
         study(path, other, setups=["VAP"])
 
 
@@ -228,7 +226,7 @@ def test_a_missing_package_is_named_before_any_work(path, sets, fits, monkeypatc
     text = PROTOCOL.replace(
         'model = "random_forest", params = { n_estimators = 5 }', 'paper_model = "XGB_opt"'
     )
-    with pytest.raises(InputError, match="XGB_opt needs the package xgboost. .* requirements-xgboost.txt"):
+    with pytest.raises(InputError, match="XGB_opt .*package xgboost.*requirements-xgboost.txt"):
         study(path, sets, read_protocol(text, "small.toml"))
     assert fits == []
 
@@ -267,7 +265,7 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
         yield
 
     monkeypatch.setattr(runner_module, "_here", die_at_once)
-    with pytest.raises(InputError, match="The system killed workers 3 times in a row"):
+    with pytest.raises(InputError, match="killed workers 3 times"):
         study(path.with_name("dead.sqlite"), sets)
 
 

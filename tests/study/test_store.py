@@ -109,7 +109,7 @@ def test_predictions_of_all_folds_are_pooled_in_order(path):
         assert list(by_repeat) == [("one", "VAP", 0), ("one", "VAP", 1)]
         np.testing.assert_array_equal(by_repeat["one", "VAP", 1].p, parts[1, 0][1])
         assert ("one", "Raw", 0) not in by_repeat
-        with pytest.raises(InputError, match="no predictions of the setup 'Raw' on the data set 'one'"):
+        with pytest.raises(InputError, match="no predictions .*'Raw' .*'one'"):
             store.pooled("one", "Raw")
 
 
@@ -146,7 +146,7 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
 
 def test_a_place_that_cannot_be_written_to_is_no_other_process(path):
     path.with_name(f"{path.name}-lock").mkdir()
-    with pytest.raises(InputError, match="-lock cannot be written .* in a writable folder"):
+    with pytest.raises(InputError, match="-lock cannot be written .*writable folder"):
         Store(path, write=True)
 
 
@@ -181,7 +181,7 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
 
 def test_a_folder_is_no_store_and_one_in_it_is_proposed(tmp_path):
-    with pytest.raises(InputError, match="is a folder. Add the name of a file, such as .*results.sqlite"):
+    with pytest.raises(InputError, match="is a folder.*name of a file.*results.sqlite"):
         Store(tmp_path, write=True)
     assert not tmp_path.with_name(f"{tmp_path.name}-lock").exists()
 
@@ -225,11 +225,11 @@ def test_a_store_is_read_from_its_bytes(path):
     pd.testing.assert_frame_equal(uploaded.rows(), rows)
     assert uploaded.pooled("one", "VAP").p.tolist() == [0.2, 0.9]
     for content in (b"data,setup\none,VAP\n" * 99, b"", b"SQLite format 3\0" + bytes(2000)):
-        with pytest.raises(InputError, match="results.sqlite is .*not a results file of a study"):
+        with pytest.raises(InputError, match="results.sqlite .*not a results file"):
             Store.of_bytes(content, "results.sqlite")
     path.unlink()
     made_by_others(path)
-    with pytest.raises(InputError, match="an SQLite file, but not a results file"):
+    with pytest.raises(InputError, match="SQLite file.*not a results file"):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
 
 
@@ -253,7 +253,7 @@ def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, m
     store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
     store._db.execute(f"UPDATE {table} = ?", (value,))
     uploaded = Store.of_bytes(store.content(), "results.sqlite")
-    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Use a backup copy"):
+    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.*backup"):
         (uploaded.rows(), uploaded.pooled("one", "VAP"))
 
 

@@ -17,6 +17,7 @@ from calib.study.papers.ten_setups import (
 )
 from calib.synthetic import GaussianPair
 from tests.intervals import joined
+from tests.saying import assert_says
 
 DATA: Dataset = GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(500, random_state=2)
 RECIPE = Recipe(params={"n_estimators": 30}, merge="midpoint")
@@ -196,13 +197,13 @@ def test_findings_hold_where_the_numbers_say_so_and_only_there():
         reliability=[0.05, 0.05, 0.06, 0.06, 0.003, 0.0039, 0.001, 0.001, 0.0059, 0.0042],
     )
     assert not findings(lead)[2].holds, "a better mean rank is not to be more reliable than each of the six"
-    assert findings(lead)[2].here == "2 of the four are more reliable than Iso-cal, the best of the six"
+    assert_says(findings(lead)[2].here, "2 of the four", "Iso-cal", "best of the six")
     found = findings(opposite)
     assert [one.holds for one in found] == [False] * 6
-    assert found[0].here == "RF-cal +2.0 points and RF-oob −1.0 points"
-    assert found[1].here == "4 of these 5 setups are overconfident"
-    assert found[3].here == "VP-cal 0.0100, VP-oob 0.0200, VAP-oob 0.0400, VAP-cal 0.0800"
-    assert found[4].here == "true for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
+    assert_says(found[0].here, "RF-cal +2.0 points", "RF-oob −1.0 points")
+    assert_says(found[1].here, "4 of these 5 setups", "overconfident")
+    assert_says(found[3].here, "VP-cal 0.0100", "VP-oob 0.0200", "VAP-oob 0.0400", "VAP-cal 0.0800")
+    assert_says(found[4].here, "3 of 4", "VP-cal, VP-oob, VAP-cal")
     assert found[5].here == "true for 4 of 5 methods"
 
 
