@@ -1,6 +1,7 @@
 """What a text says, whatever its words: a sentence may be written better, but its facts stay."""
 
 import re
+from collections.abc import Iterable
 
 
 def says(text: str, *facts: object) -> bool:
@@ -16,6 +17,12 @@ def assert_says(text: str, *facts: object) -> None:
     """Fail, with the text and the first missing fact, unless the text says these facts."""
     fact = _first_missing(text, facts)
     assert fact is None, f"{fact!r} of {', '.join(map(repr, facts))} is missing in this order in: {text}"
+
+
+def assert_any_says(texts: Iterable[str], *facts: object) -> None:
+    """Fail, with the texts, unless one of them says these facts."""
+    given = list(texts)
+    assert any(says(text, *facts) for text in given), f"none says {', '.join(map(repr, facts))}: {given}"
 
 
 def _first_missing(text: str, facts: tuple[object, ...]) -> object | None:

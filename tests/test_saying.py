@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.saying import assert_says, says
+from tests.saying import assert_any_says, assert_says, says
 
 TEXT = (
     "Use Platt scaling: its Brier score is 0.125 (−0.3 against Beta),\nnot clear for 1,200 rows at 45\u00a0%."
@@ -27,5 +27,11 @@ def test_facts_in_another_order_are_not_said():
 
 
 def test_a_failure_shows_the_text_and_the_missing_fact():
-    with pytest.raises(AssertionError, match=r"'0\.126' of 'Platt', '0\.126' is missing .*Use Platt scaling"):
+    with pytest.raises(AssertionError, match=r"'0\.126' of .*missing .*Use Platt scaling"):
         assert_says(TEXT, "Platt", "0.126")
+
+
+def test_of_several_texts_one_says_all_facts():
+    assert_any_says(["Use beta calibration.", TEXT], "Platt scaling", "0.125")
+    with pytest.raises(AssertionError, match=r"none says 'beta', '0\.125': \['Use beta calibration\.'"):
+        assert_any_says(["Use beta calibration.", TEXT], "beta", "0.125")

@@ -18,6 +18,7 @@ from calib.data import (
     prepare_predictions,
     read_table,
 )
+from tests.saying import assert_any_says, assert_says
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -45,7 +46,7 @@ def test_labels_and_an_array_of_probabilities_are_predictions_of_all_classes(sav
     data = prepare_predictions(frame, "y")
     assert data.columns == {"predictions": ("probs_0", "probs_1", "probs_2")}
     np.testing.assert_array_equal(data.labels, Y)
-    assert "Array 'probs' (60 × 3) is read as 3 columns." in about(frame).notes
+    assert_any_says(about(frame).notes, "'probs'", "60 × 3", "3 columns")
     assert about(frame).name == "net"
 
 
@@ -99,10 +100,9 @@ def test_classes_are_named_by_an_array_of_their_names():
         data = prepare_predictions(frame, "labels")
         assert data.names == tuple(ANIMALS)
         np.testing.assert_array_equal(data.labels, Y)
-        assert about(frame).notes == (
-            "Array 'probs' (60 × 3) is read as 3 columns.",
-            "Array 'class_names' names the classes.",
-        )
+        shape, names = about(frame).notes
+        assert_says(shape, "'probs'", "60 × 3", "3 columns")
+        assert_says(names, "'class_names'", "names the classes")
     one_hot = read_table(npz(y=np.eye(3)[Y], probs=P), "net.npz")
     np.testing.assert_array_equal(one_hot["y"], Y)
 
@@ -112,8 +112,8 @@ def test_arrays_of_other_shapes_are_named_and_not_read():
         npz(y=Y, probs=P, images=np.zeros((N, 2, 2)), epoch=np.array(3), mean=np.ones(4)), "n.npz"
     )
     assert frame.shape == (N, 4)
-    note = "'images' (60 × 2 × 2), 'epoch' (a single value) and 'mean' (4)."
-    assert f"Arrays that are not columns of the table are not read: {note}" in about(frame).notes
+    others = "'images' (60 × 2 × 2), 'epoch' (a single value) and 'mean' (4)"
+    assert_any_says(about(frame).notes, "not read", others)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ class Harmful:
 def test_python_objects_are_never_opened():
     file = io.BytesIO()
     np.savez(file, y=np.array([{"a": 1}] * 3, dtype=object), probs=np.ones((3, 3)))
-    with pytest.raises(DataError, match="Array 'y' of net.npz contains Python objects"):
+    with pytest.raises(DataError, match="'y' of net.npz .*Python objects"):
         read_table(file.getvalue(), "net.npz")
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:  # a pickle behind the ending of an array
@@ -172,7 +172,7 @@ def test_a_header_that_lies_is_refused_before_memory_is_taken(shape):
     if shape == (3,):
         assert read_table(content, "net.npz").shape == (3, 2)
         return
-    with pytest.raises(DataError, match="damaged NumPy archive|does not contain two arrays"):
+    with pytest.raises(DataError, match="damaged NumPy archive|not contain two arrays"):
         read_table(content, "net.npz")
 
 
@@ -181,9 +181,9 @@ def test_damaged_and_disguised_archives_are_refused():
     for content in (whole[:-30], whole[: len(whole) // 2], whole[:200] + b"\xff" * 40 + whole[240:]):
         with pytest.raises(DataError):
             read_table(content, "net.npz")
-    with pytest.raises(DataError, match="ends in .xlsx, but contains a NumPy archive"):
+    with pytest.raises(DataError, match=".xlsx.*NumPy archive"):
         read_table(whole, "net.xlsx")
-    with pytest.raises(DataError, match="net.npy is a NumPy array, not a table"):
+    with pytest.raises(DataError, match="net.npy .*NumPy array, not a table"):
         read_table(npz_entry(P), "net.npy")
     locked = bytearray(npz(y=Y, probs=P))
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag that says that it is encrypted
@@ -194,7 +194,7 @@ def test_damaged_and_disguised_archives_are_refused():
 
 def test_archives_are_bounded_by_what_they_expand_to(monkeypatch):
     monkeypatch.setattr(limits, "ALWAYS", 100_000)
-    with pytest.raises(DataError, match=r"net.npz expands to more than \d MB"):
+    with pytest.raises(DataError, match=r"net.npz .*more than \d MB"):
         read_table(npz(np.savez_compressed, y=np.zeros(100_000), probs=np.zeros((100_000, 3))), "net.npz")
 
 

@@ -7,6 +7,7 @@ from scipy.special import softmax
 
 from calib.data import DataError
 from calib.data.class_tables import class_tables, to_probabilities
+from tests.saying import assert_says
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -167,7 +168,7 @@ def test_probabilities_stay_as_they_are_bit_by_bit():
 def test_rounding_is_taken_off_and_said():
     made = P.round(2)
     note = to_probabilities(made, ALL, "net")
-    assert note.startswith("net: rows are divided by their sums, which differ from 1 by at most 0.01")
+    assert_says(note, "net", "divided by their sums", "at most 0.0100")
     np.testing.assert_allclose(made, P.round(2) / P.round(2).sum(axis=1, keepdims=True))
 
 
@@ -184,28 +185,25 @@ def test_logits_are_recognised_and_become_their_softmax():
 
 def test_positive_logits_are_logits_if_a_person_says_so():
     logits = np.log(P) - np.log(P).min() + 1
-    with pytest.raises(DataError, match="do not sum to 1 in 60 of 60 rows") as refused:
+    with pytest.raises(DataError, match=r"not sum to 1 .*\b60 of 60 rows") as refused:
         to_probabilities(logits.copy(), ALL, "net")
     assert [action for _, action in refused.value.fixes] == ["Divide each row by its sum", "These are logits"]
     made = logits.copy()
-    assert (
-        to_probabilities(made, ALL, "net", "logits")
-        == "net: the columns contain logits, so their softmax is used."
-    )
+    assert_says(to_probabilities(made, ALL, "net", "logits"), "net", "logits", "softmax")
     np.testing.assert_allclose(made, P)
 
 
 def test_rows_that_do_not_sum_to_one_are_named_and_can_be_divided():
     broken = P.copy()
     broken[[2, 40]] *= np.array([[0.5], [0.25]])
-    with pytest.raises(DataError, match=r"in 2 of 60 rows \(rows 3, 41\)\. Row 3 sums to 0\.5") as refused:
+    with pytest.raises(DataError, match=r"\b2 of 60 rows .*rows 3, 41\b.*Row 3 .*\b0\.5") as refused:
         to_probabilities(broken.copy(), ALL, "net")
     assert [fix["data_params"] for fix, _ in refused.value.fixes] == [{"scores_as": "shares"}]
     made = broken.copy()
     assert "was not 1 in 2 rows" in to_probabilities(made, ALL, "net", "shares")
     np.testing.assert_allclose(made, P)
     votes = np.array([[2.0, 1, 1], [0, 0, 0]])
-    assert "Rows of zeros become 1/3: row 2." in to_probabilities(votes, ALL[:2], "trees", "shares")
+    assert_says(to_probabilities(votes, ALL[:2], "trees", "shares"), "zeros", "1/3", "row 2")
     np.testing.assert_allclose(votes, [[0.5, 0.25, 0.25], [1 / 3] * 3])
 
 

@@ -77,7 +77,7 @@ def test_row_names_without_a_header_and_delimiters_at_the_end_are_columns_of_the
 
 
 def test_a_header_too_short_for_its_rows_is_refused():
-    with pytest.raises(DataError, match="Line 2 has 3 cells, but 2"):
+    with pytest.raises(DataError, match=r"Line 2 .*\b3 cells.*\b2\b"):
         read("a,b\n1,2,3\n4,5,6\n")
 
 
@@ -97,9 +97,9 @@ def test_a_mark_for_inches_is_not_an_open_quote():
 
 
 def test_a_ragged_line_is_named_by_its_number_in_the_file():
-    with pytest.raises(DataError, match="Line 5002 has 3 cells, but 2"):
+    with pytest.raises(DataError, match=r"Line 5002 .*\b3 cells.*\b2\b"):
         read("a,b\n" + "1,2\n" * 5000 + "1,2,3\n" + "1,2\n" * 5000)
-    with pytest.raises(DataError, match="Line 5 has 1 cell, but 2"):
+    with pytest.raises(DataError, match=r"Line 5 .*\b1 cell\b.*\b2\b"):
         read("sep=;\na;b\n1;2\n3;4\n5\n")
 
 
@@ -241,5 +241,5 @@ def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
     whole = read_table(spaced, "t.csv")
     monkeypatch.setattr("calib.data.delimited.PIECE", 7)
     pd.testing.assert_frame_equal(read_table(spaced, "t.csv"), whole)
-    with pytest.raises(DataError, match="Line 102 has 1 cell, but 2 are expected"):
+    with pytest.raises(DataError, match=r"Line 102 .*\b1 cell\b.*\b2\b"):
         read_table(quoted, "t.csv")

@@ -74,7 +74,7 @@ def test_the_header_can_be_chosen():
 
 def test_a_line_that_is_wrong_is_named_as_the_file_counts():
     text = "Customers\n\n" + TABLE + "1,2\n"
-    with pytest.raises(DataError, match="Line 8 has 2 cells, but 3"):
+    with pytest.raises(DataError, match=r"Line 8 .*\b2 cells.*\b3\b"):
         read_table(text.encode(), "t.csv")
 
 

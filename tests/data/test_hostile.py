@@ -30,6 +30,7 @@ from calib.data import (
 )
 from calib.data.workbook import _Archive
 from calib.kernel.checks import InputError
+from tests.saying import assert_says
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -109,7 +110,7 @@ def test_a_seed_out_of_range_is_refused_by_the_command_line(seed, capsys):
     from calib.__main__ import main
 
     assert main(["simulate", "order", "--seed", seed]) == 2
-    assert "seed must be a whole number from 0 to 2147483647" in capsys.readouterr().err
+    assert_says(capsys.readouterr().err, "seed", "whole number", "0 to 2147483647")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def cell(place, value="<v>1</v>"):
     ],
 )
 def test_a_cell_far_from_the_table_is_no_reason_to_walk_there(rows):
-    with pytest.raises(DataError, match=r"spans more than 1,048,576 rows or 5,000 columns"):
+    with pytest.raises(DataError, match=r"more than 1,048,576 rows .*5,000 columns"):
         read_table(sheet(rows), "far.xlsx")
 
 
@@ -172,7 +173,7 @@ def test_an_excel_file_that_takes_much_memory_is_refused_before_its_end(costly, 
     content = COSTLY[costly]()
     monkeypatch.setattr(limits, "LARGE", 1)
     monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 10**6)
-    with pytest.raises(TooLargeError, match=r"takes \d MB of memory, but only 1 MB are free now"):
+    with pytest.raises(TooLargeError, match=r"\d MB of memory.*only 1 MB .*free"):
         read_table(content, "long.xlsx")
 
 
@@ -443,7 +444,7 @@ def test_a_last_line_that_is_too_short_is_named_within_the_same_memory(tmp_path)
     path = tmp_path / "ragged.csv"
     path.write_bytes(b"a,b,y\n" + b"1,2,3\n" * 16_000_000 + b"1,2\n")
     message, memory = _read(path)
-    assert message.startswith("Line 16000002 has 2 cells, but 3 are expected.")
+    assert_says(message, "Line 16000002", "2 cells", 3)
     assert memory < 4 * path.stat().st_size + (500 << 20)
 
 

@@ -19,6 +19,7 @@ from calib.__main__ import main
 from calib.data import DataError
 from calib.data.onnx_model import model_inputs, onnx_scores
 from calib.sources import load, missing_files, with_onnx_model, with_test_file
+from tests.saying import assert_says, says
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.normal(size=300)})
@@ -96,7 +97,7 @@ def test_inputs_are_matched_by_name_and_all_that_does_not_fit_is_told():
         onnx_scores(model, wrong, "y")
     assert "no column 'b'" in refused.value.message
     assert "'a' is not numeric" in refused.value.message
-    with pytest.raises(DataError, match="takes 2 columns, but the table has 3 without the label"):
+    with pytest.raises(DataError, match=r"\b2 columns.*\b3 without the label"):
         onnx_scores(logistic().SerializeToString(), TABLE.assign(more=1.0), "y")
 
 
@@ -272,12 +273,12 @@ def test_the_table_of_inputs_names_the_column_that_fits_or_what_does_not():
     found = model_inputs(whole, TABLE.assign(more=1.0), ["y"])
     assert found.by_position
     assert found.to_frame()["column"].tolist() == ["a", "b", "more"]
-    assert found.to_frame()["fits"].tolist() == ["yes", "yes", "the model does not use this column"]
+    assert says(found.to_frame()["fits"].iloc[2], "not use")
+    assert found.to_frame()["fits"].tolist()[:2] == ["yes", "yes"]
     assert model_inputs(whole, TABLE.assign(more=1.0), ["y", "more"]).fit
-    assert model_inputs(whole, TABLE, ["y", "b"]).to_frame()["fits"].tolist() == [
-        "yes",
-        "the table has no column for this input",
-    ]
+    first, second = model_inputs(whole, TABLE, ["y", "b"]).to_frame()["fits"]
+    assert first == "yes"
+    assert_says(second, "no column")
 
 
 def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
@@ -307,9 +308,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     with pytest.raises(DataError, match="not trained"):
         load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
     for content, uploaded in ((b"no model", table), (model, TABLE.drop(columns="b"))):
-        with pytest.raises(
-            DataError, match=r"^credit\.onnx: (This ONNX model cannot be run|The model takes 2 columns)"
-        ):
+        with pytest.raises(DataError, match=r"^credit\.onnx: .*(cannot be run|takes 2 columns)"):
             load(recipe.replace(exclude=()), {"00aa": uploaded, "00bb": content})
 
 

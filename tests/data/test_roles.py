@@ -10,6 +10,7 @@ from calib.data.join import FILE_PART
 from calib.data.roles import PARTS, SYNONYMS, propose_roles, read_roles
 from calib.recipe import Recipe
 from calib.sources import load, with_role
+from tests.saying import assert_any_says
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -87,9 +88,7 @@ def test_where_another_file_is_judged_no_split_is_proposed():
 
 def test_another_word_is_refused_and_shown():
     table = TABLE.assign(set=TABLE["set"].replace("val", "fold 3"))
-    with pytest.raises(
-        DataError, match="part: 'set' contains 'fold 3', which does not name a set.*train, calibrate or test"
-    ):
+    with pytest.raises(DataError, match="part: 'set' .*'fold 3'.*train, calibrate or test"):
         prepare(table, "target", roles={"part": "set"})
 
 
@@ -140,17 +139,15 @@ def test_dates_are_ordered_as_a_person_reads_them(texts, expected):
 
 def test_dates_that_can_be_read_two_ways_are_refused_with_the_remedy():
     table = read_table(b"when,y,x\n03/04/2024,0,1\n05/06/2024,1,2\n", "t.csv")
-    with pytest.raises(DataError, match="the day or the month may come first.*2024-05-31"):
+    with pytest.raises(DataError, match="day or the month .*first.*2024-05-31"):
         prepare(table, "y", roles={"time": "when"})
     said = [problem.message for problem in validate(table, "y", roles={"time": "when"})]
-    assert any("the day or the month may come first" in message for message in said)
+    assert_any_says(said, "day or the month", "first")
 
 
 def test_what_is_no_date_is_shown():
     table = TABLE.assign(when=["2024-01-01"] * (N - 1) + ["soon"])
-    with pytest.raises(
-        DataError, match=f"time: 'when' must contain dates or numbers, but row {N} contains 'soon'"
-    ):
+    with pytest.raises(DataError, match=rf"time: 'when' .*dates or numbers.*row {N}\b.*'soon'"):
         prepare(table, "target", roles={"time": "when"})
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.table import describe
 from calib.data.target import NO, YES, alternative_spellings, choose_classes, labels, match
+from tests.saying import assert_says, says
 
 
 def test_labels_are_counted_in_sorted_order():
@@ -72,7 +73,7 @@ def test_a_chosen_class_is_positive():
 def test_where_a_label_reads_like_the_other_class_the_note_says_what_class_1_means(names, said):
     """Of 1 and 2 the pages' class 1 is 2; of 0 and 1, where 0 is the rarer one, it is 0."""
     note = choose_classes({names[0]: 7, names[1]: 3}).note
-    assert (f"class 1 means this class, and class 0 means {names[0]!r}." in note) == said
+    assert says(note, "class 1", "class 0", f"{names[0]!r}") == said
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,9 @@ def test_tidy_labels_change_the_label_alone():
     before = frame.copy(deep=True)
     tidy, notes = tidy_labels(frame, "y", merge=True, drop=["b"])
     assert class_counts(tidy, "y") == {"a": 3}
-    assert notes == ["Label 'A' counts as 'a'.", "Label 'b' counts as missing: 1 row."]
+    merged, dropped = notes
+    assert_says(merged, "'A'", "'a'")
+    assert_says(dropped, "'b'", "missing", "1 row")
     pd.testing.assert_series_equal(tidy["x"], before["x"])
     pd.testing.assert_frame_equal(frame, before)
     with pytest.raises(DataError, match=r"no label 'c'.*'b'"):
@@ -212,8 +215,8 @@ def test_labels_are_joined_into_one_class_called_other():
     frame = pd.DataFrame({"y": ["a", "b", "B", "c", None, "d", "a"]})
     tidy, notes = tidy_labels(frame, "y", merge=True, drop=["d"], join=["B", "c", "d"])
     assert tidy["y"].fillna("").tolist() == ["a", "other", "other", "other", "", "", "a"]
-    assert notes[-1] == "Labels 'B' and 'c' count as 'other': 3 rows."
-    with pytest.raises(DataError, match=r"no label 'z', so it cannot be merged.*'b'"):
+    assert_says(notes[-1], "'B' and 'c'", "'other'", "3 rows")
+    with pytest.raises(DataError, match="no label 'z'.*cannot be merged.*'b'"):
         tidy_labels(frame, "y", join=["z"])
     there = pd.DataFrame({"y": ["Other", "a", "b"]})
     assert tidy_labels(there, "y", join=["b"])[0]["y"].tolist() == ["Other", "a", "Other"]

@@ -11,7 +11,7 @@ from calib.calibrators import VennAbers
 from calib.figures import DARK, LIGHT
 from calib.figures.explained import NEIGHBOURS, draw, prepare
 from tests.figures.evaluations import evaluation, fitted
-from tests.saying import assert_says, says
+from tests.saying import assert_any_says, assert_says
 
 
 def explained(**changes):
@@ -40,7 +40,7 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
     for pool in words[1:3]:
         assert_says(pool, "1 calibration row with label 1", "from 2 to 3")
     alone = prepare(by_hand([1, 2], [0, 0], 3.0)).derivation
-    assert any(says(pool, "label 1", "own pool", "p1 = 1 / 1 = 1.00") for pool in alone)
+    assert_any_says(alone, "label 1", "own pool", "p1 = 1 / 1 = 1.00")
     tied = prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).derivation
     assert_says(tied[1], "2 calibration rows", "1 with label 1", "at score 2")
 

@@ -28,7 +28,7 @@ from calib.kernel.wording import change
 from calib.metrics import brier_score
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.analysis.recommendation.test_rule import certain_and_wrong, methods
-from tests.saying import assert_says, says
+from tests.saying import assert_any_says, assert_says
 
 
 def overconfident(seed=0, n=1500):
@@ -111,7 +111,7 @@ def test_methods_without_a_clear_difference_are_named_with_it_and_the_simpler_on
 def test_equal_predictions_are_said_to_be_equal():
     y, truth, predicted, _ = overconfident()
     found = recommend(given_evaluation(y, {"none": predicted, "platt": truth, "ppa": predicted}))
-    assert any(says(reason, "PPA", "same", "uncalibrated model") for reason in found.reasons)
+    assert_any_says(found.reasons, "PPA", "same", "uncalibrated model")
 
 
 # --- whether to calibrate follows the verdict
