@@ -44,11 +44,9 @@ def test_score_vector_is_float64(values):
 
 def test_probabilities_lie_in_the_unit_interval_ends_included():
     assert checks.probability_vector([0, 1, 0.5]).tolist() == [0, 1, 0.5]
-    with pytest.raises(
-        InputError, match=r"p must lie in \[0, 1\], but 2 of 3 values do not \(the first is -0.1, at"
-    ):
+    with pytest.raises(InputError, match=r"p must .*\[0, 1\].*\b2 of 3 .*-0.1"):
         checks.probability_vector([0.5, -0.1, 1.5], "p")
-    with pytest.raises(InputError, match=r"shape \(n, 2\), but has shape \(3,\)"):
+    with pytest.raises(InputError, match=r"shape \(n, 2\).*\(3,\)"):
         checks.probability_pairs([0.1, 0.2, 0.3])
 
 
@@ -72,15 +70,13 @@ def test_labels_0_and_1_are_taken_whatever_their_type(labels):
     ],
 )
 def test_other_labels_are_refused_never_mapped(labels, first):
-    with pytest.raises(
-        InputError, match=f"y must hold the labels 0 and 1 only, but holds '{first}'. Map the two"
-    ):
+    with pytest.raises(InputError, match=f"y must .*0 and 1 .*'{first}'.*Map"):
         checks.binary_labels(labels)
 
 
 def test_lengths_are_named():
     checks.same_length(a=[1], b=[2], c=None)
-    with pytest.raises(InputError, match="Lengths differ: a has 1, b has 2"):
+    with pytest.raises(InputError, match="a has 1, b has 2"):
         checks.same_length(a=[1], b=[1, 2])
 
 
@@ -123,11 +119,11 @@ def test_settings_take_defaults_and_refuse_what_is_unknown():
         Parameter("fast", "Fast", "boolean", False),
     )
     assert checks.settings({"depth": None}, known, "Tree") == {"depth": None, "fast": False}
-    with pytest.raises(InputError, match="Tree has no setting 'dept'; its settings are depth, fast"):
+    with pytest.raises(InputError, match="Tree has no setting 'dept'.*depth, fast"):
         checks.settings({"dept": 3}, known, "Tree")
-    with pytest.raises(InputError, match="depth must be a whole number from 1 to 9, but is 10"):
+    with pytest.raises(InputError, match="depth must .*from 1 to 9, .*10"):
         checks.settings({"depth": 10}, known, "Tree")
-    with pytest.raises(InputError, match="fast must be one of False, True"):
+    with pytest.raises(InputError, match="fast must .*False, True"):
         checks.settings({"fast": 1}, known, "Tree")
 
 
@@ -157,7 +153,7 @@ def test_covariances_are_numbers_variances_or_matrices():
 
 def test_a_table_of_results_has_no_gaps():
     table = pd.DataFrame({"A": [0.1, 0.2], "B": [np.nan, np.inf]}, index=["iris", "spect"])
-    with pytest.raises(InputError, match="Missing: 1, .*for data set iris, method B"):
+    with pytest.raises(InputError, match="Missing: 1, .*iris, .*B"):
         checks.results_table(table, "table")
     assert checks.results_table(table.fillna(0.3), "table")[1, 1] == np.inf
     with pytest.raises(InputError, match="at least 2 methods"):

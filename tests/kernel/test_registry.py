@@ -8,6 +8,7 @@ import pytest
 
 from calib.kernel.checks import InputError
 from calib.kernel.registry import Registry, check_named
+from tests.saying import assert_says
 
 GROUP = "calib_tests.things"
 
@@ -83,7 +84,7 @@ def test_a_broken_package_is_named_and_left_out_and_the_others_stay(installed, p
     found = registry(thing("z"))
     assert list(found) == ["z", "e"]
     (problem,) = found.problems
-    assert problem.startswith(f"The plug-in 'p' of the package plug_d is not added to {GROUP}. ")
+    assert_says(problem, "'p'", "plug_d", "not", GROUP)
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(problem)
 
@@ -156,10 +157,10 @@ def test_a_definition_made_anew_takes_the_place_of_its_earlier_self():
 
 @pytest.mark.parametrize("key", ["", "Mine", "my-method", "1st", "a.b", "a:b", "a,b", None, 3])
 def test_keys_that_could_not_stand_in_a_link_are_refused(key):
-    with pytest.raises(InputError, match="key must be lower-case letters, digits and underscores"):
+    with pytest.raises(InputError, match="key must .*lower-case letters, digits"):
         registry().register(thing(key))
 
 
 def test_an_entry_needs_a_name_for_people():
-    with pytest.raises(InputError, match="label must be .*, but is ' '"):
+    with pytest.raises(InputError, match="label must .*' '"):
         registry().register(thing("mine", label=" "))

@@ -188,7 +188,5 @@ def test_progress_reaches_a_model_that_reports_it_and_brackets_one_that_does_not
 
 
 def test_more_neighbours_than_rows_are_refused_with_the_remedy():
-    with pytest.raises(
-        InputError, match="n_neighbors=15 needs at least 15 training rows, but there are 10.*fewer"
-    ):
+    with pytest.raises(InputError, match=r"n_neighbors=15 .*\b15 .*rows.*\b10\b.*fewer"):
         MODELS["nearest_neighbours"].build({}, 0).fit(X[:10], Y[:10])

@@ -81,7 +81,7 @@ def test_feature_names_come_from_the_data_or_the_caller():
     named = ProbabilityTree(max_depth=2, random_state=0).fit(frame, Y[:200])
     assert all(re.search("age|dose|size|stage", rule) for rule in leaf_table(named)["rule"])
     assert tree_nodes(TREE, feature_names=list("abcd"))[1].condition[0] == "abcd"[TREE.tree_.feature[0]]
-    with pytest.raises(InputError, match="feature_names must name 4 features, but has 2"):
+    with pytest.raises(InputError, match=r"feature_names must .*\b4 features.*\b2\b"):
         leaf_table(TREE, feature_names=["a", "b"])
 
 

@@ -53,7 +53,7 @@ def test_a_probability_outside_the_unit_interval_is_refused_later_on():
 
 
 def test_unknown_columns_and_missing_scores_are_refused_by_name():
-    with pytest.raises(InputError, match=r"score must name a column of the table \(p, margin\), but is 'q'"):
+    with pytest.raises(InputError, match=r"score must .*\(p, margin\).*'q'"):
         GivenScores("q").fit(TABLE, Y)
     with pytest.raises(InputError, match="score column 'p' must be finite"):
         GivenScores("p").fit(TABLE.assign(p=[0.1, np.nan, 0.2]), Y)
@@ -85,7 +85,7 @@ def test_columns_of_all_classes_are_probabilities_in_the_order_asked_for():
 def test_columns_of_all_classes_must_be_there_and_sum_to_one():
     with pytest.raises(InputError, match="no column 'd'"):
         GivenProbabilities(("a", "b", "d")).fit(WIDE, [0, 1, 2])
-    with pytest.raises(InputError, match="from 0 to 2, but holds 3"):
+    with pytest.raises(InputError, match=r"from 0 to 2.*\b3\b"):
         GivenProbabilities(("a", "b", "c")).fit(WIDE, [0, 1, 3])
-    with pytest.raises(InputError, match=r"must sum to 1, but 1 of 3 do not \(row 1 sums to 1\.5\)"):
+    with pytest.raises(InputError, match=r"sum to 1.*\b1 of 3 .*row 1 .*1\.5"):
         GivenProbabilities(("a", "b", "c")).fit(WIDE, [0, 1, 2]).predict_proba(WIDE.assign(c=[0.1, 0.5, 0]))

@@ -13,6 +13,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.models import MODELS, ModelEntry, register
 from calib.sources import load
+from tests.saying import assert_says
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def test_it_is_fitted_with_the_recipes_settings():
     recipe = Recipe(data="sample:breast_cancer", model="mine", params={"alpha": 2.0}, calibrators=("none",))
     assert Recipe.from_query(recipe.to_query()) == recipe
     assert list(evaluate(recipe, load(recipe)).predictions) == ["none"]
-    with pytest.raises(InputError, match="params.alpha must be a number from 0.1 to 9"):
+    with pytest.raises(InputError, match="params.alpha must .*from 0.1 to 9"):
         recipe.replace(params={"alpha": 0})
 
 
@@ -83,4 +84,4 @@ def test_one_that_fails_on_these_rows_alone_is_told_on_the_command_line_without_
     (tmp_path / "data.csv").write_text("x,target\n" + "1,a\n2,b\n" * 40, encoding="utf-8")
     assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) == 2
     said = capsys.readouterr().err
-    assert "fails on these data (TypeError: no such rows). Try other settings" in said
+    assert_says(said, "fails", "TypeError: no such rows", "Try other settings")

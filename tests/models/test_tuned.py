@@ -80,5 +80,5 @@ def test_progress_and_cancelling(search):
 def test_too_few_objects_for_the_folds_are_refused():
     y = np.zeros(150, dtype=int)
     y[:3] = 1
-    with pytest.raises(InputError, match="5 folds .* minority class has 3"):
+    with pytest.raises(InputError, match=r"\b5 folds .*minority class .*\b3\b"):
         TunedForest(1, 3).fit(X, y)
