@@ -5,6 +5,7 @@ from scipy.special import expit, logit
 
 from calib.calibrators import Beta
 from calib.kernel.likelihood import log_loss_sum
+from tests.saying import assert_says
 from tests.vectors import vector
 
 
@@ -98,7 +99,7 @@ def test_overlapping_data_are_not_bounded():
 def test_clipped_scores_are_counted():
     beta = Beta().fit([0, 0, 0.5, 0.5, 1, 1, 1], [0, 1, 0, 1, 1, 1, 0])
     assert beta.n_clipped_ == 5
-    assert "5 calibration scores of 0 or 1" in beta.notes_[0]
+    assert_says(beta.notes_[0], "5 calibration scores", "0 or 1")
     assert ((beta.predict([0, 1]) > 0) & (beta.predict([0, 1]) < 1)).all()
 
 

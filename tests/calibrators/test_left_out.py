@@ -52,7 +52,7 @@ def test_explanation_leaves_the_same_object_out():
     for e in explained:
         assert e.one.counts.sum() == e.zero.counts.sum() == 60
         assert e.one.ones.sum() == e.zero.ones.sum() + 1
-    with pytest.raises(InputError, match="removed must be a whole number from 0 to 59, but is 60"):
+    with pytest.raises(InputError, match="removed must .*from 0 to 59, .*60"):
         venn_abers.explain(1.0, 60)
 
 

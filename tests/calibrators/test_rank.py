@@ -41,7 +41,7 @@ def test_any_increasing_change_of_a_trees_scores_changes_nothing():
 
 def test_another_number_of_trees_is_refused():
     rank = Rank().fit(np.zeros((3, 2)), [0, 1, 1])
-    with pytest.raises(InputError, match="fitted on 2 trees, but the scores have 3 columns"):
+    with pytest.raises(InputError, match=r"\b2 trees.*\b3 columns"):
         rank.predict(np.zeros((1, 3)))
 
 

@@ -96,7 +96,7 @@ def test_one_from_outside_goes_through_the_whole_chain_and_says_that_it_cannot_b
     assert evaluation.predictions["wide"].p.tolist() == [0.5] * len(evaluation.y)
     for key in ("mine", "wide"):
         for ask in (check_exportable, calibrator_json):
-            with pytest.raises(InputError, match=f"{label_of(key)} cannot be saved to a file"):
+            with pytest.raises(InputError, match=f"{label_of(key)} cannot be saved"):
                 ask(evaluation, key)
     assert len(bundle({"one": evaluation})) > 10_000
     X = data.X.iloc[:, :2]

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 
 from calib.calibrators.platt import Platt
 from calib.calibrators.spline import PENALTIES, NaturalSpline, Spline
+from tests.saying import assert_says
 
 
 def drawn(n, seed=0):
@@ -53,9 +54,8 @@ def test_beyond_the_knots_it_goes_on_straight_and_never_downhill():
     slope = CubicSpline([-1, 0, 1], [-1, 1, 0], bc_type="natural")(-1, 1)
     assert found[x <= -1] == pytest.approx(-1 + slope * (x[x <= -1] + 1))
     assert found[x >= 1] == pytest.approx(np.zeros(5), abs=1e-12)  # it falls at 1
-    assert spline._notes() == (
-        f"the curve falls {turn_of(spline)}, where higher scores get lower probabilities.",
-    )
+    (note,) = spline._notes()
+    assert_says(note, "falls", turn_of(spline), "lower probabilities")
 
 
 def turn_of(spline):

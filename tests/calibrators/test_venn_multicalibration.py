@@ -14,6 +14,7 @@ from calib.kernel.records import Dataset
 from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
 from tests.calibrators.test_multicalibration import everything, joined, planted
+from tests.saying import assert_says
 
 
 def design(fitted, table):
@@ -135,9 +136,8 @@ def test_few_rows_and_clipped_ends_are_said():
     raw = fitted.raw_pairs(pd.DataFrame({"p": p, "kind": kind}))
     share = ((raw < 0) | (raw > 1)).any(axis=1).mean()
     assert share > 0.2
-    assert fitted.notes_ == (
-        f"for {100 * share:.0f} % of the calibration rows an end of the interval was beyond 0 or 1 and is clipped.",
-    )
+    (note,) = fitted.notes_
+    assert_says(note, f"{100 * share:.0f} %", "calibration rows", "beyond 0 or 1", "clipped")
 
 
 def test_a_file_brings_back_the_same_answers_whatever_the_columns():

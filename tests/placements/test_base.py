@@ -240,9 +240,7 @@ def test_margins_calibrate_where_a_method_takes_any_score(key):
     tests = placed.score(FEW)
     for name in ("none", "beta", "temperature", "ppa"):
         if answers(key, name):
-            with pytest.raises(
-                InputError, match="needs probabilities, but Margins gives margins.*Choose Platt"
-            ):
+            with pytest.raises(InputError, match="needs probabilities.*Margins .*Choose Platt"):
                 placed.calibrate(CALIBRATORS[name]())
     for name in ("platt", "isotonic", "venn", "venn_abers"):
         if answers(key, name):
@@ -309,7 +307,7 @@ def test_progress_rises_to_one_and_cancelling_stops(key):
 
 def test_rank_needs_the_trees_of_a_forest():
     placed = PLACEMENTS["split"]().fit(LogisticRegression(), X, Y, random_state=0)
-    with pytest.raises(InputError, match="scores of single trees, but LogisticRegression has no trees"):
+    with pytest.raises(InputError, match="single trees.*LogisticRegression .*no trees"):
         placed.calibrate(CALIBRATORS["rank"]())
 
 

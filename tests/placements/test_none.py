@@ -21,7 +21,5 @@ def test_the_models_own_probabilities_from_all_rows():
 
 def test_a_calibrator_is_refused_with_the_remedy():
     placed = PLACEMENTS["none"]().fit(LogisticRegression(), X, Y)
-    with pytest.raises(
-        InputError, match="Venn–Abers needs calibration scores.*'split', 'cv', 'oob' or 'train'"
-    ):
+    with pytest.raises(InputError, match="Venn–Abers .*'split', 'cv', 'oob' or 'train'"):
         placed.calibrate(VennAbers())

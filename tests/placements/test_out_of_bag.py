@@ -177,7 +177,7 @@ def test_an_estimator_without_bagging_is_refused_before_it_is_fitted():
 
 
 def test_one_tree_that_sees_everything_has_no_out_of_bag_objects():
-    with pytest.raises(InputError, match="No row is out of bag for any of the 1 trees"):
+    with pytest.raises(InputError, match=r"No row .*out of bag .*\b1 trees"):
         # A sample of 3000 draws from 6 rows holds all of them.
         PLACEMENTS["oob"]().fit(
             ProbabilityForest(1, max_samples=3000, random_state=0), X[:6], [0, 1, 0, 1, 0, 1]

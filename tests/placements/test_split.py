@@ -89,7 +89,7 @@ def test_too_few_of_a_class_for_two_parts_are_refused(ones):
     if ones == 2:
         PLACEMENTS["split"]().fit(LogisticRegression(), X[:40], y, calibration_size=0.5, random_state=0)
     else:
-        with pytest.raises(InputError, match="1 of them in the minority class.*'cv' or 'oob'"):
+        with pytest.raises(InputError, match=r"\b1 .*minority class.*'cv' or 'oob'"):
             PLACEMENTS["split"]().fit(LogisticRegression(), X[:40], y, random_state=0)
 
 

@@ -16,6 +16,7 @@ from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
+from tests.saying import assert_any_says
 
 N = 360
 RNG = np.random.default_rng(8)
@@ -54,7 +55,7 @@ REFUSED = {("time", "oob"), ("time", "oob_whole")} | {
 @pytest.mark.parametrize(("split", "placement", "evaluation"), list(cells()))
 def test_no_cluster_is_torn_and_time_runs_forward_in_every_placement(split, placement, evaluation):
     if split == "file" and evaluation == "folds":
-        with pytest.raises(InputError, match="evaluation: split='file' has only one test set"):
+        with pytest.raises(InputError, match="evaluation: split='file' .*one test set"):
             parts_of(split, placement, evaluation)
         return
     if (split, placement) in REFUSED:
@@ -114,10 +115,8 @@ def test_cross_calibration_in_time_says_how_many_rows_cannot_calibrate():
     (part,) = fit(SMALL.replace(split="time", placement="cv"), DATA).parts
     missing = len(part.train) - len(part.placed.index)
     assert 0 < missing < len(part.train) / 2
-    assert any(
-        note.startswith(f"{missing} of {len(part.train)} training rows are not calibration rows")
-        for note in evaluation.notes
-    )
+    missing_rows = f"{missing} of {len(part.train)} training rows", "not", "calibration rows"
+    assert_any_says(evaluation.notes, *missing_rows)
 
 
 def test_out_of_bag_by_clusters_no_tree_that_scores_a_row_saw_its_cluster():
@@ -172,9 +171,9 @@ def test_given_scores_calibrate_on_what_the_file_names_else_on_all_before():
 
 def test_a_training_part_of_one_class_is_refused_with_the_remedy():
     y = (TIME > 40).astype(int)
-    with pytest.raises(InputError, match="split='time', all training rows are of one class"):
+    with pytest.raises(InputError, match="split='time'.*training .*one class"):
         evaluate(SMALL.replace(split="time", test_size=0.6), Dataset("late", X, y, time=TIME))
-    with pytest.raises(InputError, match="split='time', all training rows are of one class"):
+    with pytest.raises(InputError, match="split='time'.*training .*one class"):
         evaluate(
             SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME)
         )
@@ -186,7 +185,7 @@ def test_splits_are_repeated_where_seeds_draw_them_and_refused_where_not():
     recipe = SMALL.replace(model="naive_bayes", params=(), split="cluster", calibrators=("none", "platt"))
     assert repeat_splits(recipe, DATA, ("brier",), repeats=3).splits == 3
     for split in ("time", "file"):
-        with pytest.raises(InputError, match=f"split='{split}' gives the same split for every seed"):
+        with pytest.raises(InputError, match=f"split='{split}' .*same split"):
             repeat_splits(recipe.replace(split=split), DATA, ("brier",), repeats=3)
 
 

@@ -84,7 +84,7 @@ def test_whole_weights_are_dealt_as_the_repeated_rows():
 
 def test_fewer_clusters_than_parts_are_refused():
     rows = RowInfo(np.array([0, 1] * 10), cluster=np.arange(20) % 3)
-    with pytest.raises(InputError, match="cluster: the rows belong to 3 clusters, but at least 5"):
+    with pytest.raises(InputError, match=r"cluster: .*\b3 clusters.*at least 5\b"):
         SPLIT.folds(rows, 5, 0)
     with pytest.raises(InputError, match="belong to 1 cluster,"):
         SPLIT.holdout(RowInfo(np.array([0, 1] * 10), cluster=np.zeros(20, dtype=int)), 0.3, 0)

@@ -81,7 +81,7 @@ def test_whole_weights_split_as_the_repeated_rows_do(values, share, random):
 
 
 def test_one_moment_is_refused_with_the_remedy():
-    with pytest.raises(InputError, match="time: the column has 1 distinct time, but .* 2.*split='random'"):
+    with pytest.raises(InputError, match=r"time: .*\b1 distinct .*\b2\b.*split='random'"):
         SPLITS["time"]().holdout(rows_of([3.0] * 8), 0.3, 0)
-    with pytest.raises(InputError, match="4 distinct times, but .* at least 6"):
+    with pytest.raises(InputError, match=r"\b4 distinct times.*at least 6\b"):
         SPLITS["time"]().folds(rows_of([0, 1, 2, 3] * 4), 5, 0)

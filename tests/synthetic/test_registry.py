@@ -45,7 +45,7 @@ def test_defaults_lie_within_their_ranges_and_the_rows_are_the_default_number(en
 def test_unknown_settings_and_values_out_of_range_are_refused_by_name(entry):
     with pytest.raises(InputError, match=f"{entry.label} has no setting 'clusterz'"):
         entry.make({"clusterz": 3}, random_state=0)
-    with pytest.raises(InputError, match="n must be a whole number from 20"):
+    with pytest.raises(InputError, match=r"n must .*from 20\b"):
         entry.make({"n": 3}, random_state=0)
 
 
