@@ -13,6 +13,7 @@ from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.recipe import Recipe
+from tests.saying import assert_says
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
@@ -60,10 +61,9 @@ print("plotly" in sys.modules, "calib.figures" in sys.modules)
 
 
 def test_a_recipe_checks_the_settings_of_the_learn_pages_and_loads_nothing_that_draws():
-    assert run_alone(f"from calib import Recipe{CHECKED}").splitlines() == [
-        "theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7.",
-        "False False",
-    ]
+    refusal, drawing = run_alone(f"from calib import Recipe{CHECKED}").splitlines()
+    assert_says(refusal, "theorem.objects", "5, 10, 20, 50, 100, 200", 7)
+    assert drawing == "False False"
 
 
 @ALL

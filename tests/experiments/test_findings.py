@@ -6,6 +6,7 @@ import pytest
 from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.repeated_draws import by_level
 from calib.figures import FIGURES
+from tests.saying import assert_says
 
 
 def record(key, settings=None, **view):
@@ -41,7 +42,7 @@ def test_log_loss_counts_the_finite_runs():
     found = EXPERIMENTS["log_loss"].simulate(random_state=0, draws=20, tests=50)
     drawn = FIGURES["log_loss"].prepare(found, run=3)
     finite = np.isfinite(found.log_loss("dir")).all(axis=1).mean()
-    assert f"finite in {100 * finite:.0f} % of 20 runs" in drawn.title
+    assert_says(drawn.title, "finite", f"{100 * finite:.0f} %", "20 runs")
     assert drawn.finite["dir"][-1] == finite
     assert drawn.traces["full"][-1] == pytest.approx(found.log_loss("full")[2].mean(), abs=1e-12)
 
@@ -49,12 +50,12 @@ def test_log_loss_counts_the_finite_runs():
 def test_constant_is_no_answer_where_there_is_nothing_to_know():
     drawn = record("constant", {"gap": 0.0})
     assert drawn.answer is None
-    assert "and here the constant predictor is no worse: its Brier score is 0.25, " in drawn.title
+    assert_says(drawn.title, "constant predictor", "no worse", "Brier score", "0.25")
 
 
 def test_order_prints_unshortened_fractions():
     drawn = record("order", {"objects": 6, "ones": 3})
-    assert "after a 0 it predicts 3/6, and class 1 follows in 10 of 20 orderings" in drawn.title
+    assert_says(drawn.title, "after a 0", "3/6", "10 of 20 orderings")
     assert drawn.answer == 1
 
 

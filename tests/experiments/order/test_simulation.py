@@ -36,5 +36,5 @@ def test_counts_and_probabilities_are_those_of_all_orderings(objects, ones):
 
 
 def test_more_ones_than_training_labels_are_refused_by_name():
-    with pytest.raises(InputError, match="number of training labels .4., but is 5"):
+    with pytest.raises(InputError, match=r"training labels .*\b4\b.*\b5\b"):
         simulate(objects=4, ones=5)

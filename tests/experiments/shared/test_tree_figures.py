@@ -6,6 +6,7 @@ import pytest
 from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures import FIGURES
+from tests.saying import assert_says
 
 TRUTH = np.tile([0.25, 0.5], 50)
 
@@ -27,19 +28,14 @@ def test_the_depth_that_is_closest_is_named(distances, answer):
     names = ["Depth 2", "Depth 4", "Depth 8", "No limit"]
     record = FIGURES["tree_depth"].prepare(side_by_side(names, (*distances, 0.023), model="tree"))
     assert record.answer == answer
-    assert record.title.startswith(
-        f"One tree is closest to the truth at depth {2**answer}: TCE 0.010, against "
-    )
-    assert record.title.endswith(" and 0.023 without a limit")
+    assert_says(record.title, "closest", f"depth {2**answer}", "TCE 0.010", "0.023 without a limit")
 
 
 def test_the_readers_own_depth_may_be_the_closest_and_is_no_answer():
     record = FIGURES["tree_depth"].prepare(
         side_by_side(["Depth 2", "Depth 4", "Depth 8", "Depth 5"], (0.04, 0.01, 0.02, 0.0025), model="forest")
     )
-    assert record.title.startswith(
-        "Of depths 2, 4 and 8, the forest is closest to the truth at depth 4: TCE 0.010, against 0.040 at depth 2"
-    )
+    assert_says(record.title, "Of depths 2, 4 and 8", "forest", "depth 4", "TCE 0.010", "0.040 at depth 2")
     assert "and 0.0025 at depth 5" in record.title, "which nobody was asked about"
     assert record.answer == 2
 
@@ -103,10 +99,8 @@ def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
     forest = {name: values[::-1] / 10 for name, values in tree.items()}
     found = SettingCurve((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
     record = FIGURES["tree_depth_curve"].prepare(found)
-    assert record.title == (
-        "CL + GL is lowest at depth 4 (1.0, fully grown 2.0) for one tree, and at depth 4 (0.10, fully grown 0.30) "
-        "for the forest"
-    )
+    one = "one tree", "depth 4", "0.10", "fully grown 0.30", "forest"
+    assert_says(record.title, "CL + GL", "lowest", "depth 4", "1.0", "fully grown 2.0", *one)
     figure = FIGURES["tree_depth_curve"].draw(record)
     rings = [trace for trace in figure.data if trace.name == "least"]
     assert [(ring.x[0], ring.y[0]) for ring in rings] == [(1, 1.0), (1, pytest.approx(0.1))]

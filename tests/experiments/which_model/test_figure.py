@@ -6,6 +6,7 @@ import pytest
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.experiments.which_model.simulation import Models
 from calib.figures import FIGURES
+from tests.saying import assert_says
 
 NAMES = ("Forest", "SVM with Platt", "Logistic regression", "Naive Bayes")
 TRUTH = np.tile([0.25, 0.5], 50)
@@ -25,9 +26,7 @@ def test_the_answer_is_the_closest_below(below, answer):
     found = Models({"Equal covariances": row(0.02, 0.01, 0.001), "Unequal covariances": row(*below)})
     record = FIGURES["which_model"].prepare(found)
     assert record.answer == answer
-    assert record.title.startswith(
-        "Equal covariances: logistic regression comes closest (TCE 0.0010). Unequal "
-    )
+    assert_says(record.title, "Equal covariances", "logistic regression", "closest", "TCE 0.0010", "Unequal")
     assert record.columns == 3
     assert [part.shown[0].name for part in FIGURES["which_model"].panels(record)][::3] == [
         "Forest, equal covariances",
