@@ -42,6 +42,7 @@ from calib.kernel.checks import InputError
 from calib.placements.adjusted import Adjusted
 from calib.placements.cross_validation import CrossFit
 from calib.sources import load
+from tests.saying import assert_says
 from tests.test_joint_recipe import DATA as JOINT_DATA
 from tests.test_joint_recipe import RECIPE as JOINT_RECIPE
 
@@ -107,7 +108,7 @@ def test_rank_comes_back_with_the_scores_of_every_tree():
     assert (saved.input, saved.columns) == ("tree_scores", 4)
     new = rng.integers(0, 9, (50, 4)) / 8
     np.testing.assert_array_equal(saved.predict(new).p, fitted.predict(new))
-    with pytest.raises(InputError, match=r"4 scores per row, one from each tree, but the table has 3"):
+    with pytest.raises(InputError, match=r"\b4 scores .*tree.*\b3\b"):
         saved.predict(new[:, :3])
 
 
@@ -213,8 +214,7 @@ def test_scores_outside_those_of_the_fit_are_counted_and_what_becomes_of_them_is
         assert said == ()
         return
     assert len(said) == 1
-    assert said[0].startswith("2 of 5 scores lie outside the range of calibration scores (0.2 to 0.8).")
-    assert said[0].endswith(f"Their probabilities are {words}.")
+    assert_says(said[0], "2 of 5 scores", "outside", "0.2 to 0.8", words)
     kept = read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores[1:4]}), ["s"])
     assert kept.notes == ()
     value["calibration"] = {}
@@ -279,9 +279,9 @@ def test_a_misspelt_field_is_refused_and_never_as_if_it_were_not_there(calibrato
 def test_what_a_file_holds_beside_its_fields_is_refused_and_what_made_it_is_free():
     value = json.loads(write_calibrator(Platt().fit([0.2, 0.8], [0, 1]), made={"by": "me"}))
     assert read_calibrator(json.dumps(value)).made == {"by": "me"}
-    with pytest.raises(InputError, match="The calibrator file: base_rat is not a known field. .*base_rate"):
+    with pytest.raises(InputError, match=r"base_rat\b.*not .*known .*base_rate"):
         read_calibrator(json.dumps(value | {"base_rat": None}))
-    with pytest.raises(InputError, match="The calibrator file: 'version' is given twice"):
+    with pytest.raises(InputError, match="'version' is given twice"):
         read_calibrator(json.dumps(value)[:-1] + ', "version": 1}')
     with pytest.raises(InputError, match="calibration must be one of 'rows'"):
         write_calibrator(Platt().fit([0.2, 0.8], [0, 1]), calibration={"row": 2})

@@ -15,6 +15,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.study import PAPERS, as_rows, check_rows, summarise
 from calib.study.tables import StudyTable, tables
+from tests.saying import assert_says
 
 PAPER = "rf_calibration_2025"
 ODD = ["50%_a&b{c}", "[0, 1]*--`=|x", "<script>alert(1)</script>", r"back\slash~^#$"]
@@ -153,7 +154,7 @@ def test_csv_is_safe_in_a_spreadsheet(odd):
 def test_where_setups_cannot_be_compared_the_page_says_why():
     summary = summarise(as_rows("forests_calibrated"), "brier", setups=["RF_d"])
     assert drawings(summary) == []
-    assert "Ranks and tests need at least 2 setups." in study_html(summary).decode()
+    assert_says(study_html(summary).decode(), "Ranks and tests", "at least 2 setups")
 
 
 def test_a_table_without_marks_is_as_it_reads():

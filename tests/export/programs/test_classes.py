@@ -55,5 +55,5 @@ def test_a_row_of_zeros_is_shared_by_all():
 
 @pytest.mark.parametrize("write", [write_sql, write_onnx, write_python, write_javascript])
 def test_pairwise_calibrators_are_refused_by_name(write):
-    with pytest.raises(InputError, match="Pairwise Venn–Abers cannot be written as SQL, ONNX or a program"):
+    with pytest.raises(InputError, match="Pairwise Venn–Abers cannot .*SQL, ONNX"):
         write(Pairwise().fit(P, Y))
