@@ -8,6 +8,7 @@ import pytest
 from calib.kernel.checks import InputError
 from calib.lessons import read
 from calib.lessons.question import EXACT, question
+from tests.saying import assert_says
 
 ASKED = {"text": "Where?", "answers": ["A", "B", "C"], "right": 2, "why": ["a.", "b.", "c."]}
 STEP = """
@@ -85,10 +86,8 @@ def test_a_curve_is_compared_with_the_truth_by_its_mean_absolute_distance_over_t
     )
     guess = [(0.1, 0.1), (0.3, 0.3), (0.7, 0.7)]
     assert asked.distance(guess) == pytest.approx((30 * 0.1 + 10 * 0.1) / 40)
-    assert asked.how_far(guess) == "On average your curve is 0.10 off."
-    assert (
-        asked.how_far([(0, 0), (1, 0)]) == "On average your curve is 0.25 too low; up to 0.20 is near enough."
-    )
+    assert_says(asked.how_far(guess), "curve", "0.10 off")
+    assert_says(asked.how_far([(0, 0), (1, 0)]), "curve", "0.25 too low", "up to 0.20", "near enough")
     assert asked.is_right(2, guess)
     assert not asked.is_right(2, [(0, 0.9), (0.3, 0.3), (1, 0)])
     assert not asked.is_right(1, guess)
@@ -105,13 +104,13 @@ def test_between_guess_and_truth_lies_what_numpy_interpolates():
 
 def test_a_mark_says_by_how_much_it_is_off_in_points_or_days():
     share = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8], "truth": 0.265}, "question")
-    assert share.how_far(0.7) == "You guessed 70 %, which is 44 percentage points too high."
-    assert share.how_far(0.0) == "You guessed 0 %, which is 26 percentage points too low."
+    assert_says(share.how_far(0.7), "70 %", "44 percentage points too high")
+    assert_says(share.how_far(0.0), "0 %", "26 percentage points too low")
     assert share.how_far(0.26) == EXACT
     days = question(
         ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)], "truth": date(2023, 8, 2)}, "q"
     )
-    assert days.how_far(days.truth - 86_400_000) == "You guessed 1 August 2023, which is 1 day too early."
+    assert_says(days.how_far(days.truth - 86_400_000), "1 August 2023", "1 day too early")
     for part in (-0.4, 0.0, 0.4):  # of a day: the nearest day counts in both, the date and the distance
         near = days.truth + part * 86_400_000
         assert days.how_far(near) == EXACT
