@@ -219,7 +219,7 @@ def test_a_fitted_pipeline_is_calibrated_on_all_rows_and_not_refitted():
 def test_margins_of_a_support_vector_machine():
     model = CalibratedClassifier(SVC(), random_state=0).fit(X, Y)
     assert np.mean(model.predict(X) == Y) > 0.7
-    with pytest.raises(InputError, match="Beta calibration needs probabilities, but SVC gives margins"):
+    with pytest.raises(InputError, match="Beta calibration needs probabilities.*SVC .*margins"):
         CalibratedClassifier(SVC(), "beta").fit(X, Y)
 
 
@@ -256,5 +256,5 @@ def test_unfitted_use_and_intervals_that_do_not_exist():
     for method in ("predict", "predict_proba", "predict_interval", "oob_reference"):
         with pytest.raises(NotFittedError):
             getattr(CalibratedClassifier(FOREST), method)(NEW)
-    with pytest.raises(InputError, match="'platt' gives one probability and no interval"):
+    with pytest.raises(InputError, match="'platt' .*no interval"):
         CalibratedClassifier(FOREST, "platt").fit(X, Y).predict_interval(NEW)

@@ -10,6 +10,7 @@ from calib.__main__ import main
 from calib.analysis.audit import audit
 from calib.analysis.grouping import grouping_loss
 from calib.kernel.wording import number
+from tests.saying import assert_says
 
 
 def table(shift, n=2000):
@@ -38,7 +39,7 @@ def test_it_prints_the_segments_of_the_audit_and_names_the_group(files, tmp_path
     assert "region = west: " in said.err
     assert "adjusted p = 0.005" in said.err
     gain = grouping_loss(frame["target"], frame["p"], frame[["region", "age"]])
-    assert f"could lower the Brier score by at least {number(gain.lower)} " in said.err
+    assert_says(said.err, "lower the Brier score", "at least", number(gain.lower))
     written = pd.read_csv(tmp_path / "out.csv")
     known = audit(
         frame["target"], frame["p"], frame[["region", "age"]], resamples=199, random_state=0
@@ -49,7 +50,7 @@ def test_it_prints_the_segments_of_the_audit_and_names_the_group(files, tmp_path
 
 def test_right_probabilities_are_said_to_be_right_and_the_status_is_0(files, capsys):
     assert main(["audit", *files(table(0.0)), "--resamples", "199", "--depth", "1"]) == 0
-    assert "No segment deviates by more than chance" in capsys.readouterr().err
+    assert_says(capsys.readouterr().err, "No segment", "more than chance")
 
 
 def test_columns_can_be_chosen(files, capsys):

@@ -12,6 +12,7 @@ import pytest
 from calib import Recipe, check, evaluate
 from calib.__main__ import _on_file, main
 from calib.data import counting, read
+from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
 
@@ -55,7 +56,7 @@ def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
     counted = evaluate(recipe, data).on_every_row()
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     assert counted.verdict.finding == single.verdict.finding
-    assert "its 4,000 rows counted by score and label" in said
+    assert_says(said, "4,000 rows counted", "score and label")
     assert "On these 4,000 test rows in" in said
 
 
@@ -73,7 +74,7 @@ def test_the_minority_class_is_that_of_the_rows_and_not_of_the_lines(tmp_path, c
     few = pd.DataFrame({"label": "good", "p": np.round(RNG.random(900), 3)})
     many = pd.DataFrame({"label": "late", "p": np.full(3_000, 0.25)})
     assert run(tmp_path, pd.concat([few, many]), score="p") == 0
-    assert "Positive class: 'good', the minority class (900 rows)" in capsys.readouterr().err
+    assert_says(capsys.readouterr().err, "Positive class", "'good'", "minority class", "900 rows")
 
 
 @pytest.mark.usefixtures("small_memory")
@@ -81,7 +82,7 @@ def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_
     report = tmp_path / "report.html"
     assert run(tmp_path, rows, "--html", str(report), "--csv", str(tmp_path / "out.csv"), score="p") == 0
     text = report.read_text(encoding="utf-8")
-    assert "its 4,000 rows counted by score and label" in html.unescape(text)
+    assert_says(html.unescape(text), "4,000 rows counted", "score and label")
     own = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     described = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1]))
     assert described["score"] == "p"
@@ -114,7 +115,7 @@ def test_a_single_score_is_found_and_a_named_class_kept(tmp_path, rows, capsys):
     rows = rows.drop(columns="site").rename(columns={"p": "p_0"})
     assert run(tmp_path, rows, "--format", "csv") == 0
     found, said = printed(capsys)
-    assert "Positive class: '0', because it is named in 'p_0'" in said
+    assert_says(said, "Positive class", "'0'", "named in 'p_0'")
     assert found.loc["auc", "none"] < 0.5  # because these are scores of class 1
 
 
@@ -148,7 +149,7 @@ def test_features_are_learned_from_in_part_and_evaluated_on_all_other_rows(tmp_p
 def test_without_an_option_half_of_so_few_rows_are_learned_from(tmp_path, features, capsys):
     given = {"content": "features", "model": "naive_bayes", "placement": "cv"}
     assert run(tmp_path, features, **given) == 2
-    assert "placement is 'cv', but the model learns from a sample" in capsys.readouterr().err
+    assert_says(capsys.readouterr().err, "placement", "'cv'", "sample")
     assert run(tmp_path, features, **(given | {"placement": "split"})) == 0
     assert "learns from 2,000 of 4,000 rows" in capsys.readouterr().err
 
@@ -189,7 +190,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused_without_a_result(tmp_pa
     monkeypatch.setattr("calib.__main__.read_table", changing)
     assert main(command) != 0
     said = capsys.readouterr()
-    assert "p.csv changed while it was read. Read it again." in said.err
+    assert_says(said.err, "p.csv changed", "Read it again")
     assert not said.out
     monkeypatch.undo()
     assert main(command) == 0

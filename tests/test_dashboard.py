@@ -13,6 +13,7 @@ from calib.__main__ import main
 from calib.data import TableFile, counting, read
 from calib.kernel.checks import InputError
 from calib.sources import digest, load
+from tests.saying import assert_says
 
 RNG = np.random.default_rng(1)
 X = pd.DataFrame(RNG.normal(size=(300, 2)), columns=["age", "income"])
@@ -148,7 +149,7 @@ def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, 
     )
     assert main(["explore", str(tmp_path / "scores.csv")]) == 2
     ((name, content, said),) = calls
-    assert "its 1,000 rows counted by score and label" in capsys.readouterr().out
+    assert_says(capsys.readouterr().out, "1,000 rows counted", "score and label")
     table.assign(age=np.arange(1_000) % 50).to_csv(tmp_path / "people.csv", index=False)
     assert main(["explore", str(tmp_path / "people.csv")]) == 2
     assert "not only a label and scores" in capsys.readouterr().err

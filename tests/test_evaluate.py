@@ -24,6 +24,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import GaussianPair
 from tests.analysis.given import given_evaluation
+from tests.saying import assert_says
 
 # Imported by name, since ``calib.evaluate`` as an attribute of ``calib`` is the function
 chain, fitting, record = (
@@ -369,8 +370,8 @@ def test_the_notes_say_what_platt_was_fitted_on(data):
         ({"evaluation": "folds", "folds": 3}, "Platt scaling: fitted on the log-odds of the scores."),
     ):
         assert words in evaluate(SMALL.replace(**changes), data).notes
-    votes = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
-    assert votes == ["Platt scaling: scores are clipped to [0.025, 0.975], so that log-odds stay finite."]
+    (votes,) = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
+    assert_says(votes, "clipped to [0.025, 0.975]")
 
 
 # Scores outside those that calibrated
@@ -387,7 +388,7 @@ def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evalua
         outside += sum(not seen[0] <= score <= seen[-1] for score in part.tests.scores)
         total += len(part.test)
     (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
-    assert note.startswith(f"{outside} of {total:,} test scores lie outside the range of calibration scores")
+    assert_says(note, f"{outside} of {total:,} test scores", "outside", "calibration scores")
     assert "extrapolated (Platt scaling and beta calibration)" in note
     assert "clamped (isotonic regression and Venn–Abers)" in note
     uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)

@@ -22,6 +22,7 @@ from calib.sources import (
     with_test_file,
 )
 from calib.synthetic import SYNTHETIC
+from tests.saying import assert_any_says
 
 sources = importlib.import_module("calib.sources")
 
@@ -90,12 +91,12 @@ def test_a_colon_in_a_key_belongs_to_the_key():
 
 
 def test_an_upload_that_is_not_at_hand_is_asked_for_by_its_digest():
-    with pytest.raises(DataError, match=f"Upload the file with the digest {KEY} to continue"):
+    with pytest.raises(DataError, match=f"Upload .*digest {KEY}"):
         load(upload(target="bought"), {"another": TABLE})
 
 
 def test_an_upload_needs_its_label_named():
-    with pytest.raises(DataError, match="You have not chosen the label column"):
+    with pytest.raises(DataError, match="not chosen the label column"):
         load(upload(), {KEY: TABLE})
 
 
@@ -139,7 +140,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 
 def test_a_synthetic_set_has_no_table_to_read():
-    with pytest.raises(DataError, match="simulated and does not come from a table"):
+    with pytest.raises(DataError, match="simulated .*not .*table"):
         load_table(Recipe(data="synthetic:gaussian"), {})
 
 
@@ -192,7 +193,7 @@ def test_remarks_on_how_a_file_was_read_stand_among_the_notes():
     key = digest(content)
     notes = load(Recipe(data=f"upload:{key}", target="target"), {key: read_table(content, "t.csv")}).notes
     assert "Columns are separated by semicolons." in notes
-    assert "Column 'a': commas were read as decimal commas." in notes
+    assert_any_says(notes, "'a'", "decimal commas")
 
 
 def test_chosen_scores_are_the_scores():
@@ -213,9 +214,7 @@ def test_columns_left_out_are_no_scores_either():
 
 
 def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
-    with pytest.raises(
-        DataError, match="data_params.header is an option for reading a file, but data is sample:digits"
-    ):
+    with pytest.raises(DataError, match="data_params.header .*reading a file.*sample:digits"):
         load(Recipe(data="sample:digits", data_params={"header": 3}))
 
 
@@ -224,7 +223,7 @@ def test_labels_merged_into_one_class_are_one_class_in_every_file():
     recipe = Recipe(data="upload:00", target="y", data_params={"join_labels": ["c", "d"]})
     made = load(recipe, {"00": first})
     assert made.names == ("a", "b", "other")
-    assert "Labels 'c' and 'd' count as 'other': 12 rows." in made.notes
+    assert_any_says(made.notes, "'c' and 'd'", "'other'", "12 rows")
     second = pd.DataFrame({"y": list("aabbce"), "x": np.arange(6)})
     both = recipe.replace(
         **with_test_file("upload:11"), data_params={"join_labels": ["c", "d", "e"]}
@@ -266,7 +265,7 @@ def test_predictions_of_all_classes_are_evaluated_as_the_arrays_that_they_are():
         (p,) = expected.predictions.values()
         np.testing.assert_allclose(found.predictions["none"].p, p.p, atol=1e-12)
         np.testing.assert_array_equal(found.y, expected.y)
-    with pytest.raises(InputError, match="score must name one of the columns net, forest, but is 'net_fox'"):
+    with pytest.raises(InputError, match="score must .*net, forest, .*'net_fox'"):
         evaluate(recipe.replace(score="net_fox"), load(recipe, {"00": frame}))
     one = recipe.replace(positive="dog", score="forest_dog")
     found = evaluate(one, load(one, {"00": frame}))
@@ -276,7 +275,7 @@ def test_predictions_of_all_classes_are_evaluated_as_the_arrays_that_they_are():
 def test_probabilities_that_do_not_sum_to_one_are_divided_as_the_recipe_says():
     frame = pd.DataFrame({"y": list("abc") * 8, "p_a": 2.0, "p_b": 1.0, "p_c": 1.0})
     recipe = Recipe(data="upload:00", content="predictions", target="y")
-    with pytest.raises(DataError, match="do not sum to 1 in 24 of 24 rows"):
+    with pytest.raises(DataError, match=r"not sum to 1 .*\b24 of 24 rows"):
         load(recipe, {"00": frame})
     (error,) = [p for p in data_problems(recipe, {"00": frame}) if p.severity == "error"]
     assert [action for _, action in error.fixes] == ["Divide each row by its sum", "These are logits"]
