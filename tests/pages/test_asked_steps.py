@@ -16,6 +16,7 @@ from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.placed_guess import DASHES, LABEL, LINE, PALE, RING
 from tests.pages.app import faults, keys, page, settled, verdicts
+from tests.saying import assert_says
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
 CHOICE = Question(**TEXTS, told="That is all.")
@@ -140,7 +141,7 @@ def test_a_mark_with_a_known_place_is_told_its_distance_and_no_range_that_its_re
     at = opened(step)
     at.session_state["guesses"] = {step.place: lessons.Guess(1, 0.5)}
     said = verdicts(settled(at.run()))[0]
-    assert "50\u00a0%, which is 40 percentage points too low. f. m." in said
+    assert_says(said, "50 %", "40 percentage points too low", "f. m.")
     assert "Many" not in said
 
 

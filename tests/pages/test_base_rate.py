@@ -15,6 +15,7 @@ from calib.kernel.wording import brief
 from calib.sources import load
 from tests.evaluated import of_address
 from tests.pages.app import bring, go, headline, page, settled
+from tests.saying import assert_any_says, assert_says
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
 
@@ -67,7 +68,7 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
 
 def test_axes_are_in_log_odds_by_themselves_if_half_of_the_predictions_are_small_with_one_click_back():
     at = page(**QUICK)
-    assert any("Log-odds axes: half of the predictions are at most" in text for text in captions(at))
+    assert_any_says(captions(at), "Log-odds axes", "half of the predictions")
     assert "reliability.axes" not in at.query_params
     settled(at.button(key="whole_axes").click().run())
     assert at.session_state["recipe"].setting("reliability.axes") == "probability"
@@ -87,4 +88,5 @@ def test_a_rate_that_the_test_rows_cannot_stand_for_is_refused_in_words(stem):
     at.selectbox(key="split").set_value("time").run()
     settled(at.number_input(key="base_rate").set_value(10).run())
     assert not at.exception
-    assert ["all test rows are of one class" in error.value for error in at.error] == [True]
+    (error,) = at.error
+    assert_says(error.value, "all test rows", "one class")

@@ -26,6 +26,7 @@ from pages.ui import evaluations, jobs
 from pages.ui.explore import compare
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, headline, jobs_of, messages, page, settled, table, titles
+from tests.saying import assert_any_says, assert_says
 from tests.waiting import LIMIT, until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -88,9 +89,7 @@ def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time_together(monk
     }
     at = settled(at.run())
     assert sorted(asked) == ["decision_tree", "logistic_regression", "naive_bayes"]
-    assert any(
-        "2 model fits of 1,138 rows in total take about 14 seconds" in text.value for text in at.markdown
-    )
+    assert_any_says([text.value for text in at.markdown], "2 model fits", "1,138 rows", "14 seconds")
     assert not jobs_of(at, "compared")
     at = settled(at.button(key="start_compared").click().run())
     assert faults(at) == []
@@ -104,20 +103,15 @@ def test_one_refit_per_row_waits_for_a_click_beside_its_price(monkeypatch):
     full = Recipe(**QUICK, placement="full", test_size=0.1)
     monkeypatch.setattr(evaluations, "expected_cost", lambda found, placement: (115, 50.0))
     at = page("explore_compare", **full.to_query())
-    assert any("115 model fits take about 50 seconds" in text.value for text in at.markdown)
+    assert_any_says([text.value for text in at.markdown], "115 model fits", "50 seconds")
     assert not jobs_of(at, "compared")
     monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, *_, short: 7.0)
     at.session_state["kept_recipes"] = {"tree": Recipe(**QUICK).replace(model="decision_tree")}
     at = settled(at.run())
     (said,) = [text.value for text in at.markdown if "model fits" in text.value]
-    for words in (
-        "Decision tree",
-        "Full",
-        "Fitting 569 rows takes about 7 seconds",
-        "115 model fits take about",
-    ):
-        assert words in said
+    assert_says(said, "Decision tree", "569 rows", "7 seconds")
+    assert_says(said, "Full", "115 model fits", "50 seconds")
     assert not jobs_of(at, "compared")
     at = settled(at.button(key="start_compared").click().run())
     assert faults(at) == []

@@ -13,6 +13,7 @@ from calib.kernel.wording import brief, change
 from calib.sources import load
 from tests.evaluated import evaluated, of_address
 from tests.pages.app import COLOURS, faults, go, headline, keys, messages, page, press, titles
+from tests.saying import assert_any_says
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
@@ -94,9 +95,7 @@ def test_without_intervals_it_says_which_method_would_tell():
     assert any("Venn–Abers" in text and "sidebar" in text for text in messages(at))
     assert tables(at, "lower end") == []
     weighed = QUICK | {"data": "sample:breast_cancer", "weight": "mean_radius", "calibrators": "none,platt"}
-    assert any(
-        "need weights that are counts of rows" in text for text in messages(page("explore_decide", **weighed))
-    )
+    assert_any_says(messages(page("explore_decide", **weighed)), "weights", "counts of rows")
 
 
 def test_two_methods_with_intervals_can_be_chosen_between():

@@ -20,6 +20,7 @@ from calib.metrics import brier_score
 from calib.sources import load
 from tests.evaluated import evaluated
 from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messages, page, settled, titles
+from tests.saying import assert_any_says
 from tests.waiting import LIMIT, until
 
 STEM = "explore_trees"
@@ -139,7 +140,7 @@ def test_a_row_is_led_through_the_tree(points):
     assert way["condition"].tolist() == [tree.nodes[i].condition or "every row" for i in tree.path_of(row)]
     assert FIGURES["tree"].prepare(tree, row=row).title in titles(at)
     at.number_input(key="trees.row").set_value(100_000).run()
-    assert any("Row 100000 is not among the 120 rows" in text for text in messages(at))
+    assert_any_says(messages(at), "Row 100000", "not", "120 rows")
     assert FIGURES["tree"].prepare(tree).title in titles(at)
 
 

@@ -14,6 +14,7 @@ from calib.metrics import interval_summary
 from tests.evaluated import evaluated
 from tests.intervals import joined
 from tests.pages.app import COLOURS, bring, faults, go, headline, messages, page, settled, titles
+from tests.saying import assert_any_says
 
 STEM = "explore_venn_abers"
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -168,11 +169,8 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     at.number_input(key="venn_abers.row").set_value(row).run()
     assert at.query_params["venn_abers.row"] == str(row)
     predictions = evaluation.predictions["venn_abers"]
-    assert any(
-        title.startswith(f"Row {row} (")
-        and f"p0 = {brief(predictions.p0[3])} and p1 = {brief(predictions.p1[3])}" in title
-        for title in titles(at)
-    )
+    ends = f"p0 = {brief(predictions.p0[3])}", f"p1 = {brief(predictions.p1[3])}"
+    assert_any_says(titles(at), f"Row {row} (", *ends)
     words = [text for text in sentences(at) if text.startswith(("With label", "Merged"))]
     assert len(words) == 3
     assert words[0].endswith(f"= {number(predictions.p0[3])}.")

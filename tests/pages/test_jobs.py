@@ -14,6 +14,7 @@ from calib.kernel.checks import InputError
 from pages.ui import server
 from pages.ui.scheduler import Owner, Scheduler, WorkItem
 from tests.pages.app import LIMIT, at_once, faults, jobs_of, messages, settled
+from tests.saying import assert_says
 from tests.waiting import until
 
 
@@ -126,9 +127,8 @@ def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
     items = [WorkItem(owner, lambda: hold.wait(60)) for owner in others]
     for item in items:
         scheduler.submit(item)
-    assert [bar.proto.text.split(" · ")[0] for bar in at.run().get("progress")] == [
-        r"Fitting the model\: waiting for a processor, 2nd in the queue"
-    ]
+    (bar,) = at.run().get("progress")
+    assert_says(bar.proto.text, "waiting for a processor", "2nd in the queue")
     hold.set()
     assert ready(at).text[0].value == "found ['a result']"
 

@@ -1,6 +1,7 @@
 """With three or more classes the page advises on all together, and offers the method that the advice begins with."""
 
 from calib.recipe import TOGETHER, Recipe
+from tests.saying import assert_says
 
 from .app import faults, page, settled
 
@@ -27,7 +28,7 @@ def test_methods_for_all_classes_are_compared_by_default_and_a_link_keeps_its_me
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == of_all
     (advice,) = (one.value for one in at.markdown if one.value.startswith("**Use "))
-    assert advice.startswith("**Use structured matrix scaling\\.** Brier score of all classes")
+    assert_says(advice, "structured matrix scaling", "Brier score of all classes")
     at = settled(at.selectbox(key="classes_together").set_value("3").run())
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == two

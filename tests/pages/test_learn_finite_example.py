@@ -7,6 +7,7 @@ from calib.experiments.finite.simulation import ForecastLine
 from calib.recipe import Recipe
 from pages.ui.learn.finite_example import clicked, edited
 from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles, verdicts
+from tests.saying import assert_says
 
 CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0, 5, 6, 9]}
 
@@ -24,11 +25,10 @@ def test_it_asks_and_one_split_is_the_answer():
     at = page("learn_finite_example")
     settled(at.button(key="guess_2").click().run())
     assert faults(at) == []
-    assert [title.split(":")[0] for title in titles(at)[:2]] == [
-        "2 leaves in 2 groups cost 0.38",
-        "One leaf costs 0.50, one split 0.38, pure leaves 0.75; the lowest loss is 0.36",
-    ]
-    assert "of 2,048 partitions are better than yours" in titles(at)[2]
+    own, costs, better = titles(at)[:3]
+    assert_says(own, "2 leaves in 2 groups", "0.38")
+    assert_says(costs, "One leaf", "0.50", "one split", "0.38", "pure leaves", "0.75", "lowest", "0.36")
+    assert_says(better, "of 2,048 partitions", "better than yours")
     assert verdicts(at)[0].startswith(":green-badge[")
 
 

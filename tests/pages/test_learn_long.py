@@ -10,6 +10,7 @@ from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
 from pages.ui.learn import long_runs
 from tests.pages.app import at_once, faults, messages, page, query, settings_in_address, settled, titles
+from tests.saying import assert_says
 from tests.sweep import sweep
 from tests.waiting import LIMIT
 
@@ -69,7 +70,7 @@ def test_the_last_picture_stays_dimmed_until_a_part_of_the_next_is_there(key, mo
         at.button(key=f"cancel_learn_{key}").click().run()
         assert (titles(at)[0], dimmed(at)) == (before, True)
         (said,) = messages(at)
-        assert said.startswith("Cancelled. The picture below, if any, belongs to the previous settings.")
+        assert_says(said, "Cancelled", "previous settings")
     finally:
         hold.set()
     kept = EXPERIMENTS[key].simulate(random_state=0)

@@ -6,6 +6,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from tests.pages.app import faults, page, query, settled, titles, verdicts
+from tests.saying import assert_says
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
 PANELS = {"tree_depth": 4, "tree_count": 4, "leaf_estimates": 6}
@@ -41,8 +42,8 @@ def test_it_asks_beside_the_depths_and_the_trade_off():
     settled(at.button(key="guess_2").click().run())
     assert faults(at) == []
     depths, curve = titles(at)
-    assert depths.startswith("The forest is closest to the truth at depth ")
-    assert curve.startswith("CL + GL is lowest at depth ")
+    assert_says(depths, "forest", "closest", "depth")
+    assert_says(curve, "CL + GL", "lowest", "depth")
     assert len(verdicts(at)) == 1
 
 
@@ -71,7 +72,7 @@ def test_views_leaf_estimates_fewer_trees_and_depths_of_the_curve_grow_nothing(n
     settled(at.select_slider(key="tree_depth.trees").set_value(5).run())
     settled(at.segmented_control(key="tree_depth.model").set_value("tree").run())
     assert faults(at) == []
-    assert titles(at)[0].startswith("One tree is about equally close to the truth at depth ")
+    assert_says(titles(at)[0], "One tree", "equally close", "depth")
 
 
 def test_fewer_trees_are_the_first_of_those_that_are_there(no_fits):

@@ -6,6 +6,7 @@ import pytest
 
 from calib import Recipe
 from tests.pages.app import bring, faults, messages, page, settled
+from tests.saying import assert_any_says, assert_says
 
 RNG = np.random.default_rng(4)
 ROWS = 120
@@ -115,7 +116,7 @@ def test_another_split_says_what_of_the_one_before_it_does_not_use():
 def test_a_role_that_takes_anothers_column_says_so():
     at = brought(time="day", split="time", data_params={"gap": 3.0})
     at.selectbox(key="cluster").set_value("day").run()
-    assert removed(at) == "Gap (3.0), Date or time (day) and Split (By time)."
+    assert_says(removed(at), "Gap (3.0)", "Date or time (day)", "Split (By time)")
     assert faults(at) == []
 
 
@@ -161,4 +162,4 @@ def test_a_link_with_what_has_no_effect_is_refused_by_name(query, words):
 
 def test_a_link_that_names_a_cluster_of_data_without_one_is_refused():
     at = page(data="synthetic:gaussian", model="naive_bayes", cluster="who")
-    assert any("cluster: the Recipe names the column 'who'" in text for text in messages(at))
+    assert_any_says(messages(at), "cluster:", "'who'")

@@ -18,6 +18,7 @@ from pages.ui import server_tables, uploads, waiting
 from pages.ui.given_file import GivenFile
 from pages.ui.state import TOKEN
 from tests.pages.app import ROOT, App, bring, faults, go, jobs_of, messages, page, settled
+from tests.saying import assert_any_says, assert_says
 from tests.waiting import LIMIT, until
 
 RNG = np.random.default_rng(0)
@@ -52,7 +53,7 @@ def test_without_a_folder_nothing_is_offered_and_a_link_says_why(monkeypatch):
     monkeypatch.delenv(server_tables.SETTING, raising=False)
     assert not [box for box in page("explore_data").selectbox if box.key == "placed_table"]
     at = page("explore_data", data="folder:people.csv")
-    assert any("This server has no folder of tables" in text for text in messages(at))
+    assert_any_says(messages(at), "no folder of tables")
 
 
 def test_a_table_is_chosen_and_its_link_opens_it_in_another_session(root):
@@ -84,7 +85,7 @@ def test_a_changed_table_is_said_and_shown_as_it_is(root):
     rows = (root / "people.csv").read_text(encoding="utf-8")
     (root / "people.csv").write_text(rows + "0.5,0.5,yes\n", encoding="utf-8")
     at = go(at, "explore_reliability")
-    assert any("people.csv has changed since these settings were made" in text for text in messages(at))
+    assert_any_says(messages(at), "people.csv has changed")
     after = at.session_state["recipe"]
     assert after.data == f"folder:people.csv@{digest((root / 'people.csv').read_bytes())}" != before.data
     assert after.replace(data=before.data) == before  # nothing else is lost
@@ -119,7 +120,7 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     assert not faults(at)
-    assert any("its 3,000 rows counted by score and label" in note.value for note in at.text)
+    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
     other = page("explore_reliability", **at.session_state["recipe"].to_query())
     assert not faults(other)
     (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
@@ -217,9 +218,7 @@ def test_changed_rows_of_a_database_are_said(warehouse):
     at = go(at, "explore_reliability")  # what was read stays, until it is asked for again
     assert at.session_state["recipe"].data == before.data
     link = page("explore_reliability", **before.to_query())
-    assert any(
-        "warehouse/scores has changed since these settings were made" in text for text in messages(link)
-    )
+    assert_any_says(messages(link), "warehouse/scores has changed")
     assert link.session_state["recipe"].replace(data=before.data) == before
 
 
@@ -353,7 +352,7 @@ def test_a_file_that_changes_while_its_sample_is_drawn_is_said_and_can_be_read_a
     large_features.write_text(rows + "0.5,0.5,yes\n", encoding="utf-8")
     halted.may_end.set()
     at = settled(at.run())  # the new state of the file is noticed, and its sample drawn
-    assert any("large.csv has changed since these settings were made" in text for text in messages(at))
+    assert_any_says(messages(at), "large.csv has changed")
     assert not faults(at)
     after = at.session_state["recipe"]
     assert after.replace(data=before.data) == before
@@ -406,9 +405,7 @@ def test_rows_of_a_database_that_change_before_the_sample_is_scored_are_said(lar
     with sqlite3.connect(large_warehouse) as made:
         made.execute("UPDATE people SET x = x + 1 WHERE rowid = 7")
     at = go(at, "explore_reliability")
-    assert any(
-        "The rows of people of warehouse changed while they were read" in text for text in messages(at)
-    )
+    assert_any_says(messages(at), "people", "warehouse", "changed while they were read")
     assert at.session_state["recipe"] == before
 
 
@@ -482,7 +479,7 @@ def test_a_table_without_a_label_is_opened_and_asks_for_one(root, warehouse, by)
     assert any("label" in text for text in messages(at))
     at = go(at, "explore_reliability")
     assert not at.exception
-    assert any("You have not chosen the label column" in text for text in messages(at))
+    assert_any_says(messages(at), "not chosen the label column")
     at = chosen(go(at, "explore_data"), "people.csv")
     assert not faults(at)
 
@@ -492,7 +489,7 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
     monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
-    assert any("its 3,000 rows counted by score and label" in note.value for note in at.text)
+    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
     scores(3_000).assign(q=RNG.random(3_000)).to_parquet(
         root / "two.parquet"
     )  # of several scores, all are kept
@@ -515,7 +512,7 @@ def test_a_large_upload_is_read_with_progress_and_a_cancelled_one_changes_nothin
     monkeypatch.setattr(TableFile, "read", cancelled)
     before = at.session_state["recipe"]
     at = at.file_uploader(key="file").set_value(("more.csv", content + b"3,a\n", "text/csv")).run()
-    assert any("Reading more.csv was cancelled. Still using: big.csv." in text for text in messages(at))
+    assert_any_says(messages(at), "more.csv", "cancelled", "Still using: big.csv")
     assert at.session_state["recipe"] == before
     assert "arrived_table" not in at.session_state
 
@@ -574,7 +571,7 @@ def test_a_file_of_the_folder_that_changes_while_it_is_read_gets_one_message_and
     monkeypatch.setattr(TableFile, "read", changing)
     at = chosen(at, "other.csv")
     (said,) = [text for text in messages(at) if "changed" in text]
-    assert "other.csv changed while it was read. Open it again. Still using: people.csv." in said
+    assert_says(said, "other.csv changed", "Open it again", "Still using: people.csv")
     assert at.session_state["recipe"] == before
     monkeypatch.setattr(TableFile, "read", read_it)
     at = chosen(page("explore_data"), "other.csv")
