@@ -7,6 +7,7 @@ import pytest
 from calib.data import TableFile
 from calib.sources import digest, load
 from tests.browser import files
+from tests.saying import assert_any_says
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -52,7 +53,7 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     content = files.as_csv(pd.DataFrame({"y": (Y == "no").astype(int), "model": p}))
     tab.open("explore_data").upload("scores.csv", content)
     tab.go("Reliability")
-    assert any("rank the classes in reverse: AUC 0." in text for text in tab.alerts())
+    assert_any_says(tab.alerts(), "in reverse", "AUC")
     assert "positive" not in tab.recipe_query()
     tab.press("Make '0' the positive class")
     assert tab.recipe_query()["positive"] == "0"

@@ -14,6 +14,7 @@ from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
 from tests.browser.labels import TYPE, type_in_charts
 from tests.browser.room import sizes
+from tests.saying import assert_says
 from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
@@ -238,9 +239,7 @@ def has_focus(control) -> bool:
 def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
     link = tab.page.get_by_role("link", name="CL", exact=True).first
-    assert link.get_attribute("title").startswith(
-        "The part of the loss that arises because the prediction of a group"
-    )
+    assert_says(link.get_attribute("title"), "loss", "prediction", "group")
     with tab.page.context.expect_page() as opened:
         link.click()
     entry = opened.value.get_by_role("heading", name="Calibration loss (CL)")
