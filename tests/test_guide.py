@@ -31,6 +31,7 @@ from calib.study.reading import read_protocol
 from calibration_explorer.__main__ import arguments
 from pages.ui.current import PAGES
 from scripts import write_docs
+from tests.saying import assert_says
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -332,42 +333,81 @@ def number(cell: str) -> float:
     return float(re.match(r"[\d.]+", cell)[0])
 
 
-def test_which_calibrator_when_says_what_the_results_say():
-    text = TEXTS["README.md"].partition("## Which calibrator, when")[2].partition("\n## ")[0]
-    said = [re.findall(r"\d[\d.]*\d", why) for why in re.findall(r"^\| .* \| .* \| (.*) \|$", text, re.M)][1:]
-    arena, tables = results("The arena"), results("Which calibrator should I use here?")
-    always = tables[tables.index.str.startswith("always ")]
-    platt, none, venn_abers, isotonic = (
-        f"always {name_of(key)}" for key in ("platt", "none", "venn_abers", "isotonic")
-    )
-    losses = ["regret in Brier score", "regret in log loss"]
-    assert said[0] == ["860"] + [always.loc[one, loss] for one in (platt, none) for loss in losses]
-    assert all(always[loss].map(number).idxmin() == platt for loss in losses)
+LOSSES = ["regret in Brier score", "regret in log loss"]
+
+
+@pytest.fixture(scope="module")
+def arena() -> pd.DataFrame:
+    return results("The arena")
+
+
+@pytest.fixture(scope="module")
+def always() -> pd.DataFrame:
+    """What each method loses if it is always used, by the method's key."""
+    table = results("Which calibrator should I use here?")
+    return pd.DataFrame(
+        {key: table.loc[f"always {name_of(key)}"] for key in ("platt", "none", "venn_abers", "isotonic")}
+    ).T
+
+
+@pytest.fixture(scope="module")
+def which_calibrator() -> str:
+    return TEXTS["README.md"].partition("## Which calibrator, when")[2].partition("\n## ")[0]
+
+
+@pytest.fixture(scope="module")
+def reasons(which_calibrator) -> list[list[str]]:
+    """The numbers of each row's last cell."""
+    cells = re.findall(r"^\| .* \| .* \| (.*) \|$", which_calibrator, re.M)[1:]
+    return [re.findall(r"\d[\d.]*\d", why) for why in cells]
+
+
+def test_platt_scaling_loses_least_if_one_method_is_always_used(reasons, always):
+    assert reasons[0] == ["860"] + [always.loc[key, loss] for key in ("platt", "none") for loss in LOSSES]
+    table = results("Which calibrator should I use here?")
+    whole = table[table.index.str.startswith("always ")]
+    assert all(whole[loss].map(number).idxmin() == f"always {name_of('platt')}" for loss in LOSSES)
+
+
+def test_venn_abers_wins_most_often_for_single_trees(reasons, arena):
     trees = arena["Brier win-rate, single trees"].map(number)
     ours = [
         trees[next(name for name in trees.index if name.startswith(one))] for one in ("Venn–Abers", "Platt")
     ]
-    assert said[1] == ["22"] + [f"{100 * wins:.0f}" for wins in ours]
+    assert reasons[1] == ["22"] + [f"{100 * wins:.0f}" for wins in ours]
     assert ours[0] == trees.max()
+
+
+def test_the_spline_is_advised_from_the_size_where_it_wins(reasons):
     (by_size,) = re.findall(
         r"spline has the best win-rate\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
     )
-    assert said[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
+    assert reasons[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
     recipe, rows = Recipe(), 1000  # as scripts.judge_advice splits a table
     calibration = int(rows * (1 - recipe.test_size) * recipe.calibration_size)
-    assert said[2][:-2] == ["000", str(calibration)]
+    assert reasons[2][:-2] == ["000", str(calibration)]
+
+
+def test_the_recommendation_starts_with_the_methods_of_the_readme(which_calibrator):
     start, tree = START
-    assert f"starts with {name_of(start)}, or with {name_of(tree)} for a single tree" in " ".join(
-        text.split()
-    )
+    assert_says(which_calibrator, "starts with", name_of(start), name_of(tree), "single tree")
+
+
+def test_venn_abers_has_the_least_regret_and_no_infinite_loss(reasons, arena, always):
     regret = arena["regret in Brier score"].map(number)
-    assert said[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
+    assert reasons[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
     assert regret.idxmin() == "Venn–Abers"
-    assert number(always.loc[venn_abers, "infinite"]) == 0
-    assert said[4] == [always.loc[isotonic, "infinite"].rstrip(" %"), "860"]
-    for words in ("860 tables", "1035", "1074"):
-        assert words in text
-        assert words in TEXTS["docs/results.md"]
+    assert number(always.loc["venn_abers", "infinite"]) == 0
+
+
+def test_isotonic_regression_is_warned_of_with_its_infinite_losses(reasons, always):
+    assert reasons[4] == [always.loc["isotonic", "infinite"].rstrip(" %"), "860"]
+
+
+@pytest.mark.parametrize("words", ["860 tables", "1035", "1074"])
+def test_what_was_compared_stands_in_the_readme_and_in_the_results(which_calibrator, words):
+    assert words in which_calibrator
+    assert words in TEXTS["docs/results.md"]
 
 
 def test_the_advice_for_more_classes_says_what_the_results_say():

@@ -4,12 +4,13 @@ The sets lie beside the project, with a list of what each holds.
 """
 
 import gzip
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Evaluation, Recipe, evaluate
 from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
 from calib.figures import DARK, FIGURES, LIGHT
 from tests import shared
@@ -31,34 +32,58 @@ def test_the_sets_are_as_varied_as_a_user_s():
     assert sum(int(entry["missing_cells"]) > 0 for entry in SETS.values()) >= 3
 
 
-@pytest.mark.parametrize("name", shared.swept())
-def test_a_real_file_goes_from_bytes_to_a_figure(name):
-    frame = read_table(content_of(name), f"{name}.csv")
-    entry = SETS[name]
+@cache
+def table_of(name: str) -> pd.DataFrame:
+    return read_table(content_of(name), f"{name}.csv")
+
+
+@cache
+def evaluation_of(name: str) -> Evaluation:
+    return evaluate(QUICK, prepare(table_of(name), "target"))
+
+
+each_set = pytest.mark.parametrize("name", shared.swept())
+
+
+@each_set
+def test_a_real_file_is_read_as_its_list_says(name):
+    frame, entry = table_of(name), SETS[name]
     assert frame.shape == (int(entry["rows"]), int(entry["features"]) + 1)
-    assert guess_target(frame) == "target"
     assert class_counts(frame, "target") == {
         label: int(rows) for label, _, rows in (part.rpartition("=") for part in entry["classes"].split("|"))
     }
-    features = frame.drop(columns="target")
-    assert int(features.isna().sum().sum()) == int(entry["missing_cells"])
+    assert int(frame.drop(columns="target").isna().sum().sum()) == int(entry["missing_cells"])
+
+
+@each_set
+def test_a_real_file_s_label_is_guessed_and_nothing_forbids_to_learn(name):
+    frame = table_of(name)
+    assert guess_target(frame) == "target"
     assert all(problem.severity != "error" for problem in validate(frame, "target"))
 
-    dataset = prepare(frame, "target")
-    assert dataset.n == len(frame)
-    assert dataset.y.mean() <= 0.5
-    matrix = preprocessor(dataset.X).fit(dataset.X).transform(dataset.X)
-    assert np.isfinite(matrix).all()
 
-    evaluation = evaluate(QUICK, dataset)
+@each_set
+def test_every_row_of_a_real_file_becomes_finite_numbers(name):
+    dataset = prepare(table_of(name), "target")
+    assert dataset.n == len(table_of(name))
+    assert dataset.y.mean() <= 0.5
+    assert np.isfinite(preprocessor(dataset.X).fit(dataset.X).transform(dataset.X)).all()
+
+
+@each_set
+def test_a_real_file_is_evaluated_no_worse_than_by_guessing(name):
+    evaluation = evaluation_of(name)
     assert not evaluation.refused
-    metrics = evaluation.metrics
-    guessing = dataset.y.mean() * (1 - dataset.y.mean())
-    assert metrics.loc["venn_abers", "brier"] < guessing + 0.03
-    assert np.isfinite(metrics.loc["venn_abers", "log_loss"])
+    share = evaluation.dataset.y.mean()
+    assert evaluation.metrics.loc["venn_abers", "brier"] < share * (1 - share) + 0.03
+    assert np.isfinite(evaluation.metrics.loc["venn_abers", "log_loss"])
+
+
+@each_set
+def test_every_test_row_of_a_real_file_is_in_the_picture(name):
+    evaluation = evaluation_of(name)
     record = FIGURES["reliability"].prepare(evaluation)
-    counts = record.to_frame().groupby("calibrator")["count"].sum()
-    assert (counts == len(evaluation.y)).all()
+    assert (record.to_frame().groupby("calibrator")["count"].sum() == len(evaluation.y)).all()
     for theme in (LIGHT, DARK):
         assert len(FIGURES["reliability"].draw(record, theme).to_json()) < 2_000_000
 

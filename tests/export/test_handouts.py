@@ -24,32 +24,57 @@ def written(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;")
 
 
-def test_a_handout_asks_before_it_solves():
-    lesson = LESSONS["not_useful"]
-    page = lesson_handout(lesson).decode()
-    before, _, solutions = page.partition('<div class="solutions">')
-    assert page.count("Plotly.newPlot") >= len(lesson.steps)
-    for step in lesson.steps:
+LESSON = LESSONS["not_useful"]
+
+
+@pytest.fixture(scope="module")
+def sheets() -> tuple[str, str]:
+    """A handout's part to work on, and its solutions."""
+    before, _, solutions = lesson_handout(LESSON).decode().partition('<div class="solutions">')
+    return before, solutions
+
+
+@pytest.mark.parametrize("step", LESSON.steps, ids=lambda step: step.place)
+class TestStep:
+    """What a step asks stands before the solutions, what answers it among them alone."""
+
+    def test_it_is_named_before_its_point_is_told(self, sheets, step):
+        before, solutions = sheets
         assert written(step.title) in before
         assert written(step.point) not in before
         assert written(step.point) in solutions
+
+    def test_what_its_picture_shows_is_told_in_the_solutions_alone(self, sheets, step):
+        before, solutions = sheets
         finding = written(picture(step).record.title)
         assert finding in solutions, "what the picture shows answers the question beside it"
         assert finding not in before
+
+    def test_its_question_has_all_answers_and_its_solution_comes_later(self, sheets, step):
+        before, solutions = sheets
         asked = _question_of(step)
         assert written(asked["question"]) in before
         assert all(written(answer) in before for answer in asked["answers"])
         assert written(asked["solution"]) in solutions
         assert written(asked["solution"]) not in before
-    questions = [one.question for one in lesson.steps if one.question is not None]
+
+
+def test_axes_to_guess_in_and_what_a_question_shows_are_drawn_before_the_solutions(sheets):
+    before, solutions = sheets
+    questions = [one.question for one in LESSON.steps if one.question is not None]
     drawn = sum(one.kind in ("mark", "curve") or bool(one.shows) for one in questions)
-    assert before.count("Plotly.newPlot") == drawn, "empty axes to draw a guess in, or what a question shows"
-    for question in lesson.questions:
-        assert written(question.text) in before
-        assert all(written(why) in solutions for why in question.why)
-        assert not any(written(why) in before for why in question.why)
-        right = question.right - 1
-        assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
+    assert before.count("Plotly.newPlot") == drawn
+    assert (before + solutions).count("Plotly.newPlot") >= len(LESSON.steps)
+
+
+@pytest.mark.parametrize("question", LESSON.questions, ids=lambda question: question.text[:20])
+def test_a_question_at_the_end_is_answered_with_its_reasons_in_the_solutions_alone(sheets, question):
+    before, solutions = sheets
+    assert written(question.text) in before
+    assert all(written(why) in solutions for why in question.why)
+    assert not any(written(why) in before for why in question.why)
+    right = question.right - 1
+    assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
 
 
 @pytest.mark.parametrize(

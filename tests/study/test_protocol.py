@@ -55,26 +55,39 @@ def test_the_trees_of_2019():
     assert "log_loss_base2" in protocol.metrics
 
 
-def test_the_forests_of_2025():
-    protocol, setups = load_protocol("rf_calibration_2025"), by_name("rf_calibration_2025")
-    ten = ("RF_d", "RF_opt", "RF_large", "Platt", "ISO", "Beta", "VA", "CT", "PPA", "Rank")
-    assert protocol.default == ten
-    assert [setup.name for setup in protocol.chosen(None)] == list(ten)
+TEN = ("RF_d", "RF_opt", "RF_large", "Platt", "ISO", "Beta", "VA", "CT", "PPA", "Rank")
+CALIBRATED = ("Platt", "ISO", "Beta", "VA", "PPA", "Rank")
+
+
+def test_the_forests_of_2025_are_ten_unless_more_are_named():
+    protocol = load_protocol("rf_calibration_2025")
+    assert protocol.default == TEN
+    assert [setup.name for setup in protocol.chosen(None)] == list(TEN)
+    learners = {"DT_opt", "LR_opt", "SVM_opt", "DNN_opt", "DNN_ens", "XGB_opt", "GNB_opt"}
+    assert learners | {"RF_d_laplace", "Platt_laplace", "Platt_frequency"} <= by_name(protocol.key).keys()
+
+
+def test_the_forests_of_2025_calibrate_on_the_first_of_ten_folds():
+    protocol = load_protocol("rf_calibration_2025")
     splits = protocol.splits
     assert (splits.folds, splits.repeats, splits.seed) == (10, 5, 0)
     assert (splits.calibration, splits.calibration_folds) == ("first_fold", 9)
     assert (protocol.data.scale, protocol.data.columns) == ("none", "all")
+
+
+def test_the_forests_of_2025_calibrate_the_tuned_forest_held_out_or_out_of_bag():
+    setups = by_name("rf_calibration_2025")
     assert {setups[name].recipe.placement for name in ("RF_d", "RF_large", "CT")} == {"none"}
     assert setups["RF_opt"].fit_key() == setups["VA_OOB"].fit_key() != setups["VA"].fit_key()
-    calibrated = ("Platt", "ISO", "Beta", "VA", "PPA", "Rank")
-    assert {(setups[n].recipe.placement, setups[n].paper_model) for n in calibrated} == {("split", "RF_opt")}
-    assert {setups[f"{n}_OOB"].recipe.placement for n in calibrated} == {"oob_whole"}
+    assert {(setups[n].recipe.placement, setups[n].paper_model) for n in CALIBRATED} == {("split", "RF_opt")}
+    assert {setups[f"{n}_OOB"].recipe.placement for n in CALIBRATED} == {"oob_whole"}
+
+
+def test_the_calibrators_of_2025_have_the_paper_s_options():
+    setups = by_name("rf_calibration_2025")
     assert setups["VA"].recipe.merge == "square"
     assert dict(setups["PPA"].recipe.options) == {"ppa.variant": "sigmoid"}
     assert dict(setups["Platt"].recipe.options) == {"platt.on": "score"}
-    learners = {"DT_opt", "LR_opt", "SVM_opt", "DNN_opt", "DNN_ens", "XGB_opt", "GNB_opt"}
-    assert learners <= setups.keys()
-    assert {"RF_d_laplace", "Platt_laplace", "Platt_frequency"} <= setups.keys()
 
 
 def test_venn_abers_of_2014():

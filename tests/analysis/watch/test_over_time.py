@@ -15,6 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.period import in_period, write_period
 from calib.kernel.records import Dataset
 from calib.sources import load
+from tests.saying import assert_says
 
 FIRST = pd.Timestamp("2023-01-02")
 
@@ -205,26 +206,48 @@ def dated_scores(rng, n, months, rate=None):
     return pd.DataFrame({"day": days, "p": p, "y": y.astype(float)})
 
 
-def test_scores_of_rows_without_labels_show_a_shift_that_labels_cannot_show_yet():
+@pytest.fixture(scope="module")
+def early_and_late():
+    """Four months, and three more in which the base rate is 0.8 instead of one half."""
     rng = np.random.default_rng(0)
-    early, late = dated_scores(rng, 3000, (1, 2, 3, 4)), dated_scores(rng, 900, (6, 7, 8), rate=0.8)
+    return dated_scores(rng, 3000, (1, 2, 3, 4)), dated_scores(rng, 900, (6, 7, 8), rate=0.8)
+
+
+@pytest.fixture(scope="module")
+def unlabelled_later(early_and_late):
+    """What is seen over time if only the early rows have labels."""
+    early, late = early_and_late
     frame = pd.concat([early, late.assign(y=np.nan)], ignore_index=True)
     data = prepare_predictions(frame, "y", roles={"time": "day"}, positive="1")
     recipe = Recipe(data="sample:breast_cancer", content="predictions", time="day", calibrators=("none",))
-    found = over_time(evaluate(recipe, data), "none")
+    return over_time(evaluate(recipe, data), "none")
+
+
+def test_rows_without_labels_are_counted_apart_and_raise_no_alarm(unlabelled_later):
+    found = unlabelled_later
     assert found.watched.rows == 3000
     assert found.watched.found is None
     assert list(found.later["period"]) == [f"2024-{month:02}, labels incomplete" for month in (6, 7, 8)]
     assert found.later["rows"].sum() == 900
+
+
+def test_scores_of_rows_without_labels_show_a_shift_that_labels_cannot_show_yet(
+    unlabelled_later, early_and_late
+):
+    found, (_, late) = unlabelled_later, early_and_late
     for period, own in late.groupby(late["day"].dt.month):
         line = found.later[found.later["period"].str.startswith(f"2024-{period:02}")].iloc[0]
         assert line["p50"] == pytest.approx(own["p"].median())
         assert 0.65 < line["base_rate"] < 0.95  # 0.8; the observed frequency so far is one half
     assert found.shifted in set(found.later["period"])
-    record = FIGURES["watch_moved"].prepare(found)
-    assert record.title.startswith("The scores shifted (most in 2024-0")
-    assert "without labels" in record.caption
-    assert len(record.table) == len(found.table) + 3
+
+
+def test_a_shift_of_rows_without_labels_is_drawn_and_said(unlabelled_later):
+    record = FIGURES["watch_moved"].prepare(unlabelled_later)
+    assert_says(record.title, "shifted", "most in")
+    assert unlabelled_later.shifted.partition(",")[0] in record.title
+    assert_says(record.caption, "without labels")
+    assert len(record.table) == len(unlabelled_later.table) + 3
     assert record.table["gap"].isna().sum() == 3
     assert FIGURES["watch_moved"].draw(record).data
 
