@@ -72,8 +72,12 @@ def words(at) -> str:
     return " ".join(element.value for kind in (at.caption, at.markdown) for element in kind).replace("\\", "")
 
 
-def test_before_the_guess_nothing_tells_and_after_it_everything_is_there(asks):
-    step = asks(CHOICE, controls=("bins",))
+def kind_of_next(at) -> str:
+    return next(one.proto.type for one in at.button if one.key == "lesson_next")
+
+
+def test_before_the_guess_nothing_tells(asks):
+    step = asks(CHOICE)
     at = opened(step)
     assert faults(at) == []
     before = picture(at)
@@ -81,14 +85,18 @@ def test_before_the_guess_nothing_tells_and_after_it_everything_is_there(asks):
     assert (before["layout"].get("annotations"), before["alt"]) == ([], "Reliability diagram.")
     assert "Look at" not in words(at)
     assert step.point not in words(at)
-    assert [one.proto.type for one in at.button if one.key == "lesson_next"] == ["secondary"]
-    at = settled(at.button(key="answer_1").click().run())
+    assert kind_of_next(at) == "secondary"
+
+
+def test_after_the_guess_everything_is_there(asks):
+    step = asks(CHOICE, controls=("bins",))
+    at = settled(opened(step).button(key="answer_1").click().run())
     assert faults(at) == []
     assert not any(unseen(picture(at)))
     assert step.look in words(at)
     assert step.point in words(at)
-    assert "Few: f. The answer is “Many”: m. That is all." in verdicts(at)[0].replace("\\", "")
-    assert [one.proto.type for one in at.button if one.key == "lesson_next"] == ["primary"]
+    assert_says(verdicts(at)[0], "Few", "f.", "answer", "“Many”", "m.", CHOICE.told)
+    assert kind_of_next(at) == "primary"
     assert [slider.key for slider in at.slider].count("bins") == 1
     assert "bins" not in [slider.key for slider in at.sidebar.slider], "it stands in the step"
 

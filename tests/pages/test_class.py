@@ -94,38 +94,60 @@ def test_a_room_is_opened_from_a_lesson_and_from_a_question_and_a_second_one_clo
         live_quiz.rooms().close(*one)
 
 
-def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened, teacher, student):
+NUMBER, QUESTION = next((i, one) for i, one in enumerate(ASKED, start=1) if one.right == 3)
+
+
+@pytest.fixture
+def asked(opened, teacher, student):
+    """The teacher, one student who answers right in the end, and one who does not."""
+    host, right, wrong = teacher(opened), student(opened), student(opened)
+    live_quiz.rooms().go(*opened, NUMBER)
+    right.run().button(key=f"answer_{NUMBER}_1").click().run()
+    right.button(key=f"answer_{NUMBER}_{QUESTION.right}").click().run()
+    wrong.run().button(key=f"answer_{NUMBER}_2").click().run()
+    return host.run(), right, wrong
+
+
+def test_the_teacher_leads_from_the_code_of_the_room_to_a_question(opened, teacher, student):
     host = teacher(opened)
     assert faults(host) == []
     assert opened[0] in words(host)
-    right, wrong = student(opened), student(opened)
-    assert "You are in" in [title.value for title in right.title]
-    number = next(i for i, one in enumerate(ASKED, start=1) if one.right == 3)
-    asked = ASKED[number - 1]
-    for _ in range(number):
+    one, _ = student(opened), student(opened)
+    assert "You are in" in [title.value for title in one.title]
+    for _ in range(NUMBER):
         host.button(key="room_next").click().run()
-    host = settled(host)
-    assert "0 of 2 answered" in words(host)
-    right.run().button(key=f"answer_{number}_1").click().run()
-    right.button(key=f"answer_{number}_{asked.right}").click().run()
-    assert "You can change it" in words(right)
-    wrong.run().button(key=f"answer_{number}_2").click().run()
-    host.run()
-    assert "2 of 2 answered" in words(host)
+    assert_says(words(settled(host)), "0 of 2 answered")
+
+
+def test_guesses_come_in_and_can_be_changed(opened, asked):
+    host, right, _ = asked
+    assert_says(words(right), "can change")
+    assert_says(words(host), "2 of 2 answered")
     assert live_quiz.rooms().look(opened[0]).votes == (0, 1, 1)
-    host.button(key="room_reveal").click().run()
+
+
+def test_the_reveal_shows_every_reason_and_how_many_were_right(asked):
+    host = asked[0].button(key="room_reveal").click().run()
     assert faults(host) == []
-    assert all(why in words(host) for why in asked.why)
+    assert all(why in words(host) for why in QUESTION.why)
     assert len(host.get("plotly_chart")) == 1
-    assert "1 of 2 answers right" in words(host)
-    right.run()
-    wrong.run()
-    assert RIGHT in words(right)
-    assert f"answer_{number}_1" not in keys(right)
-    assert f"{WRONG} **B** {asked.answers[1]}: {asked.why[1]}" in words(wrong)
-    assert asked.why[asked.right - 1] in words(wrong)
+    assert_says(words(host), "1 of 2 answers right")
+
+
+def test_the_reveal_meets_each_student_with_the_answer_given(opened, asked):
+    _, right, wrong = asked
+    live_quiz.rooms().reveal(*opened)
+    assert RIGHT in words(right.run())
+    assert f"answer_{NUMBER}_1" not in keys(right)
+    assert f"{WRONG} **B** {QUESTION.answers[1]}: {QUESTION.why[1]}" in words(wrong.run())
+    assert QUESTION.why[QUESTION.right - 1] in words(wrong)
+
+
+def test_after_the_reveal_the_next_question_is_asked(asked):
+    host, right, _ = asked
+    host.button(key="room_reveal").click().run()
     host.button(key="room_next").click().run()
-    assert ASKED[number].text in words(right.run())
+    assert ASKED[NUMBER].text in words(right.run())
 
 
 def test_a_page_loaded_again_is_the_same_students_and_so_is_another_tab(opened, student):

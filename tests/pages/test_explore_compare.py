@@ -26,7 +26,7 @@ from pages.ui import evaluations, jobs
 from pages.ui.explore import compare
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, headline, jobs_of, messages, page, settled, table, titles
-from tests.saying import assert_any_says, assert_says
+from tests.saying import assert_any_says, assert_says, says
 from tests.waiting import LIMIT, until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -262,12 +262,20 @@ def test_files_that_are_none_are_refused_each_in_its_place(saved):
     assert headline(at) == {}
 
 
-def test_a_large_table_is_read_with_cancel_and_a_file_that_is_not_used_changes_nothing(saved, monkeypatch):
-    at = bring(page("explore_compare", **QUICK), "calibrator_file", "venn_abers.json", saved.encode())
+NEW = ("new.csv", b"score\n0.1\n0.2\n0.3\n")
+
+
+@pytest.fixture
+def applied(saved, monkeypatch):
+    """A saved calibrator applied to old.csv, where every file counts as a large one."""
     monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
-    at = bring(at, "scores_file", "old.csv", b"score\n0.15\n0.5\n")
-    before = table(at, "p")
-    assert len(before) == 2
+    at = bring(page("explore_compare", **QUICK), "calibrator_file", "venn_abers.json", saved.encode())
+    return bring(at, "scores_file", "old.csv", b"score\n0.15\n0.5\n")
+
+
+@pytest.fixture
+def reading(applied, monkeypatch):
+    """The same page while new.csv is read, which does not end; and the job."""
     begun, read = threading.Event(), compare.read_table
 
     def slowly(content, name, fewest, watch):
@@ -276,28 +284,49 @@ def test_a_large_table_is_read_with_cancel_and_a_file_that_is_not_used_changes_n
         return read(content, name, fewest=fewest)
 
     monkeypatch.setattr(compare, "read_table", slowly)
-    new = ("new.csv", b"score\n0.1\n0.2\n0.3\n", "text/csv")
-    at = at.file_uploader(key="scores_file").set_value(new).run()
-    (job,) = jobs_of(at, "reading_scores_file")
+    at = applied.file_uploader(key="scores_file").set_value((*NEW, "text/csv")).run()
     assert begun.wait(LIMIT)
+    (job,) = jobs_of(at, "reading_scores_file")
+    yield at, job
+    job.cancel()
+
+
+CANCELLED = ("new.csv", "cancelled", "Still using: old.csv")
+
+
+def test_a_large_table_whose_reading_is_cancelled_is_not_used(reading):
+    at, job = reading
+    before = table(at, "p")
+    assert len(before) == 2  # while the new one is read
     assert any(caption.value == r"Still using\: old\.csv\." for caption in at.caption)
-    pd.testing.assert_frame_equal(table(at, "p"), before)
     at = at.button(key="cancel_reading_scores_file").click().run()
-    said = "Reading new.csv was cancelled. Still using: old.csv."
-    assert said in messages(at)
+    assert_any_says(messages(at), *CANCELLED)
     until(job.future.done, "the reading ends")
     assert job.made is None
-    monkeypatch.setattr(compare, "read_table", read)
     at = settled(at.run())
-    assert said in messages(at)
+    assert_any_says(messages(at), *CANCELLED)
     assert jobs_of(at, "reading_scores_file") == []
-    at = at.file_uploader(key="scores_file").set_value(None).run()  # that of the cancelled file
-    assert said not in messages(at)
     pd.testing.assert_frame_equal(table(at, "p"), before)
-    at = bring(at, "scores_file", "photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(100))
-    assert any("photo.csv is an image" in text and "Still using: old.csv." in text for text in messages(at))
+
+
+def test_a_cancelled_file_that_is_taken_away_leaves_the_table_and_no_message(reading):
+    at, _ = reading
+    before = table(at, "p")
+    at.button(key="cancel_reading_scores_file").click().run()
+    at = at.file_uploader(key="scores_file").set_value(None).run()
+    assert not any(says(text, *CANCELLED) for text in messages(at))
     pd.testing.assert_frame_equal(table(at, "p"), before)
-    at = bring(at, *("scores_file", *new[:2]))
+
+
+def test_a_file_that_is_no_table_changes_nothing(applied):
+    before = table(applied, "p")
+    at = bring(applied, "scores_file", "photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert_any_says(messages(at), "photo.csv", "image", "Still using: old.csv")
+    pd.testing.assert_frame_equal(table(at, "p"), before)
+
+
+def test_another_table_takes_the_place_of_the_one_before_and_none_leaves_none(applied):
+    at = bring(applied, "scores_file", *NEW)
     assert len(table(at, "p")) == 3
     at = at.file_uploader(key="scores_file").set_value(None).run()
     assert "p" not in {name for frame in at.dataframe for name in frame.value.columns}

@@ -347,12 +347,17 @@ def metrics(at):
     return {metric.label: metric.value for metric in at.metric}
 
 
-def test_three_and_more_classes_are_taken_together_and_one_can_be_chosen():
+def test_three_and_more_classes_are_taken_together():
     content = csv(OF_KINDS)
     at = brought(content)
     assert faults(at) == []
     assert at.selectbox(key="positive").value == ""
     assert at.selectbox(key="positive").options[0] == "All 5 classes"
+    assert again(at, content).joint
+
+
+def test_the_balance_of_all_classes_is_shown_with_the_largest_and_the_smallest():
+    at = brought(OF_KINDS)
     assert metrics(at)["Classes"] == "5"
     assert metrics(at)["Largest class: label a"] == "37.5 %"
     assert metrics(at)["Smallest class: label e"].startswith("2.92 %")
@@ -360,7 +365,11 @@ def test_three_and_more_classes_are_taken_together_and_one_can_be_chosen():
     assert balance.values.tolist() == [
         [name, rows, rows / N] for name, rows in zip("abcde", (90, 80, 55, 8, 7), strict=True)
     ]
-    assert again(at, content).joint
+
+
+def test_one_of_many_classes_can_be_chosen_against_the_rest_and_all_again():
+    content = csv(OF_KINDS)
+    at = brought(content)
     at.selectbox(key="positive").set_value("b").run()
     assert at.session_state["recipe"].positive == "b"
     assert again(at, content).classes == ("not b", "b")

@@ -158,29 +158,58 @@ def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next(
     assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
 
 
-def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(downloads, monkeypatch):
-    monkeypatch.setattr(lessons, "lesson_card", lambda lesson, watch: lesson.key.encode())
-    of = LESSONS["when_it_helps"]
-    at = press(open_step("when_it_helps", len(of.steps)), "lesson_end")
+ENDED = LESSONS["when_it_helps"]
+END = {"lessons.end": ENDED.key}
+
+
+def to_remember(at):
+    return next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
+
+
+def answered(at):
+    """Answer the three questions at the end for sure: the first one wrong."""
+    for number, chosen in enumerate((1, 1, 2), start=1):
+        at.segmented_control(key=f"sure_{ENDED.key}:question:{number}").set_value(1.0)
+        at.button(key=f"quiz_{number}_{chosen}").click().run()
+    return at
+
+
+def test_a_lesson_ends_with_what_to_remember():
+    at = press(open_step(ENDED.key, len(ENDED.steps)), "lesson_end")
     assert faults(at) == []
     assert lesson(at) is None
-    assert recipe(at) == Recipe(settings={"lessons.end": "when_it_helps"})
-    assert all(step.point in words(at) for step in of.steps)
-    assert not next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
-    for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
-        assert question.text in words(at)
-        at.segmented_control(key=f"sure_when_it_helps:question:{number}").set_value(1.0)
-        at.button(key=f"quiz_{number}_{chosen}").click().run()
-        assert question.why[chosen - 1] in verdicts(at)[-1]
-        assert question.why[question.right - 1] in verdicts(at)[-1]
+    assert recipe(at) == Recipe(settings=END)
+    assert all(step.point in words(at) for step in ENDED.steps)
+    assert not to_remember(at)
+
+
+def test_questions_at_the_end_are_met_with_reasons_and_a_score():
+    at = page("learn_lessons", **END)
+    assert all(question.text in words(at) for question in ENDED.questions)
+    at = answered(at)
+    assert faults(at) == []
     assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
+    for verdict, question, chosen in zip(verdicts(at), ENDED.questions, (1, 1, 2), strict=True):
+        assert question.why[chosen - 1] in verdict
+        assert question.why[question.right - 1] in verdict
     assert headline(at)["Your score"] == "2 of 3"
-    assert next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
+
+
+def test_the_readers_own_calibration_stands_at_the_end():
+    at = answered(page("learn_lessons", **END))
+    assert to_remember(at)
     own = forecasts.prepare(list(at.session_state["forecasts"].values()))
     assert any(own.title in expander.label.replace("\\", "") for expander in at.expander)
-    settled(at.toggle(key="card").set_value(True).run())
-    assert downloads["Summary card (HTML)"] == b"when_it_helps"
-    at.button(key="all_lessons").click().run()
+
+
+def test_a_card_is_made_at_the_end_if_it_is_asked_for(downloads, monkeypatch):
+    monkeypatch.setattr(lessons, "lesson_card", lambda lesson, watch: lesson.key.encode())
+    settled(page("learn_lessons", **END).toggle(key="card").set_value(True).run())
+    assert downloads["Summary card (HTML)"] == ENDED.key.encode()
+
+
+def test_the_end_of_a_lesson_leads_to_all_lessons():
+    at = page("learn_lessons", **END).button(key="all_lessons").click().run()
     assert titles(at) == [lesson.title for lesson in LESSONS.values()]
     assert recipe(at) == Recipe()
 
