@@ -145,7 +145,6 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*more, *(evaluation.metrics if every else MAIN)]
     grid(
         formatted_metrics(evaluation, shown),
-        width="stretch",
         alt="Metric table",
         **_lines_in_colour(evaluation),
     )
@@ -198,7 +197,7 @@ def named(evaluation: Evaluation) -> None:
             if state.presenter():  # with the type of the words around it
                 st.table(table)
             else:
-                grid(table, width="stretch", key="named", alt="Metrics named")
+                grid(table, key="named", alt="Metrics named")
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:

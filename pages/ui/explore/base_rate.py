@@ -51,7 +51,6 @@ def show(evaluation: Evaluation) -> None:
     )
     grid(
         formatted_rates(evaluation, table),
-        width="stretch",
         hide_index=True,
         key="base_rates",
         alt="Every calibrator at the table's base rate and at the deployment base rate",
@@ -106,9 +105,7 @@ def _shares(evaluation: Evaluation) -> None:
         "Use the shares of the table", key="own_shares", on_click=state.update, kwargs={"base_rates": {}}
     )
     table = formatted_shares(joint)
-    grid(
-        table, width="stretch", hide_index=True, key="joint_rates", alt="Scores at both shares of the classes"
-    )
+    grid(table, hide_index=True, key="joint_rates", alt="Scores at both shares of the classes")
     st.caption(
         "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
         "but the rows within each class do not. Intervals of single classes are adjusted too, without a guarantee."

@@ -58,7 +58,7 @@ def show(evaluation: Evaluation) -> None:
     if joint.classes == 3 and key != "none":
         chart.show("simplex", evaluation, calibrator=key)
     headings.heading(f"All {len(joint.names)} classes together")
-    grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
+    grid(formatted_scores(joint), key="joint_scores", alt="Scores of all classes")
     st.caption(
         f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
     )
@@ -66,7 +66,7 @@ def show(evaluation: Evaluation) -> None:
     if len(joint.predictions) > 1:
         first = name_of(next(iter(joint.predictions)))
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
-        grid(formatted_changes(joint), width="stretch", key="joint_changes", alt="Differences and intervals")
+        grid(formatted_changes(joint), key="joint_changes", alt="Differences and intervals")
         st.caption("● marks a clear difference: its interval excludes 0.")
     _advised(evaluation)
     _scores(joint, key)
@@ -83,7 +83,6 @@ def _scores(joint: JointEvaluation, key: str) -> None:
             return
         grid(
             formatted_intervals(joint, key),
-            width="stretch",
             hide_index=True,
             key="joint_intervals",
             alt="Intervals of scores",
@@ -155,7 +154,6 @@ def _table(table: pd.DataFrame, shown: str | None) -> None:
 
     grid(
         formatted_classes(table),
-        width="stretch",
         height="content" if len(names) <= LINES else HEIGHT,
         hide_index=True,
         column_config={column: st.column_config.TextColumn(width=width) for column, width in widths.items()},

@@ -217,7 +217,6 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
     """Draw the table and the diagrams."""
     grid(
         formatted_side_by_side(evaluations, tables.MAIN),
-        width="stretch",
         hide_index=True,
         key="side_by_side_table",
         alt="Metrics of all settings",
@@ -242,7 +241,6 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
     headings.heading("All classes together")
     grid(
         formatted_scores_side_by_side(joints),
-        width="stretch",
         hide_index=True,
         key="joint_side_by_side",
         alt="Scores of all classes of all settings",
@@ -416,7 +414,6 @@ def _show_applied(applied: Applied) -> None:
     table = applied.table
     grid(
         tables.numbered_from_1(table.head(tables.PREVIEW_ROWS)),
-        width="stretch",
         key="calibrated",
         alt="Your table with calibrated probabilities",
     )

@@ -186,7 +186,6 @@ def inputs_of_model(recipe: Recipe, table: Table) -> None:
         grid(
             found.to_frame(),
             hide_index=True,
-            width="stretch",
             alt="Model inputs and matching columns",
         )
     if not found.fit:
@@ -597,7 +596,7 @@ def _ask_for_label(table: pd.DataFrame) -> None:
 
 def _first_rows(table: pd.DataFrame) -> None:
     shown = tables.numbered_from_1(table.head(tables.PREVIEW_ROWS))
-    grid(shown, width="stretch", alt="The first rows of the table")
+    grid(shown, alt="The first rows of the table")
 
 
 def _apply(fixes: Sequence[Mapping[str, Any]]) -> None:
@@ -699,7 +698,6 @@ def _balance(data: Dataset) -> None:
     grid(
         found,
         hide_index=True,
-        width="stretch",
         column_config={
             "class": st.column_config.TextColumn(width="medium"),
             "rows": st.column_config.NumberColumn(format="localized"),
@@ -740,7 +738,6 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
     grid(
         evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
         hide_index=True,
-        width="stretch",
         column_config={"column": st.column_config.TextColumn(width="medium")},
         alt="Type, missing values and examples of every column",
     )
@@ -754,7 +751,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
     }
-    grid(shown, width="stretch", column_config=narrow, alt="First rows")
+    grid(shown, column_config=narrow, alt="First rows")
 
 
 def _days(column: pd.Series) -> pd.Series:

@@ -74,7 +74,7 @@ def among_classes(evaluation: Evaluation) -> None:
     with place.picture:
         chart.show("class_costs", decision, sentence=place.sentence)
     headings.heading("Costs on the test rows")
-    grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
+    grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
         "★ marks the lowest realised cost."
@@ -214,7 +214,7 @@ def headline(decision: Decision) -> None:
 def table(decision: Decision) -> None:
     """Draw every number behind the charts."""
     headings.heading("Costs on the test rows")
-    grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
+    grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.size_text}. A "
         f"difference whose interval includes 0 may be sampling variability. "
@@ -227,7 +227,6 @@ def table(decision: Decision) -> None:
         costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
         grid(
             formatted_costs(decide(before, **costs)),
-            width="stretch",
             key="costs_before",
             alt="Costs of every calibrator at the table's base rate",
         )
@@ -286,7 +285,6 @@ def _rows(decision: Decision, method: str) -> None:
     columns |= {"class": st.column_config.TextColumn(width=110)}  # a label may be a sentence
     grid(
         shown.assign(**{"class": shown["class"].map(short_class)}),
-        width="stretch",
         hide_index=True,
         column_config=columns,
         key="undecided",

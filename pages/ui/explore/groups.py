@@ -283,7 +283,6 @@ def segments(made: Audited, recipe: Recipe) -> None:
     chosen = made.line_of(recipe.setting("groups.chosen"))
     picked = grid(
         table.rename(columns=COLUMNS),
-        width="stretch",
         hide_index=True,
         key=f"segments_{found.resamples}_{len(found.segments)}",
         on_select="rerun",
@@ -357,9 +356,7 @@ def segment(made: Audited, line: int) -> None:
         with st.expander(f"{counted(len(cause.others), 'more segment')} with the same rows", key="same_rows"):
             also = found.segments.iloc[[cause.line, *cause.others][:LISTED]].drop(columns="statistic")
             alt = "Segments with the same rows"
-            grid(
-                also.rename(columns=COLUMNS), hide_index=True, width="stretch", column_config=FORMATS, alt=alt
-            )
+            grid(also.rename(columns=COLUMNS), hide_index=True, column_config=FORMATS, alt=alt)
 
 
 def loss(evaluation: Evaluation, recipe: Recipe) -> None:
@@ -394,7 +391,6 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
     }
     grid(
         shown.rename(columns=LOSSES),
-        width="stretch",
         hide_index=True,
         key="losses",
         column_config=decimals,

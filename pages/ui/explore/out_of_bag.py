@@ -109,7 +109,6 @@ def together(recipe: Recipe) -> None:
     table = placements_together(found)
     grid(
         formatted_together(table),
-        width="stretch",
         hide_index=True,
         key="placements_together",
         alt="Scores of all classes by calibrator and calibration data",
@@ -172,7 +171,6 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     first = next(iter(evaluations.values()))
     grid(
         formatted_setups(table),
-        width="stretch",
         key="setups",
         alt="Table of all setups, in which the best value of each column is marked",
     )
@@ -199,7 +197,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
                 "On these data": [one.here for one in found],
             }
         )
-        grid(shown, hide_index=True, width="stretch", alt="Results of the paper and results on these data")
+        grid(shown, hide_index=True, alt="Results of the paper and results on these data")
         st.caption(
             "A single data set can differ from the mean over many data sets. Therefore a result that is not confirmed "
             "here does not contradict the paper. The numbers are compared without regard to sampling variability."

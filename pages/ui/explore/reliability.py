@@ -194,7 +194,7 @@ def claim(evaluation: Evaluation) -> None:
         plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions))))
     )
     with st.expander("Results of a random split"):
-        grid(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
+        grid(found.formatted(), hide_index=True, alt="Losses of the two splits")
         tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
 
 
@@ -245,7 +245,6 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
         st.markdown(f"**Difference from {name_of(found.reference)}**, with its 95 % interval")
         grid(
             formatted_differences(found, evaluation),
-            width="stretch",
             key="differences",
             alt="Differences and intervals",
         )
@@ -358,7 +357,7 @@ def models(evaluation: Evaluation) -> None:
             found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
         )
         side = formatted_side_by_side(found, tables.MAIN)
-        grid(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
+        grid(side, hide_index=True, key="models_table", alt="Metrics of every model")
         st.caption(
             "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
@@ -376,7 +375,6 @@ def rows_needed(evaluation: Evaluation) -> None:
     st.markdown(f"**{found.finding}**")
     grid(
         formatted_sample_size(found),
-        width="stretch",
         hide_index=True,
         key="sample_size",
         alt="Number of rows needed for each measure",

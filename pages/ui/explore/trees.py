@@ -413,7 +413,6 @@ def _table(table: pd.DataFrame, key: str) -> None:
         shown,
         key=key,
         hide_index=True,
-        width="stretch",
         column_order=[name for name in COLUMNS if name in shown],
         column_config={
             name: st.column_config.NumberColumn(format="%.3g", width=66)

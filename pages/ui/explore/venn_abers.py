@@ -191,7 +191,6 @@ def rows(result: Evaluation, row: int) -> None:
         selection_mode="single-row",
         hide_index=True,
         height=300,
-        width="stretch",
         column_config={"row": st.column_config.NumberColumn(format="%d")}
         | {
             name: st.column_config.NumberColumn(format="%.3g") for name in ("score", "p0", "p1", "p", "width")
@@ -227,7 +226,7 @@ def explanation(result: Evaluation, row: int) -> None:
         for sentence in record.derivation:
             st.markdown(plain(sentence))
         if len(sets) > 1:
-            grid(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+            grid(record.to_frame(), hide_index=True, alt="The pool of every fold and label")
         _features(result, row)
 
 
@@ -304,7 +303,6 @@ def _features(result: Evaluation, row: int) -> None:
         with st.expander(f"Features of row {row}"):
             grid(
                 result.dataset.X[result.dataset.row_numbers == row].T.astype(str),
-                width="stretch",
                 alt=f"Columns of row {row}",
             )
 
@@ -314,7 +312,7 @@ def side_by_side(recipe: Recipe, result: Evaluation) -> None:
     everything = [result, *_others(recipe, result)]
     chart.show("widths", everything)
     record = chart.show("interval_means", everything)
-    grid(record.table(), width="stretch", alt="Mean interval and observed frequency for each method")
+    grid(record.table(), alt="Mean interval and observed frequency for each method")
     tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
 
 

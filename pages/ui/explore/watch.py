@@ -171,7 +171,6 @@ def table(seen: OverTime) -> None:
     named = seen.table.rename(columns=COLUMNS)
     grid(
         named,
-        width="stretch",
         hide_index=True,
         key="watch_table",
         column_config={

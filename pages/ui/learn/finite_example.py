@@ -48,7 +48,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     with left:
         costs = chart.show("finite_losses", found)
         if not current_question().open:
-            grid(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
+            grid(costs.formatted(), hide_index=True, alt=costs.alt)
     with right:
         hint = "Click a mark to use its partition."
         cloud = chart.show(

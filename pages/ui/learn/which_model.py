@@ -55,7 +55,6 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     table = FIGURES["which_model"].prepare(found).to_frame().rename(columns=COLUMNS)[list(COLUMNS.values())]
     grid(
         table.set_index("Model").map(number),
-        width="stretch",
         key="which_model_losses",
         alt="Table of true calibration error with its two parts, and the three parts of the expected Brier score",
     )

@@ -322,7 +322,7 @@ def list_failures(failures: pd.DataFrame, expanded: bool = False) -> None:
         for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
-        grid(kinds[first].head(MOST_FAILED), width="stretch", alt="Failed results", hide_index=True)
+        grid(kinds[first].head(MOST_FAILED), alt="Failed results", hide_index=True)
         more = f" The table shows the first {MOST_FAILED} kinds." if len(kinds) > MOST_FAILED else ""
         st.caption(
             "Setup, repeat and fold identify the first failure of each kind. The results file contains all failures "
@@ -354,7 +354,7 @@ def _show(table: StudyTable, key: str, alt: str, **clicks: Any) -> None:
     """Draw a table; narrow row names, which stay in view, leave space for numbers on a phone."""
     longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
     names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
-    grid(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
+    grid(readable(table), column_config=names, key=key, alt=alt, **clicks)
 
 
 def _clicked(table: StudyTable):
