@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from calib.analysis.recommendation.advice import recommend
@@ -59,9 +60,16 @@ def draws() -> bool:
     return trial.result() if trial.done() else True
 
 
-def button(label: str, make, name: str, mime: str, key: str, **more: Any) -> None:
+def button(label: str, make, name: str, mime: str, key: str | None = None, **more: Any) -> None:
     """Make a download when its button is pressed, without a rerun."""
-    st.download_button(label, make, name, mime, on_click="ignore", key=key, **more)
+    st.download_button(label, make, name, mime, on_click="ignore", key=key or f"download_{name}", **more)
+
+
+def table(
+    label: str, make: Callable[[], pd.DataFrame], name: str, index: bool = False, key: str | None = None
+) -> None:
+    """Make a table as CSV when its button is pressed."""
+    button(label, lambda: safe_csv(make(), index=index), name, "text/csv", key)
 
 
 def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str, Any], key: str) -> None:
@@ -69,9 +77,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
     with st.popover("Download", key=f"{key}_downloads"):
         theme = current.theme()
         with st.container(horizontal=True):
-            button(
-                "Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv"
-            )
+            table("Numbers (CSV)", lambda: record.to_frame(), f"{key}.csv", key=f"{key}_csv")
             button(
                 "Interactive chart (HTML)",
                 lambda: standalone_html(

@@ -211,6 +211,14 @@ def run(
     return None
 
 
+def run_one(
+    kind: str, what: str, key: Any, call: Callable[[Watch], Any], for_all: bool = False
+) -> Any | None:
+    """Return ``call(watch)`` as ``run`` does, or None while it is missing."""
+    found = run(kind, what, {key: call}, for_all=for_all)
+    return None if found is None else found[0]
+
+
 def cancel_others(kind: str, keys: Collection[Any]) -> None:
     """Cancel the unfinished jobs of this kind that have none of these keys."""
     known = _jobs(kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite, isnan, nan
 from typing import Any
 
@@ -19,7 +19,6 @@ from calib.analysis.clipped import (
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST
@@ -32,7 +31,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, evaluations, headings, lesson_layout, state
+from pages.ui import chart, downloads, evaluations, headings, lesson_layout, state
 from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
@@ -159,12 +158,13 @@ def metrics(evaluation: Evaluation) -> None:
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]
-        download(
+        downloads.table(
             "Metrics (CSV)",
-            lambda: safe_csv(evaluation.measured(taken).rename_axis("calibrator"), index=True),
+            lambda: evaluation.measured(taken).rename_axis("calibrator"),
             "metrics.csv",
+            index=True,
         )
-        download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+        downloads.table("Predictions (CSV)", evaluation.frame, "predictions.csv")
 
 
 def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
@@ -241,9 +241,9 @@ def _platt(evaluation: Evaluation) -> str:
     return f" Platt scaling is {fitted[0].notes_[0]}" if fitted else ""
 
 
-def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text/csv") -> None:
-    """Draw a button that computes its file when pressed, without a rerun."""
-    st.download_button(label, make, name, mime, on_click="ignore", key=f"download_{name}")
+def noted(label: str, value: str, note: str | None = None, **options: Any) -> None:
+    """Draw a number with a note in grey below it."""
+    st.metric(label, value, note, delta_color="off", delta_arrow="off", **options)
 
 
 def side_by_side(evaluation: Evaluation, **options) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -17,14 +19,13 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.data import read_table
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.figures import formatted_rates
 from calib.figures.classes import formatted_shares
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
-from pages.ui import evaluations, headings, jobs, state, tables
+from pages.ui import downloads, evaluations, headings, jobs, state
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
@@ -60,7 +61,7 @@ def show(evaluation: Evaluation) -> None:
             f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct only if the "
             "class shares change but the rows within each class do not."
         )
-    tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
+    downloads.table("Base rates (CSV)", lambda: table, "base_rates.csv")
     _from_a_sample(evaluation)
 
 
@@ -110,7 +111,7 @@ def _shares(evaluation: Evaluation) -> None:
         "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
         "but the rows within each class do not. Intervals of single classes are adjusted too, without a guarantee."
     )
-    tables.download("Shares (CSV)", lambda: safe_csv(table), "shares.csv")
+    downloads.table("Shares (CSV)", lambda: table, "shares.csv")
 
 
 def _from_a_sample(evaluation: Evaluation) -> None:
@@ -184,6 +185,5 @@ def _estimate(
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)
     what = f"Estimating from {len(table):,} rows"
-    call = {known: lambda watch: jobs.or_why(estimate_of_rows, evaluation, fitted, table, key)}
-    found = jobs.run("base_rate", what, call)
-    return found and found[0]
+    estimate = partial(jobs.or_why, estimate_of_rows, evaluation, fitted, table, key)
+    return jobs.run_one("base_rate", what, known, lambda watch: estimate())

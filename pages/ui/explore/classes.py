@@ -10,7 +10,6 @@ from calib.analysis.recommendation.joint import START, TRIED, advise_joint
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
-from calib.export import safe_csv
 from calib.figures.classes import (
     WORST,
     formatted_changes,
@@ -20,7 +19,7 @@ from calib.figures.classes import (
     kernel_tested,
 )
 from calib.kernel.wording import class_named
-from pages.ui import chart, headings, state, tables
+from pages.ui import chart, downloads, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -62,7 +61,7 @@ def show(evaluation: Evaluation) -> None:
     st.caption(
         f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
     )
-    tables.download("Scores (CSV)", lambda: safe_csv(joint.metrics, index=True), "scores.csv")
+    downloads.table("Scores (CSV)", lambda: joint.metrics, "scores.csv", index=True)
     if len(joint.predictions) > 1:
         first = name_of(next(iter(joint.predictions)))
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
@@ -92,7 +91,7 @@ def _scores(joint: JointEvaluation, key: str) -> None:
             "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance."
         )
         table = pd.concat([joint.intervals(key), joint.parts(key)])
-        tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
+        downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)
         for label, meaning in [
             *((one.label, one.help) for one in JOINT_SCORES.values()),
             *LOSS_DECOMPOSITION.values(),
@@ -175,7 +174,7 @@ def _worst(evaluation: Evaluation, key: str) -> None:
             views = {class_named(name): joint.of(joint.column(name)) for name in table.index[:WORST]}
             behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
             tables.diagrams(views, [[*behind, key]] * len(views), corner=False)
-    tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
+    downloads.table("Classes (CSV)", lambda: table, "classes.csv", index=True)
 
 
 def note(evaluation: Evaluation) -> None:

@@ -25,7 +25,6 @@ from calib.export import (
     read_calibrator,
     read_recipes,
     report_html,
-    safe_csv,
     side_by_side_table,
     write_recipes,
 )
@@ -43,7 +42,6 @@ from calib.recipe import Recipe
 from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
-from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -70,7 +68,7 @@ def keep(recipe: Recipe) -> None:
         )
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
-            button(
+            downloads.button(
                 "All kept settings (JSON)",
                 partial(write_recipes, dict(kept())),
                 "recipes.json",
@@ -224,7 +222,7 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
     explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
     if explained:
         st.caption(explained.pop())
-    tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
+    downloads.table("Metrics (CSV)", lambda: side_by_side_table(evaluations), "side_by_side.csv")
     _together(evaluations)
     if len(evaluations) > 1:
         headings.heading("Diagrams")
@@ -248,7 +246,7 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
     scores = pd.concat(
         {name: joint.metrics for name, joint in joints.items()}, names=["recipe", "calibrator"]
     )
-    tables.download("Scores (CSV)", lambda: safe_csv(scores, index=True), "scores.csv")
+    downloads.table("Scores (CSV)", lambda: scores, "scores.csv", index=True)
 
 
 def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
@@ -266,11 +264,11 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
     source = python_source(recipes, files)
     _first_page(recipe)
     with st.container(horizontal=True, key="report"):
-        button(
+        downloads.button(
             "Report (HTML)", lambda: report(theme), "report.html", "text/html", "report_html", type="primary"
         )
         if draws:
-            button(
+            downloads.button(
                 "Report (PDF)",
                 lambda: print_pdf(report(LIGHT).decode()),
                 "report.pdf",
@@ -278,14 +276,14 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
                 "report_pdf",
             )
         images = ("svg", "png") if draws else ()
-        button(
+        downloads.button(
             "All charts and numbers (ZIP)",
             lambda: bundle(evaluations, theme, files, images, problems=problems()),
             "calibration.zip",
             "application/zip",
             "report_zip",
         )
-        button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
+        downloads.button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
         "The report is one file for the reviewers of a model. It opens without a network and contains no data. "
         "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
@@ -426,4 +424,4 @@ def _show_applied(applied: Applied) -> None:
     st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")
     for note in applied.notes:
         st.warning(plain(note))
-    button("Calibrated table (CSV)", lambda: safe_csv(table), "calibrated.csv", "text/csv", "calibrated_csv")
+    downloads.table("Calibrated table (CSV)", lambda: table, "calibrated.csv", key="calibrated_csv")

@@ -650,7 +650,6 @@ def _line(group: list[Problem], remedy: str | None = None) -> str:
 
 
 LONG_NAME = 24  # letters; a longer name would push the values out of sight
-PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
 
 
 def overview(data: Dataset) -> None:
@@ -664,31 +663,23 @@ def overview(data: Dataset) -> None:
         )
         if data.rest is not None:
             worth = f"sample of {data.rest.total:,}"
-        st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=180)
+        tables.noted("Lines" if counts else "Rows", f"{data.n:,}", worth, width=180)
         used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
         of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None
-        st.metric(
-            "Score columns" if data.predictions else "Features", f"{used:,}", of_all, **PLAIN, width=160
-        )
+        tables.noted("Score columns" if data.predictions else "Features", f"{used:,}", of_all, width=160)
         of = "rows" if data.weight is None or counts else "by weight"
         if data.joint:
             by_class = class_shares(data)
-            st.metric("Classes", f"{len(data.names):,}", **PLAIN, width=160)
+            tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                st.metric(
-                    f"{what} class: label {plain(name)}",
-                    percent(share),
-                    f"{held:,.0f} {of}",
-                    **PLAIN,
-                    width=220,
+                tables.noted(
+                    f"{what} class: label {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220
                 )
             return
         for label, held in ((1, positives), (0, size - positives)):
             name = plain(data.classes[label])
-            st.metric(
-                f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220
-            )
+            tables.noted(f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
 
 
 def _balance(data: Dataset) -> None:

@@ -10,7 +10,6 @@ from calib.analysis.decision import COST_RANGE, Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import SETTINGS
 from calib.kernel.weights import are_whole
@@ -28,10 +27,10 @@ from calib.kernel.wording import (
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, headings, state
+from pages.ui import chart, downloads, headings, state
 from pages.ui.controls import parameter_control
 from pages.ui.grid import grid
-from pages.ui.tables import changed, difference, download
+from pages.ui.tables import changed, difference, noted
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
 
@@ -79,7 +78,7 @@ def among_classes(evaluation: Evaluation) -> None:
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
         "★ marks the lowest realised cost."
     )
-    download("Costs (CSV)", lambda: safe_csv(decision.table, index=True), "costs.csv")
+    downloads.table("Costs (CSV)", lambda: decision.table, "costs.csv", index=True)
 
 
 def _class_costs(decision: ClassDecision) -> None:
@@ -201,12 +200,10 @@ def headline(decision: Decision) -> None:
         _costs(decision, "Cost per test row, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).size
-            st.metric(
+            noted(
                 f"Undecided · {label_of(method)}",
                 brief_percent(decision.undecided_share(method)),
                 f"{held:,} of {decision.evaluation.size:,} rows",
-                delta_color="off",
-                delta_arrow="off",
                 help="Rows whose interval includes the threshold, so that its two ends lead to different decisions.",
             )
 
@@ -294,4 +291,4 @@ def _rows(decision: Decision, method: str) -> None:
         st.caption(
             f"These are the {len(shown)} rows with the widest intervals; the file contains all undecided rows."
         )
-    download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "undecided.csv")
+    downloads.table("These rows (CSV)", lambda: decision.undecided_frame(method), "undecided.csv")

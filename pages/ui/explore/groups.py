@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -26,14 +27,13 @@ from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, part
 from calib.analysis.subgroups import group_rows
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
-from pages.ui import chart, controls, headings, jobs, state, tables
+from pages.ui import chart, controls, downloads, headings, jobs, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -140,15 +140,12 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     cost = f"the search takes about {duration(seconds)}. It runs in the background, and you can cancel it."
     if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
         return None
-    call = {known: lambda watch: _or_why(lambda: audited(evaluation, key, watch, **options))}
-    for_all = not has_upload(recipe)
-    made = jobs.run("audit", "Searching segments", call, for_all=for_all)
-    if made is None:
+    call = partial(jobs.or_why, partial(audited, **options), evaluation, key)
+    found = jobs.run_one("audit", "Searching segments", known, call, for_all=not has_upload(recipe))
+    if isinstance(found, InputError):
+        st.info(plain(_with_labels(found)))
         return None
-    if isinstance(made[0], InputError):
-        st.info(plain(_with_labels(made[0])))
-        return None
-    return made[0]
+    return found
 
 
 def _with_labels(error: InputError) -> str:
@@ -157,13 +154,6 @@ def _with_labels(error: InputError) -> str:
     for name in ("min_rows", "min_events", "resamples"):
         text = text.replace(f" {name}", f" “{SETTINGS[f'groups.{name}'].label}”")
     return text
-
-
-def _or_why(make: Callable[[], Any]) -> Any:
-    try:
-        return make()
-    except InputError as error:
-        return error.with_traceback(None)
 
 
 def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
@@ -206,12 +196,10 @@ def headline(made: Audited) -> None:
             "are searched.",
         )
         lines = sum(1 + len(each.others) for each in causes)
-        st.metric(
+        tables.noted(
             "Groups beyond chance",
             f"{len(causes):,}",
             f"{lines:,} of {counted(len(found.segments), 'segment')}",
-            delta_color="off",
-            delta_arrow="off",
             help="Segments that overlap and have one cause count as one group.",
         )
         st.metric(
@@ -220,12 +208,10 @@ def headline(made: Audited) -> None:
             help="Mean prediction, and observed frequency, of all rows together.",
         )
         middle = int(found.segments["rows"].median())
-        st.metric(
+        tables.noted(
             "Detectable gap",
             f"{number(100 * detectable_gap(found, middle), 2)} points",
             f"in {middle:,} rows",
-            delta_color="off",
-            delta_arrow="off",
             help="A gap of this size is found in 80 of 100 segments of the median size.",
         )
     for each in causes[:1]:
@@ -301,7 +287,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        tables.download("All segments (CSV)", lambda: safe_csv(made.to_frame()), "segments.csv")
+        downloads.table("All segments (CSV)", made.to_frame, "segments.csv")
         tables.toggle("groups.in_report", recipe)
     segment(made, chosen)
 
@@ -363,12 +349,11 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the grouping loss: the gain of a better model that no calibrator can reach."""
     key, columns = _key(evaluation, recipe), recipe.setting("groups.columns")
     known = (evaluation.dataset.digest, recipe.replace(segment=()).digest("calibrate"), key, columns)
-    call = {known: lambda watch: _or_why(lambda: grouping_losses(evaluation, key, columns, watch))}
+    call = partial(jobs.or_why, grouping_losses, evaluation, key, columns)
     place = headings.finding()
     with place.picture:
-        for_all = not has_upload(recipe)
-        made = jobs.run("grouping_loss", "Measuring the grouping loss", call, for_all=for_all)
-        found = made and made[0]
+        what, for_all = "Measuring the grouping loss", not has_upload(recipe)
+        found = jobs.run_one("grouping_loss", what, known, call, for_all=for_all)
         if isinstance(found, InputError):
             st.info(plain(found))
             found = None
@@ -396,7 +381,7 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
         column_config=decimals,
         alt="Grouping loss by partition",
     )
-    tables.download("Grouping loss (CSV)", lambda: safe_csv(found.to_frame()), "grouping_loss.csv")
+    downloads.table("Grouping loss (CSV)", found.to_frame, "grouping_loss.csv")
 
 
 LOSSES = {
@@ -417,12 +402,10 @@ def _losses(found: GroupingLosses) -> None:
     with headings.rows():
         for each in found.losses:
             low, high = (number(end) for end in each.interval)
-            st.metric(
+            tables.noted(
                 partition_name(each.partition),
                 number(each.lower),
                 f"[{low}, {high}], p = {number(each.p_value)}",
-                delta_color="off",
-                delta_arrow="off",
                 help="Lower bound of the grouping loss by these regions, with its 95 % interval and the p-value of no "
                 "grouping loss.",
             )

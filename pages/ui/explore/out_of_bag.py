@@ -10,7 +10,6 @@ import streamlit as st
 
 from calib.analysis.recommendation.enough import too_few_to_compare
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.figures import formatted_setups
 from calib.figures.classes import formatted_together
 from calib.kernel.weights import are_whole
@@ -29,7 +28,7 @@ from calib.study.papers.ten_setups import (
     setup_table,
     together_placements,
 )
-from pages.ui import bagging, chart, controls, frame, headings, state, tables
+from pages.ui import bagging, chart, controls, downloads, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
 from pages.ui.grid import grid
 from pages.ui.question import current_question
@@ -119,7 +118,7 @@ def together(recipe: Recipe) -> None:
         "Brier score need at least 5 right and 5 wrong predictions. ★ marks a best value. A small "
         "difference may be sampling variability."
     )
-    tables.download("All classes (CSV)", lambda: safe_csv(table), "all_classes.csv")
+    downloads.table("All classes (CSV)", lambda: table, "all_classes.csv")
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
@@ -158,7 +157,7 @@ def headline(table: pd.DataFrame) -> None:
             value = written(lead[metric])
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
-            st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off")
+            tables.noted(label, listed(names, 2), value)
     st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
@@ -179,7 +178,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling "
         "error. ★ marks the best value of a column; a small difference may be sampling variability."
     )
-    tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
+    downloads.table("Setups (CSV)", lambda: table.rename_axis("setup"), "setups.csv", index=True)
 
 
 def beside_the_paper(table: pd.DataFrame) -> None:

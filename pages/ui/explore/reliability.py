@@ -25,7 +25,6 @@ from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.export.charts import in_report
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
 from calib.figures.reliability import has_thin_bins
@@ -42,6 +41,7 @@ from calib.splits import SPLITS
 from pages.ui import (
     chart,
     controls,
+    downloads,
     evaluations,
     headings,
     jobs,
@@ -195,7 +195,7 @@ def claim(evaluation: Evaluation) -> None:
     )
     with st.expander("Results of a random split"):
         grid(found.formatted(), hide_index=True, alt="Losses of the two splits")
-        tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
+        downloads.table("Optimism (CSV)", lambda: found.table, "optimism.csv")
 
 
 def to_report() -> None:
@@ -254,7 +254,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             f"{why_missing(evaluation.sample)}",
             "differences",
         )
-        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
+        downloads.table("Differences (CSV)", lambda: found.table, "differences.csv")
     for figure in GRAPHS:
         if in_report(FIGURES[figure], evaluation):
             chart.show(figure, evaluation)
@@ -278,7 +278,7 @@ def rows(evaluation: Evaluation) -> None:
     if len(positions) > LISTED:
         st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download contains all rows.")
     with st.container(horizontal=True):
-        tables.download("Rows (CSV)", lambda: safe_csv(selected_frame(evaluation, selection)), "rows.csv")
+        downloads.table("Rows (CSV)", lambda: selected_frame(evaluation, selection), "rows.csv")
         st.button("Clear", key="clear_rows", on_click=lambda: state.update(**{"reliability.selection": ()}))
 
 
@@ -361,7 +361,7 @@ def models(evaluation: Evaluation) -> None:
         st.caption(
             "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
-        tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
+        downloads.table("All metrics (CSV)", lambda: side, "models.csv")
 
 
 def rows_needed(evaluation: Evaluation) -> None:
@@ -380,7 +380,7 @@ def rows_needed(evaluation: Evaluation) -> None:
         alt="Number of rows needed for each measure",
     )
     st.caption(plain(found.basis(label_of(key), evaluation.dataset.classes[1])))
-    tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
+    downloads.table("Rows needed (CSV)", found.to_frame, "rows_needed.csv")
 
 
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
@@ -421,6 +421,10 @@ def _repeats(evaluation: Evaluation) -> OtherSplits | None:
     seconds = evaluation.seconds / folds * repeats
     if not jobs.may_begin("repeats", key, "Other splits", jobs.price(repeats, seconds), seconds):
         return None
-    call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch, repeats=repeats)}
-    found = jobs.run("repeats", "Repeating the split", call, for_all=not has_upload(recipe))
-    return found and found[0]
+    return jobs.run_one(
+        "repeats",
+        "Repeating the split",
+        key,
+        lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch, repeats=repeats),
+        for_all=not has_upload(recipe),
+    )

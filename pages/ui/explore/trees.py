@@ -33,7 +33,6 @@ from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import MANY_ROWS, Evaluation
 from calib.evaluate.joint import JOINT_SCORES
-from calib.export import safe_csv
 from calib.figures.depth import best_cells, metric_of
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -43,7 +42,7 @@ from calib.kernel.wording import brief, class_named
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, evaluations, headings, jobs, state, tables
+from pages.ui import chart, controls, downloads, evaluations, headings, jobs, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -197,12 +196,10 @@ def _headline(grown: DepthSweep, name: str) -> None:
     if cells:
         with headings.rows():
             for growth, value, where in cells:
-                st.metric(
+                tables.noted(
                     f"{metric_of(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
                     brief(value),
                     where,
-                    delta_color="off",
-                    delta_arrow="off",
                     help="Best value over depths, leaves and calibrators. This value was chosen on the test rows, so "
                     "it is slightly optimistic.",
                 )
@@ -404,7 +401,7 @@ def rules(tree: GrownTree) -> None:
         f"its calibrated values (p0, p1, p). The last two columns are the test rows in the leaf "
         f"and their share of {positive}."
     )
-    tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
+    downloads.table("Leaf rules (CSV)", lambda: table, "tree_rules.csv")
 
 
 def _table(table: pd.DataFrame, key: str) -> None:

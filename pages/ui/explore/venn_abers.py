@@ -10,7 +10,6 @@ import streamlit as st
 from calib.analysis import explain as explaining
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
-from calib.export import safe_csv
 from calib.figures import FIGURES
 from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED, listed_rows
@@ -22,7 +21,18 @@ from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, with_calibrators
-from pages.ui import chart, controls, evaluations, headings, jobs, lesson_layout, points, state, tables
+from pages.ui import (
+    chart,
+    controls,
+    downloads,
+    evaluations,
+    headings,
+    jobs,
+    lesson_layout,
+    points,
+    state,
+    tables,
+)
 from pages.ui.grid import grid
 from pages.ui.points import Point
 from pages.ui.text import plain
@@ -61,12 +71,10 @@ def headline(result: Evaluation) -> None:
     predicted = result.predictions[method]
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
     with headings.rows():
-        st.metric(
+        tables.noted(
             f"Mean p0 to p1 · {label_of(method)}",
             "{} to {}".format(*briefly(summary.lower, summary.upper)),
             f"observed {brief(summary.observed)}",
-            delta_color="off",
-            delta_arrow="off",
             help="Over all test rows, the frequency of the positive class should lie between these two means, apart "
             "from sampling error.",
         )
@@ -313,7 +321,7 @@ def side_by_side(recipe: Recipe, result: Evaluation) -> None:
     chart.show("widths", everything)
     record = chart.show("interval_means", everything)
     grid(record.table(), alt="Mean interval and observed frequency for each method")
-    tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
+    downloads.table("Intervals (CSV)", record.to_frame, "intervals.csv")
 
 
 def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:

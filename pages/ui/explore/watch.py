@@ -12,7 +12,6 @@ from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
 from calib.analysis.watch.table import CHANGED, DO, SLOW, evidence_words
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
-from calib.export import safe_csv
 from calib.export.calibrators import write_calibrator
 from calib.kernel.cache import is_known, once
 from calib.kernel.checks import InputError
@@ -20,10 +19,10 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe
-from pages.ui import headings, state
+from pages.ui import downloads, headings, state
 from pages.ui.controls import parameter_control
 from pages.ui.grid import grid
-from pages.ui.tables import download
+from pages.ui.tables import noted
 from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
@@ -111,12 +110,10 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             ),
         ):
             if value == value:
-                st.metric(
+                noted(
                     label,
                     number(value),
                     f"[{number(low)}, {number(high)}]",
-                    delta_color="off",
-                    delta_arrow="off",
                     help=f"{what} The interval is valid at every look.",
                 )
     if seen.kind == "row":
@@ -157,7 +154,7 @@ def _offer(seen: OverTime) -> None:
         st.caption(plain(error))
         return
     label = CALIBRATORS[fitted.key].label
-    download(
+    downloads.button(
         f"{label}, fitted on the rows since the change (JSON)",
         lambda: write_calibrator(fitted, classes=seen.evaluation.dataset.classes).encode(),
         "recalibration.json",
@@ -184,7 +181,7 @@ def table(seen: OverTime) -> None:
         "“Shift” is the largest difference between the cumulative score distributions of this period and the first "
         "period (Kolmogorov–Smirnov). Its p-value is valid for a single look only."
     )
-    download("Periods (CSV)", lambda: safe_csv(named), "periods.csv")
+    downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 
 
 COLUMNS = {

@@ -207,8 +207,7 @@ def simulated(
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
     key = (seed, *numbers.items())
-    results = jobs.run(kind, "Computing", {key: lambda watch: call(watch=watch)}, for_all=True)
-    return None if results is None else results[0]
+    return jobs.run_one(kind, "Computing", key, lambda watch: call(watch=watch), for_all=True)
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:

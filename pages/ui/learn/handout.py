@@ -19,10 +19,10 @@ def offer(lesson: Lesson) -> None:
     pdf = chromium.can_draw()
     make = handout_pdf if pdf else lesson_handout
     kind = f"lesson_handout_{lesson.key}"  # on the list of lessons, several may be drawn at once
-    found = jobs.run(kind, "Drawing", {lesson.key: lambda watch: make(lesson, watch=watch)})
+    found = jobs.run_one(kind, "Drawing", lesson.key, lambda watch: make(lesson, watch=watch))
     if found is None:
         return
     name, mime = (
         (f"{lesson.key}.pdf", "application/pdf") if pdf else (f"{lesson.key}_handout.html", "text/html")
     )
-    downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found[0], name, mime, f"{kind}_file")
+    downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found, name, mime, f"{kind}_file")

@@ -391,9 +391,9 @@ def _card(lesson: Lesson) -> None:
     """Offer the summary card, which is drawn on request."""
     if not st.toggle("Draw a summary card to print on one sheet", key="card"):
         return
-    found = jobs.run("lesson_card", "Drawing", {lesson.key: lambda watch: lesson_card(lesson, watch=watch)})
-    if found is not None:
-        downloads.button("Summary card (HTML)", found[0], f"{lesson.key}.html", "text/html", "card_file")
+    card = jobs.run_one("lesson_card", "Drawing", lesson.key, lambda watch: lesson_card(lesson, watch=watch))
+    if card is not None:
+        downloads.button("Summary card (HTML)", card, f"{lesson.key}.html", "text/html", "card_file")
 
 
 def listed() -> None:

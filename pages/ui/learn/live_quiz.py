@@ -21,7 +21,6 @@ from calib.experiments.ballots import answers, ballots, letter, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
-from calib.export import safe_csv
 from calib.export.cards import Staged, staged
 from calib.figures.projector import for_projector
 from calib.kernel.checks import InputError
@@ -29,7 +28,7 @@ from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
 from calib.lessons.narrowing import renamed
-from pages.ui import browser, chart, current, jobs, state, style, tables
+from pages.ui import browser, chart, current, downloads, jobs, state, style
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.learn.small_pictures import pictures
@@ -188,10 +187,8 @@ def _closing() -> None:
     code, secret = st.session_state["own_room"]
     with st.popover("Close the room", type="tertiary", key="room_closing"):
         st.markdown("Closing deletes all answers. Save them first if you need them.")
-        tables.download(
-            "Answers (CSV)",
-            lambda: safe_csv(answers(rooms().given(code, secret))),
-            f"live_quiz_{code}.csv",
+        downloads.table(
+            "Answers (CSV)", lambda: answers(rooms().given(code, secret)), f"live_quiz_{code}.csv"
         )
         st.button("Close and delete", key="room_close", type="primary", on_click=_close_own)
 
@@ -360,11 +357,11 @@ def _made(asked: Round) -> Staged | None:
     step = asked.step
     if step is None:
         return None
-    found = jobs.run("class_picture", "Drawing the picture", {(step.page, step.title): partial(staged, step)})
-    if found is None:
-        return None
-    pictures().ask(asked, found[0].chart)
-    return found[0]
+    key = step.page, step.title
+    found = jobs.run_one("class_picture", "Drawing the picture", key, partial(staged, step))
+    if found is not None:
+        pictures().ask(asked, found.chart)
+    return found
 
 
 def _picture(made: Staged, asked: Round) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.export.playground import PLAYGROUND_SETTINGS, SCRIPTS, STYLE, described, playground_html
 from calib.recipe import Recipe
-from pages.ui import browser, chart, state, tables
+from pages.ui import browser, chart, downloads, state
 
 PAGE = "playground"
 
@@ -30,6 +30,6 @@ def show(recipe: Recipe) -> None:
         PAGE,
     )
     stated = {name: value for name, value in values.items() if value is not None}
-    tables.download(
+    downloads.button(
         "Download as one HTML file", lambda: playground_html(stated), "playground.html", "text/html"
     )

@@ -46,9 +46,9 @@ from calib.study import (
 from calib.study.papers.printed import why_not_published
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, StudyTable, published_table, tables
-from pages.ui import chart, current, headings, jobs, session_cache, state
-from pages.ui.downloads import button
+from pages.ui import chart, current, downloads, headings, jobs, session_cache, state
 from pages.ui.grid import grid
+from pages.ui.tables import noted
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import show_widget
@@ -288,7 +288,7 @@ def headline(summary: MetricSummary, found: Opened) -> None:
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
-            st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off")
+            noted(label, value, whose and plain(whose))
     ends = "" if rates["lower"].isna().all() else "[low, high]: 95 % interval over data sets. "
     st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
@@ -442,7 +442,7 @@ def _download(table: StudyTable) -> None:
             ("tex", "application/x-tex", partial(latex_table, table)),
             ("md", "text/markdown", partial(markdown_table, table)),
         ):
-            button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
+            downloads.button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
 
 
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
@@ -451,9 +451,11 @@ def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> Non
     theme, source = current.theme(), page_source("results", recipe)
     with st.container(horizontal=True, key="study_files"):
         page = partial(study_html, summary, paper, source, theme)
-        button("Report (HTML)", page, "study.html", "text/html", "study_html", type="primary")
+        downloads.button("Report (HTML)", page, "study.html", "text/html", "study_html", type="primary")
         archive = partial(study_bundle, summary, paper, source, theme)
-        button("All tables and diagrams (ZIP)", archive, "study.zip", "application/zip", "study_zip")
+        downloads.button(
+            "All tables and diagrams (ZIP)", archive, "study.zip", "application/zip", "study_zip"
+        )
     st.caption(
         "The report is one interactive file that works offline. The ZIP adds all tables as CSV, LaTeX and Markdown, "
         "and the numbers of each diagram."

@@ -15,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.export import safe_csv, study_command
+from calib.export import study_command
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, duration
@@ -28,8 +28,7 @@ from calib.study import (
     run_study,
     study_progress,
 )
-from pages.ui import headings, jobs, state
-from pages.ui.downloads import button
+from pages.ui import downloads, headings, jobs, state
 from pages.ui.study import results
 from pages.ui.study.choose import Study
 from pages.ui.text import plain
@@ -192,7 +191,7 @@ def so_far(study: Study) -> None:
         ):
             results.take(store.content(), f"{study.protocol.key}.sqlite")
             st.switch_page("pages/study_results.py", query_params=state.here())
-        button("Results (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
+        downloads.table("Results (CSV)", lambda: store.rows(of=now.keys), "rows.csv", key="run_csv")
 
 
 def continue_later(recipe: Recipe) -> None:
@@ -206,7 +205,9 @@ def continue_later(recipe: Recipe) -> None:
         st.code(study_command(recipe), language="bash", wrap_lines=True)
         with st.container(horizontal=True):
             content = running().store.content
-            button("Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
+            downloads.button(
+                "Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store"
+            )
             st.button("Discard results", key="run_discard", on_click=lambda: _use(Store.in_memory()))
         st.caption(
             "Results stay in this session's memory. Download the results file to continue later, here or with "
