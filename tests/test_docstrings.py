@@ -9,9 +9,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import calib
+
+pytestmark = pytest.mark.contract
 
 NAMES = r"\**[a-zA-Z_]\w*(?:,? \([^)]*\))?"
 LISTED = re.compile(rf"(?:^|· |[.;] ){NAMES}(?:, {NAMES})* : \S", flags=re.M)

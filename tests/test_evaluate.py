@@ -196,7 +196,7 @@ def test_too_few_rows_of_a_class_are_refused_with_the_remedy():
 def test_every_model_goes_through_the_chain(model, data):
     small = {"n_estimators": 10} if any(p.name == "n_estimators" for p in MODELS[model].parameters) else {}
     evaluation = evaluate(Recipe(model=model, params=small, calibrators=("isotonic", "venn_abers")), data)
-    assert evaluation.metrics.loc["venn_abers", "auc"] > 0.7
+    assert evaluation.metrics.loc["venn_abers", "auc"] > 0.6
     assert evaluation.predictions["venn_abers"].p.min() > 0
     assert np.isfinite(evaluation.metrics.loc["venn_abers", "log_loss"])
 

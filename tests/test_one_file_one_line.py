@@ -1,348 +1,19 @@
 """Adding anything is one new file and one registry line, with its import; and a package from outside needs neither.
 
-Each addition below is made to a copy of the tree, all in one copy; the chain, the exports, the pages and the contract
-tests then run there in processes of their own. Experiments of the Learn pages are added in
-``tests/experiments/test_one_more.py``.
+Each addition of ``tests/additions.py`` is made to a copy of the tree, all in one copy; the chain, the exports, the
+pages and the contract tests then run there in processes of their own.
 """
 
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-
-CALIBRATOR = '''
-"""Least squares: the straight line from the model's probability to the labels, or a part of its slope."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from calib.calibrators.base import ScoreCalibrator
-from calib.kernel.records import Parameter
-from calib.kernel.weights import or_ones
-
-
-class Linear(ScoreCalibrator):
-    """``p = f + b (s - m)``, clipped to [0, 1]; f and m are the means of y and s, b >= 0 is the slope times ``share``.
-
-    >>> Linear(share=1.0).fit([0.25, 0.75], [0, 1]).predict([0.5, 0.625])
-    array([0.5 , 0.75])
-    """
-
-    key = "linear"
-    label = "Straight line"
-    source = "this test"
-    input = "probability"
-    complexity = 0.5
-    weighted = True
-    kind = "line"
-    parameters = (Parameter("share", "Share", "number", 1.0, 0.0, 1.0, help="Share of the slope that is kept."),)
-
-    def __init__(self, share=1.0):
-        self.share = share
-
-    def _learn(self, scores, y, weights):
-        weights = or_ones(weights, len(y))
-        f, m = np.average(y, weights=weights), np.average(scores, weights=weights)
-        spread = weights @ (scores - m) ** 2
-        slope = self.share * max(0.0, weights @ ((scores - m) * (y - f)) / spread) if spread > 1e-12 else 0.0
-        self.slope_, self.intercept_ = float(slope), float(f - slope * m)
-
-    def _map(self, scores):
-        return np.clip(self.intercept_ + self.slope_ * scores, 0, 1)
-
-    def to_map(self):
-        return {"share": self.share, **self._learned("slope", "intercept")}
-
-    @classmethod
-    def from_map(cls, fields):
-        learned = {name: fields.number(name) for name in ("slope", "intercept")}
-        return cls(fields.number("share", 0, 1))._with_learned(**learned)
-'''
-METRIC = '''
-"""Sharpness: how far probabilities are from one half."""
-
-import numpy as np
-
-from calib.kernel import checks
-from calib.metrics.base import Metric
-
-
-def sharpness(y, p, sample_weight=None):
-    """Mean of |p − ½|.
-
-    >>> sharpness([0, 1], [0.25, 1.0])
-    0.375
-    """
-    weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    return float(np.average(np.abs(p - 0.5), weights=weights))
-
-
-SHARPNESS = Metric("sharpness", "Sharpness", sharpness, None, "Mean distance from one half.")
-'''
-MODEL = '''
-"""A stump: the tree of one split."""
-
-from sklearn.tree import DecisionTreeClassifier
-
-from calib.kernel.records import Parameter
-from calib.models.base import ModelEntry
-
-
-def _make(depth, random_state):
-    return DecisionTreeClassifier(max_depth=depth, random_state=random_state)
-
-
-DEPTH = Parameter("depth", "Depth", "integer", 1, 1, 5, help="Depth of the tree.")
-ENTRY = ModelEntry("stump", "Stump", _make, (DEPTH,), help="A tree of one split.")
-'''
-PLACEMENT = '''
-"""Halves: as split, one half of the rows whatever share is asked for."""
-
-from calib.placements.split import Split
-
-
-class Halves(Split):
-    """Half of the rows calibrates.
-
-    >>> Halves.label
-    'One half'
-    """
-
-    key = "halves"
-    label = "One half"
-    help = "Half of the training rows calibrates."
-
-    def _parts(self, y):
-        self.calibration_size = 0.5
-        return super()._parts(y)
-'''
-SPLIT = '''
-"""Every so manieth row: nothing is drawn."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from calib.splits.base import Cut, Splitter
-
-
-class Systematic(Splitter):
-    key = "systematic"
-    label = "Every so manieth row"
-    help = "Right where rows stand in no order."
-    drawn = False
-
-    def holdout(self, rows, share, random_state):
-        held = np.diff(np.floor(np.arange(rows.n + 1) * share)) > 0
-        return Cut(np.flatnonzero(~held), np.flatnonzero(held))
-
-    def folds(self, rows, k, random_state):
-        fold = np.arange(rows.n) % k
-        return [Cut(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
-'''
-FIGURE = '''
-"""How many test rows each calibrator calls positive."""
-
-from dataclasses import dataclass
-
-import pandas as pd
-import plotly.graph_objects as go
-
-from calib.calibrators import label_of
-from calib.figures.base import FigureEntry, itself
-from calib.figures.theme import LIGHT, MARKS, layout
-
-
-@dataclass(frozen=True, eq=False)
-class Called:
-    table: pd.DataFrame
-    title: str = "Who calls how many positive"
-    caption: str = "A bar a calibrator."
-    alt: str = "Bars of rows called positive."
-
-    def to_frame(self):
-        return self.table
-
-
-def prepare(evaluation):
-    rows = [(key, int((said.p > 0.5).sum())) for key, said in evaluation.predictions.items()]
-    return Called(pd.DataFrame(rows, columns=["calibrator", "called"]))
-
-
-def draw(record, theme=LIGHT):
-    keys = list(record.table.calibrator)
-    colors = [MARKS[key].color for key in keys]
-    bars = go.Bar(x=[label_of(key) for key in keys], y=record.table.called, marker={"color": colors})
-    return go.Figure(bars, layout(theme))
-
-
-CALLED = FigureEntry("called", "Called positive", prepare, draw, reported=itself)
-'''
-PAGE = '''
-"""Explore · Called: who calls how many rows positive."""
-
-import pages.ui.everything
-from pages.ui import chart, evaluations, frame
-
-recipe = frame.open_page("pages/explore_called.py")
-evaluation = evaluations.evaluation(recipe)
-frame.refusals(evaluation)
-chart.show("called", evaluation)
-frame.notes(evaluation.notes)
-'''
-LESSON = """
-title = "A straight line"
-summary = "What least squares does to probabilities."
-when = "After the first hour."
-""" + "".join(
-    f"""
-[[steps]]
-page = "explore_reliability"
-title = "What does {part} of the slope do?"
-text = "A straight line moves every probability. Which way?"
-look = "the curve of the straight line."
-point = "A straight line keeps the order of the probabilities."
-[steps.recipe]
-data = "sample:breast_cancer"
-calibrators = ["none", "linear"]
-
-[[questions]]
-text = "Does {part} of the slope change the order?"
-answers = ["It turns the order round", "The order stays", "Only two rows change places"]
-right = {right}
-why = ["The slope is not negative.", "The slope is not negative.", "The slope is not negative."]
-"""
-    for part, right in (("a quarter", 2), ("half", 2), ("all", 1))
-)
-# A page of the guide for the page, and a line for each method; the rest of the guide is written from the code
-GUIDE_PAGE = """# Explore: Called
-
-![The page](../pictures/explore_called.webp)
-
-## What it answers
-
-How many rows each calibrator calls positive.
-
-## How to read it
-
-One bar per calibrator.
-
-## What it cannot say
-
-Which of them are right.
-"""
-METHODS = {
-    "venn_abers": "| `linear` | p = f + b (s − m) | least squares | – |",
-    "full": "| `halves` | scores of one half | the model trained on the other half | – |",
-    "file": "| `systematic` | every so manieth row is a test row |",
-    "given": "| `stump` | a tree of one split | – |",
-    "tce": "| `sharpness` | mean abs(p − ½) | – |",
-}
-KIND = ("| `ranks` |", "| `line` | `intercept`, `slope`, `share` | intercept + slope s, clipped to [0, 1] |")
-
-# what is added → (its file, the text, the registry, (what stands there, what is put in its place), …)
-ADDITIONS = {
-    "calibrator": (
-        "calib/calibrators/linear.py",
-        CALIBRATOR,
-        "calib/calibrators/__init__.py",
-        ("from calib.calibrators.temperature", "from calib.calibrators.linear import Linear\n{there}"),
-        ("Rank),", "Rank, Linear),"),
-    ),
-    "metric": (
-        "calib/metrics/sharpness.py",
-        METRIC,
-        "calib/metrics/registry.py",
-        ("from calib.metrics.slope", "from calib.metrics.sharpness import SHARPNESS\n{there}"),
-        ("        RMSE,\n", "        SHARPNESS,\n{there}"),
-    ),
-    "model": (
-        "calib/models/stump.py",
-        MODEL,
-        "calib/models/__init__.py",
-        ("    svm,\n", "    stump,\n{there}"),
-        ("        svm.ENTRY,\n", "        stump.ENTRY,\n{there}"),
-    ),
-    "placement": (
-        "calib/placements/halves.py",
-        PLACEMENT,
-        "calib/placements/__init__.py",
-        ("from calib.placements.none", "from calib.placements.halves import Halves\n{there}"),
-        ("TrainingScores, Full)", "TrainingScores, Full, Halves)"),
-    ),
-    "split": (
-        "calib/splits/systematic.py",
-        SPLIT,
-        "calib/splits/__init__.py",
-        ("from calib.splits.time", "from calib.splits.systematic import Systematic\n{there}"),
-        ("ByCluster, ByFile)", "ByCluster, ByFile, Systematic)"),
-    ),
-    "figure": (
-        "calib/figures/called.py",
-        FIGURE,
-        "calib/figures/__init__.py",
-        ("from calib.figures.compared", "from calib.figures.called import CALLED\n{there}"),
-        ("        DIFFERENCES,\n", "        CALLED,\n{there}"),
-    ),
-    "Explore page": (
-        "pages/explore_called.py",
-        PAGE,
-        "pages/ui/current.py",
-        (
-            '        Page(\n            "pages/explore_decide.py"',
-            '        Page("pages/explore_called.py", "Called", "How many?", ("model", "calibrators")),\n{there}',
-        ),
-    ),
-    "lesson": (
-        "calib/lessons/straight_line.toml",
-        LESSON,
-        "calib/lessons/__init__.py",
-        ('    "reliability_diagram",\n', '    "straight_line",\n{there}'),
-    ),
-}
-
-
-def add(tree: Path, file: str, text: str, registry: str, *changes: tuple[str, str]) -> None:
-    """Write the file, and put the line or its part into the registry; {there} is what stands there."""
-    assert not (tree / file).exists()
-    (tree / file).write_text(text.lstrip(), encoding="utf-8")
-    source = (tree / registry).read_text(encoding="utf-8")
-    for there, new in changes:
-        assert source.count(there) == 1, (registry, there)
-        source = source.replace(there, new.format(there=there))
-    (tree / registry).write_text(source, encoding="utf-8")
-
-
-UNTRACKED = ("__pycache__", "build", ".git", ".venv", ".*cache", ".hypothesis", ".cells", "*.sqlite")
-
-
-def copy_of_the_tree(to: Path) -> Path:
-    shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*UNTRACKED), dirs_exist_ok=True)
-    return to
-
-
-def add_to_the_guide(tree: Path) -> None:
-    """Write what CONTRIBUTING asks for, and let the script write the rest."""
-    (tree / "docs/pages/explore_called.md").write_text(GUIDE_PAGE, encoding="utf-8")
-    shutil.copy(tree / "docs/pictures/start.webp", tree / "docs/pictures/explore_called.webp")
-    methods = tree / "docs/methods.md"
-    lines = methods.read_text(encoding="utf-8").splitlines()
-    for key, line in METHODS.items():
-        (at,) = (i for i, there in enumerate(lines) if there.startswith(f"| `{key}` |"))
-        lines.insert(at + 1, line)
-    methods.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    formats, (before, line) = tree / "docs/file_formats.md", KIND
-    formats.write_text(
-        formats.read_text(encoding="utf-8").replace(before, f"{line}\n{before}"), encoding="utf-8"
-    )
-    run(tree, "-m", "scripts.write_docs")
+from tests.additions import ADDITIONS, ROOT, add_everything, add_its_tests, add_to_the_guide, contracts
 
 
 def run(
@@ -359,9 +30,8 @@ def run(
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    tree = copy_of_the_tree(tmp_path_factory.mktemp("house"))
-    for addition in ADDITIONS.values():
-        add(tree, *addition)
+    tree = tmp_path_factory.mktemp("house")
+    add_everything(tree)
     return tree
 
 
@@ -381,10 +51,16 @@ def asked(tree):
     return ("-m", "calib", "evaluate", "recipe.json", "sample_data/breast_cancer.csv.gz")
 
 
+def test_every_kind_that_contributing_describes_is_added():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition("## Adding something")[2].partition("\n### ")[0]
+    assert re.findall(r"^- \*\*(.*?)\*\*", section, flags=re.M) == list(ADDITIONS)
+
+
 def test_an_addition_touches_one_registry_and_at_most_two_of_its_lines():
-    for file, _, registry, *changes in ADDITIONS.values():
-        assert not (ROOT / file).exists()
-        assert (ROOT / registry).exists()
+    for files, registry, name, changes in ADDITIONS.values():
+        assert not any((ROOT / file).exists() for file in files)
+        assert re.search(rf"^{name}\b", (ROOT / registry).read_text(encoding="utf-8"), flags=re.M)
         assert len(changes) <= 2
 
 
@@ -436,7 +112,7 @@ assert len(bundle({"one": evaluation})) > 10_000
 """
 
 
-PAGES = """
+ON_PAGES = """
 from tests.pages.app import faults, go, page, titles
 
 at = page("explore_called", data="sample:breast_cancer", model="stump", calibrators="none,linear,platt")
@@ -462,44 +138,41 @@ assert "A straight line" in " ".join(element.value for element in texts)
 
 @pytest.mark.usefixtures("asked")
 def test_the_chain_the_figures_the_exports_and_the_pages_take_what_was_added(tree):
-    run(tree, "-c", NUMBERS + PAGES)
+    run(tree, "-c", NUMBERS + ON_PAGES)
 
 
-#: Tests of what every entry of a registry, and every page and lesson, promises. Two ask for the addition's own test
-#: file: those of a lesson's claims (tests/lessons/test_claims.py, test_points.py).
-CONTRACTS = (
-    "tests/calibrators/test_contract.py",
-    "tests/metrics/test_registry.py",
-    "tests/metrics/test_table.py",
-    "tests/models/test_base.py",
-    "tests/placements/test_base.py",
-    "tests/splits/test_contract.py",
-    "tests/figures/test_captions.py",
-    "tests/figures/test_marks.py",
-    "tests/figures/test_titles.py",
-    "tests/lessons/test_lessons.py",
-    "tests/lessons/test_for_teachers.py",
-    "tests/pages/test_any_page.py",
-    "tests/test_floors.py",
-    "tests/test_methods.py",
-    "tests/test_guide.py",
-    "tests/test_recipe.py",
-    "tests/test_docstrings.py",
+ADDED = (
+    *("linear", "halves", "systematic", "sharpness", "stump", "fair_coins", "called", "coin", "dice"),
+    *("study_protocols", "coins_1713", "straight_line", "head"),
 )
-ADDED = ("linear", "sharpness", "stump", "halves", "systematic", "called", "straight_line")
-
-
 REGISTRY_WIDE = ("registry", "every_", "holds_stands", "kinds_of")
-
-
-@pytest.mark.parametrize(
-    "chosen", [" or ".join((*ADDED, *REGISTRY_WIDE)), pytest.param("test", marks=pytest.mark.soak)]
+QUICK = (
+    *("calibrators/test_contract", "metrics/test_registry", "metrics/test_table", "models/test_base"),
+    *("placements/test_base", "splits/test_contract", "synthetic/test_registry", "figures/test_captions"),
+    *("figures/test_marks", "figures/test_titles", "lessons/test_lessons", "lessons/test_for_teachers"),
+    *("pages/test_any_page", "test_floors", "test_methods", "test_guide", "test_recipe", "test_docstrings"),
 )
-def test_what_was_added_passes_the_contract_tests(tree, chosen):
-    """Those that name an addition and those that go over a whole registry at once; when there is time, all."""
+"""Contract tests that take seconds."""
+
+
+@pytest.fixture
+def tested(tree):
+    """The copy, with what CONTRIBUTING asks of an addition besides."""
     if not (tree / "docs/pages/explore_called.md").exists():
         add_to_the_guide(tree)
-    run(tree, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", "-k", chosen, *CONTRACTS)
+        add_its_tests(tree)
+    return tree
+
+
+def test_what_was_added_passes_the_quick_contract_tests_that_name_it_or_a_whole_registry(tested):
+    chosen = " or ".join((*ADDED, *REGISTRY_WIDE))
+    files = [f"tests/{name}.py" for name in QUICK]
+    run(tested, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", "-k", chosen, *files)
+
+
+@pytest.mark.soak
+def test_what_was_added_passes_all_contract_tests(tested):
+    run(tested, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", *contracts())
 
 
 OUTSIDE = """

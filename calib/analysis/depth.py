@@ -239,7 +239,7 @@ def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
     placement = GROWTHS[growth].placement
     if dataset.joint and not PLACEMENTS[placement].for_k:
         return "Its calibration rows are for one class against the rest. Choose a class to see it."
-    return SPLITS[recipe.split].refuses(placement, dataset.fixes_calibration)
+    return SPLITS[recipe.split].refuses(PLACEMENTS[placement].asks, dataset.fixes_calibration)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:

@@ -118,6 +118,7 @@ class Placement(ABC):
     help: ClassVar[str]
     fit_share: ClassVar[float] = 0.95  # share of fitting in the work of fitting and scoring, for progress
     # whether it has scores of single trees for rows that they did not see
+    asks: ClassVar[str] = ""  # method of the split by which it gets calibration rows
     scores_trees: ClassVar[bool] = False
     for_k: ClassVar[bool] = True  # whether it supports more than two classes
 

@@ -56,6 +56,7 @@ class OutOfBag(Placement):
     """
 
     key = "oob"
+    asks = "bag"
     scores_trees = True
     label = "Out of bag"
     help = "Each training row is also a calibration row, scored by the trees that did not see it. Needs a bagged model."

@@ -31,6 +31,7 @@ class Split(Placement):
     """
 
     key = "split"
+    asks = "calibration"
     scores_trees = True
     label = "Held-out set"
     help = "Part of the training data is held out to fit the calibrator."

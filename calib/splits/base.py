@@ -85,13 +85,13 @@ class Splitter(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     @classmethod
-    def refuses(cls, placement: str, fixed: bool) -> str | None:
+    def refuses(cls, asked: str, fixed: bool) -> str | None:
         """Return why a placement is not valid with this split, as a sentence, or None; fitting refuses it too.
 
         Parameters
         ----------
-        placement
-            Key of the placement.
+        asked
+            What the placement asks of the split (``Placement.asks``).
         fixed
             Whether the file states which rows calibrate.
         """

@@ -35,8 +35,8 @@ class ByFile(Splitter):
     drawn = False
 
     @classmethod
-    def refuses(cls, placement: str, fixed: bool) -> str | None:
-        if placement == "split" or not fixed:
+    def refuses(cls, asked: str, fixed: bool) -> str | None:
+        if asked == "calibration" or not fixed:
             return None
         return "The column fixes the calibration rows."
 

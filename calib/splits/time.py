@@ -15,7 +15,6 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.splits.base import Cut, RowInfo, Splitter
 
-BAGGING = ("oob", "oob_whole")  # placements
 DAY = 86_400_000_000_000  # nanoseconds
 
 
@@ -60,8 +59,8 @@ class InTime(Splitter):
         self.gap = gap
 
     @classmethod
-    def refuses(cls, placement: str, fixed: bool) -> str | None:
-        return "Trees trained on later rows would score earlier rows." if placement in BAGGING else None
+    def refuses(cls, asked: str, fixed: bool) -> str | None:
+        return "Trees trained on later rows would score earlier rows." if asked == "bag" else None
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         moments, position, before = _moments(self._column(rows), rows.weights)

@@ -344,7 +344,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
         and (PLACEMENTS[key].for_k or not evaluations.joint(recipe))
     ]
-    refused = {key: why for key in keys if (why := SPLITS[recipe.split].refuses(key, fixed))}
+    refused = {key: why for key in keys if (why := SPLITS[recipe.split].refuses(PLACEMENTS[key].asks, fixed))}
     keys = [key for key in keys if key not in refused]
     control(
         st.selectbox,

@@ -48,7 +48,7 @@ def asked_by(step):
 
 
 def test_every_question_has_words_that_would_tell_its_answer():
-    assert list(TELLS) == list(EXPERIMENTS)
+    assert set(TELLS) == set(EXPERIMENTS), "TELLS has the words that tell each experiment's answer"
     points = [step.point for lesson in LESSONS.values() for step in lesson.steps]
     for key, experiment in EXPERIMENTS.items():
         told = " ".join(

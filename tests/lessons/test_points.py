@@ -170,6 +170,9 @@ def test_every_point_and_every_answer_is_held_by_a_test_or_states_no_finding(req
     texts = (path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("test_*.py"))
     there = {name for text in texts for name in re.findall(r"^def (test_\w+)", text, flags=re.M)} | {MEANS}
     for key, lesson in LESSONS.items():
+        assert {key} <= POINTS.keys() & QUIZ.keys(), (
+            "POINTS and QUIZ name the tests of each lesson's sentences"
+        )
         assert len(POINTS[key]) == len(lesson.steps)
         assert [len(names) for names in QUIZ[key]] == [len(one.why) for one in lesson.questions]
     named = [name for of_lesson in POINTS.values() for name in of_lesson]

@@ -47,8 +47,8 @@ def parts_of(split, placement, evaluation):
     return fit(recipe, DATA).parts
 
 
-REFUSED = {("time", "oob"), ("time", "oob_whole")} | {
-    ("file", placement) for placement in PLACEMENTS if placement != "split"
+REFUSED = {("time", key) for key, one in PLACEMENTS.items() if one.asks == "bag"} | {
+    ("file", key) for key, one in PLACEMENTS.items() if one.asks != "calibration"
 }
 
 

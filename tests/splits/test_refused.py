@@ -28,6 +28,6 @@ def test_a_placement_is_refused_beforehand_where_fitting_refuses_it(split, parts
     recipe = Recipe(
         split=split, placement=placement, params={"n_estimators": 4}, time="t", cluster="c", part="p"
     )
-    said = SPLITS[split].refuses(placement, data.fixes_calibration)
+    said = SPLITS[split].refuses(PLACEMENTS[placement].asks, data.fixes_calibration)
     with pytest.raises(InputError, match="^placement:") if said else nullcontext():
         fit(recipe, data)

@@ -23,6 +23,7 @@ from calib.metrics.confidence import INTERVALS, mean_interval
 from calib.metrics.losses import hits, overconfidence, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
+from calib.placements import OutOfBag
 from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS
 from calib.study.reading import load_protocol
@@ -59,7 +60,7 @@ def bagged(recipe: Recipe) -> bool:
 
 def no_bags(recipe: Recipe, dataset: Dataset | None = None) -> str | None:
     """Explain in a sentence why the Recipe's split allows no out-of-bag rows; None if it does."""
-    return SPLITS[recipe.split].refuses("oob", dataset is not None and dataset.fixes_calibration)
+    return SPLITS[recipe.split].refuses(OutOfBag.asks, dataset is not None and dataset.fixes_calibration)
 
 
 def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, Recipe]:
@@ -82,7 +83,9 @@ TOGETHER = ("log_loss", "brier", "accuracy")
 
 def together_placements(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
     """Return the placements of K classes together: a held-out share, and out of bag if model and split allow it."""
-    allowed = bagged(recipe) and SPLITS[recipe.split].refuses("oob_whole", dataset.fixes_calibration) is None
+    allowed = (
+        bagged(recipe) and SPLITS[recipe.split].refuses(OutOfBag.asks, dataset.fixes_calibration) is None
+    )
     return ("split", "oob_whole") if allowed else ("split",)
 
 
