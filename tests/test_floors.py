@@ -273,3 +273,74 @@ def test_no_two_classes_have_one_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(dotted(path.relative_to(ROOT)))
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+# Names of which each file has its own, because whoever calls them chooses the file
+PROTOCOL = {
+    "prepare": "computes the numbers of a figure, and a Dataset of a table",
+    "dataset": "pages answer from their cache what calib.sources computes",
+    "load": "pages answer from their cache what calib.sources computes",
+    "PAPER": "the paper of the settings that several experiments share",
+    "RUN": "the long run of an experiment",
+    "TREES": "the setting of the number of trees, with the choices of one page",
+}
+
+
+def defined_names(tree: ast.Module) -> set[str]:
+    """Public functions and constants at the top level of a file."""
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {
+                part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)
+            }
+    return {name for name in found if not name.startswith("_")}
+
+
+def handed_on(path: Path, tree: ast.Module, root: Path) -> list[tuple[str, str]]:
+    """(module, name) of each name that a file imports from a module, wherever in it."""
+    here = path.relative_to(root)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            above = here.parts[: -node.level] if node.level else ()
+            base = ".".join([*above, *filter(None, [node.module])])
+            found += [(base, alias.name) for alias in node.names]
+    return found
+
+
+def two_meanings(root: Path) -> dict[str, list[str]]:
+    """Public functions and constants that are imported from two or more modules which each define them."""
+    trees = {
+        dotted(path.relative_to(root)): (path, ast.parse(path.read_text(encoding="utf-8")))
+        for pattern in ("calib/**/*.py", "pages/**/*.py", "app.py")
+        for path in root.glob(pattern)
+    }
+    defined = {module: defined_names(tree) for module, (_, tree) in trees.items()}
+    imported = {module: handed_on(path, tree, root) for module, (path, tree) in trees.items()}
+    where: dict[str, set[str]] = {}
+    for base, name in [each for names in imported.values() for each in names]:
+        while base in trees and name not in defined[base]:  # a package hands it on
+            base = next((source for source, each in imported[base] if each == name and source != base), "")
+        if base in trees:
+            where.setdefault(name, set()).add(base)
+    return {name: sorted(modules) for name, modules in where.items() if len(modules) > 1}
+
+
+def test_a_function_or_constant_that_others_import_has_one_meaning():
+    assert two_meanings(ROOT).keys() == PROTOCOL.keys(), two_meanings(ROOT)
+
+
+def test_two_definitions_of_one_name_are_seen_also_if_a_package_hands_one_on(tmp_path):
+    for folder in ("calib/data", "pages"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name, text in {
+        "calib/data/__init__": "from calib.data.read import count",
+        "calib/data/read": "def count(): ...\nLIMIT, REST = 1, 2",
+        "calib/other": "count: int = 3\nLIMIT = 3",
+        "pages/one": "from calib.data import count\nfrom calib.data.read import LIMIT",
+        "pages/two": "def f():\n    from calib.other import count",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    assert two_meanings(tmp_path) == {"count": ["calib.data.read", "calib.other"]}
