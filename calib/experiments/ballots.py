@@ -67,7 +67,7 @@ def _of_experiment(experiment: Experiment, step: Step) -> Round:
 def _posed(title: str, asked: Question, step: Step | None = None) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
-    why[asked.right - 1] = f"{why[asked.right - 1]} {asked.told}".strip()
+    why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
     return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
 
 

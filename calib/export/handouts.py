@@ -95,7 +95,7 @@ def _question_of(step: Step) -> dict[str, Any]:
     if posed is None:
         return {"question": "", "answers": (), "solution": ""}
     right = posed.right - 1
-    why, remark = posed.why[right] if posed.why else "", getattr(posed, "told", "")
+    why, remark = posed.why[right] if posed.why else "", getattr(posed, "remark", "")
     solution = f"{LETTERS[right]}, {posed.answers[right]}: {why} {remark}".strip()
     question = posed.text if isinstance(posed, Question) else posed.question
     return {"question": question, "answers": posed.answers, "solution": solution}

@@ -21,7 +21,7 @@ from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, capital, change, class_named, moved, number, percent, with_interval
+from calib.kernel.wording import brief, capital, change, class_named, from_to, number, percent, with_interval
 
 FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
@@ -108,7 +108,7 @@ def _finding(decision: Costed) -> str:
     if best == decision.reference:
         return f"{capital(name_of(best))} costs {brief(cost)} per row; no calibrator here is cheaper"
     before = float(table.realised[decision.reference])
-    text = f"{label_of(best)} lowers the cost per row {moved(before, cost)}"
+    text = f"{label_of(best)} lowers the cost per row {from_to(before, cost)}"
     return text + (
         ", but the change may be sampling variability" if table.difference_upper[best] >= 0 else ""
     )

@@ -164,10 +164,10 @@ def points(gap: float, lower: float, upper: float) -> str:
     return f"{sign}{middle:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]".replace("-", "−")
 
 
-def moved(before: float, after: float) -> str:
+def from_to(before: float, after: float) -> str:
     """State a number before and after, for headlines; state the change if no digits distinguish the two.
 
-    >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
+    >>> from_to(0.094, 0.021), from_to(0.1533, 0.1524), from_to(0.000999, 0.0009987)
     ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.0010 by 3.0e−7')
     """
     then, now = briefly(before, after)

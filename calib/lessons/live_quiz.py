@@ -119,7 +119,7 @@ class Seen:
         Number of votes for each answer.
     mine
         Vote of the student who looks.
-    told
+    past_votes
         Votes of this student in revealed rounds, each with the number of the right answer.
     """
 
@@ -132,7 +132,7 @@ class Seen:
     answered: int
     votes: tuple[int, ...]
     mine: Vote | None = None
-    told: tuple[tuple[Vote, int], ...] = ()
+    past_votes: tuple[tuple[Vote, int], ...] = ()
 
     @property
     def asked(self) -> bool:

@@ -47,7 +47,7 @@ class Question:
     kind
         How the reader guesses: by a ``choice``, by clicking a ``panel`` of the picture (the answers are its panels, in
         order), by placing a ``mark``, or by drawing a ``curve`` in a diagram whose axes run from 0 to 1.
-    told
+    remark
         Sentence that follows the explanation.
     cuts
         Values that sort a guess in the picture into the answers: the first answer is below the first value. Days are
@@ -73,7 +73,7 @@ class Question:
     right: int
     why: tuple[str, ...]
     kind: str = "choice"
-    told: str = ""
+    remark: str = ""
     cuts: tuple[float, ...] = ()
     at: float | None = None
     over: tuple[float, float] = (0.0, 1.0)

@@ -63,7 +63,7 @@ def test_a_wrong_answer_is_not_told_the_same_words_twice():
     """Its reason stands right before that of the right answer."""
     for one in STEPS.values():
         asked = one.question or shown_experiment(dict(one.recipe.settings), one.page.removeprefix("learn_"))
-        told = one.question.told if one.question else ""
+        told = one.question.remark if one.question else ""
         right = asked.why[asked.right - 1]
         for why in {*asked.why} - {right}:
             assert not phrases(why) & (phrases(right) | phrases(told)), one.place
@@ -540,7 +540,7 @@ def test_fair_on_average_1_and_4_the_mark_at_42_percent(number):
     assert mark("fair_on_average", number) == STEPS["fair_on_average", number].question.right
     _, nearest = shown_at("fair_on_average", number)
     assert f"{100 * shown_at('fair_on_average', number)[0].observed[nearest]:.0f}\u00a0%" in (
-        STEPS["fair_on_average", number].question.told
+        STEPS["fair_on_average", number].question.remark
     )
 
 
@@ -570,8 +570,8 @@ def test_three_classes_2_dividing_makes_the_classes_worse(seed):
     question = STEPS["three_classes", 2].question
     assert question.right == 1
     if seed == 0:
-        assert f"{100 * classes['rest']:.1f} to {100 * classes['divided']:.1f} points" in question.told
-        assert f"{100 * classes['none']:.1f} points" in question.told
+        assert f"{100 * classes['rest']:.1f} to {100 * classes['divided']:.1f} points" in question.remark
+        assert f"{100 * classes['none']:.1f} points" in question.remark
 
 
 @over_seeds
@@ -580,7 +580,7 @@ def test_three_classes_3_a_temperature_is_enough(seed):
     assert classes["temperature"] < 0.01
     question = STEPS["three_classes", 3].question
     assert question.right == 1
-    assert f"{100 * classes['none']:.1f} points" in question.told
+    assert f"{100 * classes['none']:.1f} points" in question.remark
 
 
 def test_three_classes_4_the_mark_at_one_half():

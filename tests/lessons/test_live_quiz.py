@@ -109,7 +109,7 @@ class Class(RuleBasedStateMachine):
         told = [(v, ROUNDS[n - 1].right) for (n, _), v in self.votes.items() if n in self.revealed]
         said = [(v.sure, v.answer == right) for v, right in told if v.sure is not None]
         assert self.rooms.forecasts(self.code, self.key) == sorted(said)
-        by_seat = [one for seat in self.seats for one in self.rooms.look(self.code, seat).told]
+        by_seat = [one for seat in self.seats for one in self.rooms.look(self.code, seat).past_votes]
         assert Counter(by_seat) == Counter(told)
 
 

@@ -51,7 +51,7 @@ def asked_in(step) -> str:
     """All words of a step's question, its answers and their reasons."""
     asked = step.question or shown_experiment(dict(step.recipe.settings), step.page.removeprefix("learn_"))
     text = asked.text if step.question else asked.question
-    return " ".join((text, *asked.answers, *asked.why, step.question.told if step.question else ""))
+    return " ".join((text, *asked.answers, *asked.why, step.question.remark if step.question else ""))
 
 
 def uses(lesson):

@@ -33,9 +33,9 @@ bins = 7
 
 def test_a_step_holds_its_question_and_the_controls_that_it_names():
     (step,) = read("k", STEP).steps
-    assert (step.question.right, step.question.kind, step.question.told) == (2, "choice", "So it is.")
+    assert (step.question.right, step.question.kind, step.question.remark) == (2, "choice", "So it is.")
     assert step.controls == ("bins", "decide.cost_miss")
-    assert read("k", STEP.replace('told = "So it is."', "")).steps[0].question.told == ""
+    assert read("k", STEP.replace('told = "So it is."', "")).steps[0].question.remark == ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.pages.app import faults, keys, page, settled, verdicts
 from tests.saying import assert_says
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
-CHOICE = Question(**TEXTS, told="That is all.")
+CHOICE = Question(**TEXTS, remark="That is all.")
 MARK = Question(**TEXTS, kind="mark", at=0.7, cuts=(0.6, 0.8))
 CURVE = Question(**TEXTS, kind="curve", cuts=(-0.05, 0.05), over=(0.5, 1.0))
 DAY = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))

@@ -124,7 +124,7 @@ def test_what_a_picture_shows_is_told_as_soon_as_its_question_is_skipped():
     assert next(fold for fold in at.expander if fold.label == "What to notice").proto.expanded
     question = LESSONS["labels_to_steps"].steps[0].question
     assert f"The answer is “{question.answers[question.right - 1]}”" in words(at)
-    assert question.told in words(at)
+    assert question.remark in words(at)
 
 
 def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():

@@ -23,7 +23,7 @@ from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import briefly, capital, change, listed, moved, number
+from calib.kernel.wording import briefly, capital, change, from_to, listed, number
 from calib.metrics.confidence import View
 from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import Recipe
@@ -386,12 +386,12 @@ def headline(evaluation: Evaluation) -> str:
         return f"{name}: Brier score {briefly(table.score[found.choice])[0]}"
     scores = table.score[["none", found.choice]]
     if table.upper[found.choice] < 0:
-        return f"{name} lowers the Brier score {moved(*scores)}; {_ece(evaluation, found.choice)}"
+        return f"{name} lowers the Brier score {from_to(*scores)}; {_ece(evaluation, found.choice)}"
     if table.infinite["none"]:
         before, after = briefly(*scores)
         does = "rises" if scores.iloc[1] > scores.iloc[0] else "falls"
         return f"{name} makes the log loss finite; Brier score {does} from {before} to {after}"
-    return f"{name} changes the Brier score {moved(*scores)}, but not clearly"
+    return f"{name} changes the Brier score {from_to(*scores)}, but not clearly"
 
 
 def _ece(evaluation: Evaluation, key: str) -> str:

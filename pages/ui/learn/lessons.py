@@ -170,7 +170,7 @@ def _question(step: Step, question: Question) -> None:
             _feedback(step, question, guess)
         elif state.guesses_first():  # but not guessed
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"{_the_answer(question)} {plain(question.told)}".strip())
+                st.markdown(f"{_the_answer(question)} {plain(question.remark)}".strip())
                 _offer_again(step)
     answered = st.session_state.get("answered", 0)
     # after an answer, or a question asked again
@@ -228,7 +228,7 @@ def _reply(question: Question, answer: int, placed: Any = None) -> str:
     if answer != question.right:
         measured = far and question.kind == "mark"
         text += f" {plain(question.why[question.right - 1]) if measured else _the_answer(question)}"
-    return f"{text} {plain(question.told)}".strip()
+    return f"{text} {plain(question.remark)}".strip()
 
 
 def _place_of(part: str) -> Any:

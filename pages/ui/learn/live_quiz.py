@@ -508,10 +508,12 @@ def _reason(asked: Round, answer: int) -> str:
 def _own_score(seen: Seen) -> None:
     """Draw the score of this student in a sentence or two."""
     st.title("That was the last question", anchor=False)
-    right = sum(vote.answer == answer for vote, answer in seen.told)
-    st.markdown(f"You answered {right} of {counted(len(seen.told), 'question')} correctly.")
+    right = sum(vote.answer == answer for vote, answer in seen.past_votes)
+    st.markdown(f"You answered {right} of {counted(len(seen.past_votes), 'question')} correctly.")
     forecasts = [
-        Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None
+        Forecast(vote.sure, vote.answer == answer)
+        for vote, answer in seen.past_votes
+        if vote.sure is not None
     ]
     if forecasts:
         st.markdown(f"{plain(prepare_forecasts(forecasts).title)}.")
