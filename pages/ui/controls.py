@@ -562,20 +562,39 @@ def _curve(recipe: Recipe) -> None:
 
 
 def choice(
-    name: str, recipe: Recipe, value: str | None = None, offered: Collection[str] = (), **more: Any
-) -> None:
-    """Draw a field, or a page's own setting "page.setting", as a choice among a few words.
+    name: str,
+    recipe: Recipe,
+    value: Any = ...,
+    offered: Collection[Any] = (),
+    widget: Callable = st.segmented_control,
+    **more: Any,
+) -> Any:
+    """Draw a field, or a page's own setting "page.setting", as a choice, by default among a few words; return it.
 
     Parameters
     ----------
     value, offered
         The value shown and the choices, if they are not the Recipe's value and all choices.
+    more
+        Options of the widget; label, help and words are those of the declaration.
     """
     parameter = recipe.parameter(name)
-    value = value or recipe.value(name)
-    args = (name, value, parameter.label, tuple(offered or parameter.offered()))
-    usual = {"help": parameter.help, "format_func": parameter.in_words, "required": True}
-    control(st.segmented_control, *args, **(usual | more))
+    value = recipe.value(name) if value is ... else value
+    usual: dict[str, Any] = {"help": parameter.help or None, "format_func": parameter.in_words}
+    if widget is st.segmented_control:
+        usual["required"] = True
+    if parameter.kind == "names":
+        usual["store"] = tuple
+    return control(
+        widget, name, value, parameter.label, list(offered or parameter.offered()), **(usual | more)
+    )
+
+
+def one_of(name: str, recipe: Recipe, value: str, keys: Collection[str], **more: Any) -> str:
+    """Draw the choice of one of the calibrators ``keys``, and return it; nothing is drawn for a single one."""
+    if len(keys) < 2:
+        return value
+    return choice(name, recipe, value, keys, **({"widget": st.selectbox, "format_func": label_of} | more))
 
 
 def rows_shown(page: str) -> None:

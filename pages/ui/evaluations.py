@@ -188,6 +188,12 @@ def shows_all_classes(recipe: Recipe) -> bool:
     return recipe.view_class is None and joint(recipe)
 
 
+def _class_choice(chosen: str | None, names: Sequence[str]) -> None:
+    """Draw the choice of the class against the rest."""
+    how = {"key": "class_here", "format_func": class_named, "placeholder": "Choose a class", "width": 240}
+    state.control(st.selectbox, "view_class", chosen, "Class", names, **how)
+
+
 def of_one_class(recipe: Recipe, why: str) -> Recipe:
     """Return the Recipe of one class against the rest, for a page that cannot show all classes together.
 
@@ -200,33 +206,14 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
         st.caption(
             f"{plain(why)} Shown: a model of {plain(class_named(recipe.view_class))} against the rest."
         )
-        state.control(
-            st.selectbox,
-            "view_class",
-            recipe.view_class,
-            "Class",
-            names,
-            key="class_here",
-            format_func=class_named,
-            width=240,
-        )
+        _class_choice(recipe.view_class, names)
         share = dict(recipe.base_rates).get(recipe.view_class)
         return recipe.replace(
             **sources.with_positive(recipe.view_class) | {"base_rate": share}, view_class=None
         )
     st.info(plain(f"{why} Choose a class:"))
     if len(names) > MOST_BUTTONS:
-        state.control(
-            st.selectbox,
-            "view_class",
-            None,
-            "Class",
-            names,
-            key="class_here",
-            format_func=class_named,
-            placeholder="Choose a class",
-            width=240,
-        )
+        _class_choice(None, names)
         st.stop()
     with st.container(horizontal=True):
         for name in names:

@@ -35,13 +35,12 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import class_named, number
-from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.settings import METRICS_COMPARED
 from calib.sources import digest
-from pages.ui import chart, current, downloads, frame, headings, state, tables
+from pages.ui import chart, controls, current, downloads, frame, headings, state, tables
 from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -200,15 +199,7 @@ def _metric(evaluations: Mapping[str, Evaluation], view: Recipe) -> str:
 
 def metric(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
     """Draw the choice of the metric in the picture."""
-    state.control(
-        st.segmented_control,
-        "compared.metric",
-        _metric(evaluations, view),
-        "Metric",
-        _offered(evaluations),
-        format_func=lambda key: METRICS[key].label,
-        required=True,
-    )
+    controls.choice("compared.metric", view, _metric(evaluations, view), _offered(evaluations))
 
 
 def numbers(evaluations: Mapping[str, Evaluation]) -> None:

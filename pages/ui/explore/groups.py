@@ -65,9 +65,8 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the calibration of each group of a chosen column."""
     names, preferred = names_of(evaluation), recipe.setting("reliability.group")
     chosen = preferred if preferred in names else None
-    help = recipe.parameter("reliability.group").help
-    label, first = "Groups by", "Choose a column"
-    state.control(st.selectbox, "reliability.group", chosen, label, names, placeholder=first, help=help)
+    how = {"widget": st.selectbox, "placeholder": "Choose a column"}
+    controls.choice("reliability.group", recipe, chosen, names, **how)
     if chosen is None:
         st.caption("Choose a column to see its groups here and in the report.")
         return
@@ -168,21 +167,14 @@ def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def _predictions(evaluation: Evaluation, recipe: Recipe) -> None:
-    keys = list(evaluation.predictions)
-    if len(keys) > 1:
-        parameter = recipe.parameter("groups.calibrator")
-        how = {"format_func": label_of, "help": parameter.help}
-        state.control(
-            st.selectbox, "groups.calibrator", _key(evaluation, recipe), parameter.label, keys, **how
-        )
+    controls.one_of("groups.calibrator", recipe, _key(evaluation, recipe), evaluation.predictions)
 
 
 def _columns(evaluation: Evaluation, recipe: Recipe) -> None:
-    parameter, names = recipe.parameter("groups.columns"), names_of(evaluation)
+    names = names_of(evaluation)
     chosen = [name for name in recipe.setting("groups.columns") if name in names]
     everything = "All other columns" if evaluation.dataset.predictions else "All features"
-    how = {"placeholder": everything, "help": parameter.help, "store": tuple}
-    state.control(st.multiselect, "groups.columns", chosen, parameter.label, names, **how)
+    controls.choice("groups.columns", recipe, chosen, names, st.multiselect, placeholder=everything)
 
 
 def headline(made: Audited) -> None:

@@ -224,15 +224,12 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
     if not grown.scores:
         return
     method = recipe.setting("trees.losses_of")
-    state.control(
-        st.segmented_control,
+    controls.choice(
         "trees.losses_of",
+        recipe,
         method,
-        SETTINGS["trees.losses_of"].label,
         list(dict.fromkeys([method, *recipe.calibrators])),
         format_func=label_of,
-        help=SETTINGS["trees.losses_of"].help,
-        required=True,
     )
     chart.show("depth_losses", grown.tables(), calibrator=method)
 
@@ -244,15 +241,13 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
         growth = _growth(recipe, grown.data)
         controls.choice("trees.leaves", recipe, and_then=lambda _: {"trees.node": None})
         there = grown_depths(grown.points, growth, settings.leaves)
-        state.control(
-            st.multiselect,
+        controls.choice(
             "trees.depths",
+            recipe,
             list(settings.depths),
-            SETTINGS["trees.depths"].label,
             list(dict.fromkeys([*settings.depths, *map(str, there), UNLIMITED])),
+            st.multiselect,
             max_selections=max(MOST_DIAGRAMS, len(settings.depths)),
-            store=tuple,
-            help=SETTINGS["trees.depths"].help,
             format_func=lambda depth: "fully grown" if depth == UNLIMITED else depth,
             width=420,
         )

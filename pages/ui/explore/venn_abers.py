@@ -15,7 +15,6 @@ from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import PREDICTOR_KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
-from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, short_class
 from calib.metrics import interval_summary
 from calib.models import MODELS
@@ -222,7 +221,7 @@ def explanation(result: Evaluation, row: int) -> None:
     with words:
         chosen = min(result.recipe.setting("venn_abers.fold"), len(sets))
         if len(sets) > 1:
-            state.control(st.segmented_control, "venn_abers.fold", chosen, "Fold", sets, required=True)
+            controls.choice("venn_abers.fold", result.recipe, chosen, sets)
         if moves:
             explained = _moved(as_is, moves, chosen)
     with picture:
@@ -345,16 +344,14 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         and (PLACEMENTS[key].for_k or result.joint is None)
         and (MODELS[recipe.model].bagged or key != "oob")
     ]
-    state.control(
-        st.pills,
+    controls.choice(
         "venn_abers.beside",
+        recipe,
         [key for key in beside if key in options and key != placement],
-        SETTINGS["venn_abers.beside"].label,
         [key for key in options if key != placement],
+        st.pills,
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
-        store=tuple,
-        help=SETTINGS["venn_abers.beside"].help,
     )
     found = []
     for key in beside:

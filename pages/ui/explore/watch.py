@@ -10,17 +10,16 @@ import streamlit as st
 
 from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
 from calib.analysis.watch.table import CHANGED, DO, SLOW, evidence_words
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
 from calib.kernel.cache import is_known, once
 from calib.kernel.checks import InputError
-from calib.kernel.declared import SETTINGS
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
-from pages.ui.controls import parameter_control
+from pages.ui.controls import one_of, parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import noted
 from pages.ui.text import plain
@@ -139,11 +138,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
 
 def _several(seen: OverTime, evaluation: Evaluation) -> None:
     """Draw the choice of the monitored predictions if there are several."""
-    keys = list(evaluation.predictions)
-    if len(keys) > 1:
-        parameter = SETTINGS["watch.calibrator"]
-        how = {"format_func": label_of, "help": parameter.help}
-        state.control(st.selectbox, "watch.calibrator", seen.calibrator, parameter.label, keys, **how)
+    one_of("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
 
 
 def _offer(seen: OverTime) -> None:

@@ -189,16 +189,14 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
     known = _known(chosen)
     there = [name for name in chosen if name in known]
     with chooser:
-        state.control(
-            st.multiselect,
+        controls.choice(
             "run.sets",
+            recipe,
             there,
-            "Data sets",
-            list(known),
-            store=tuple,
+            known,
+            st.multiselect,
             format_func=known.get,
             placeholder="Choose data sets",
-            help="Every setup runs on each data set.",
         )
         _openml(recipe, protocol)
     for name in chosen:

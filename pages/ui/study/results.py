@@ -46,7 +46,7 @@ from calib.study import (
 from calib.study.papers.printed import why_not_published
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, StudyTable, published_table, tables
-from pages.ui import chart, current, downloads, headings, jobs, session_cache, state
+from pages.ui import chart, controls, current, downloads, headings, jobs, session_cache, state
 from pages.ui.grid import grid
 from pages.ui.tables import noted
 from pages.ui.text import plain
@@ -204,16 +204,7 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     with st.sidebar:
         metric = _metric(recipe, there, found)
         paper = _paper(recipe, found)
-        state.control(
-            st.multiselect,
-            "results.setups",
-            chosen,
-            "Setups",
-            setups,
-            store=tuple,
-            placeholder="All setups",
-            help="Setups to compare; ranks, win-rates and tests depend on the selection.",
-        )
+        controls.choice("results.setups", recipe, chosen, setups, st.multiselect, placeholder="All setups")
     key = (recipe.setting("results.rows"), metric, tuple(chosen))
     return jobs.cached(
         "study_summaries",
@@ -240,14 +231,13 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
             )
         )
         metric = there[0]
-    state.control(
-        st.selectbox,
+    controls.choice(
         "results.metric",
+        recipe,
         metric,
-        "Metric",
         there,
+        st.selectbox,
         format_func=lambda key: measure(key).label,
-        help="The metric by which setups are compared.",
     )
     return metric
 
@@ -257,15 +247,7 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
     likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
     names = {AUTO: f"By setup names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
-    state.control(
-        st.selectbox,
-        "results.paper",
-        chosen,
-        "Published values",
-        list(names),
-        format_func=names.get,
-        help="The paper whose published values are shown beside yours, matched by setup name.",
-    )
+    controls.choice("results.paper", recipe, chosen, names, st.selectbox, format_func=names.get)
     return {AUTO: likely, NONE: None}.get(chosen, chosen)
 
 
@@ -375,12 +357,12 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
     sets = [str(name) for name in summary.means.index]
     chosen = recipe.setting("results.data_set")
     headings.part("One data set")
-    state.control(
-        st.selectbox,
+    controls.choice(
         "results.data_set",
+        recipe,
         chosen if chosen in sets else None,
-        "Data set",
         sets,
+        st.selectbox,
         placeholder="Choose a data set, or click a row of the table",
     )
     if chosen in sets:
