@@ -109,7 +109,7 @@ def _settings(value: Any, name: str) -> NamedValues:
 TABLE: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
-        Parameter("sheet", "Sheet", "text", None, help="The sheet of a workbook."),
+        Parameter("sheet", "Sheet", "text", None, help="The sheet that holds the table."),
         Parameter(
             "header",
             "Header line",
@@ -249,11 +249,17 @@ class Recipe:
         "choice",
         "features",
         "Content of the other columns",
-        "Whether the data are features to train a model, or predictions to evaluate.",
+        "Features train a model here. Predictions from another program are evaluated and calibrated.",
         choices=CONTENTS,
     )
     target: str | None = _field(
-        "data", "text", None, "Label column", "The column with the label.", optional=True, about="columns"
+        "data",
+        "text",
+        None,
+        "Label column",
+        "The column that says which class each row belongs to.",
+        optional=True,
+        about="columns",
     )
     positive: str | None = _field(
         "data",
@@ -273,7 +279,7 @@ class Recipe:
         "names",
         (),
         "Include excluded columns",
-        "Use columns that were excluded because they look like identifiers or text.",
+        "Columns that look like identifiers or free text are excluded unless you choose them here.",
         about="columns",
     )
     score: str | None = _field(

@@ -254,14 +254,13 @@ def reading(recipe: Recipe, place: Any) -> None:
         sheets = found.sheets
         if len(sheets) > 1:
             sheet = options.get("sheet", found.sheet)
-            state.control(
-                st.selectbox,
+            controls.choice(
                 "data_params.sheet",
+                recipe,
                 sheet if sheet in sheets else None,
-                "Sheet",
                 sheets,
+                st.selectbox,
                 and_then=lambda _: sources.with_reading(recipe),
-                help="The sheet that holds the table.",
             )
         state.control(
             st.number_input,
@@ -302,14 +301,13 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
     columns = list(map(str, raw_table.columns))
     left, middle, right = st.columns(3)
     with left:
-        state.control(
-            st.selectbox,
+        controls.choice(
             "target",
+            recipe,
             target if target in columns else None,
-            "Label column",
             columns,
+            st.selectbox,
             placeholder="Choose the label",
-            help="The column that says which class each row belongs to.",
             and_then=sources.with_target,
         )
     with middle:
@@ -359,16 +357,7 @@ def _in_use(recipe: Recipe) -> str | None:
 
 
 def _content(recipe: Recipe) -> None:
-    state.control(
-        st.segmented_control,
-        "content",
-        recipe.content,
-        "Content of the other columns",
-        ["features", "predictions"],
-        format_func={"features": "Features", "predictions": "Predictions"}.get,
-        required=True,
-        help="Features train a model here. Predictions from another program are evaluated and calibrated.",
-    )
+    controls.choice("content", recipe)
 
 
 def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> None:
@@ -390,12 +379,12 @@ def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> Non
 def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help: str) -> None:
     taken = (target, *sources.roles(recipe).values())
     others = [name for name in map(str, raw_table.columns) if name not in taken]
-    state.control(
-        st.multiselect,
+    controls.choice(
         "exclude",
+        recipe,
         [name for name in recipe.exclude if name in others],
-        recipe.label("exclude"),
         others,
+        st.multiselect,
         placeholder="None",
         help=help,
     )
@@ -472,14 +461,13 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         st.caption(plain(f"Score columns of {listed(shown_names)}."))
         return
     numbers = _columns_of(others, "number")
-    state.control(
-        st.multiselect,
+    controls.choice(
         "data_params.scores",
+        recipe,
         [name for name in taken if name in numbers],
-        recipe.label("data_params.scores"),
         numbers,
+        st.multiselect,
         placeholder="Chosen by default",
-        help="Columns that contain predictions. Other columns can define groups.",
     )
 
 
@@ -496,48 +484,33 @@ def _labels(recipe: Recipe, target: str) -> None:
         return  # a sample has the labels as they are written
     counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
     if alternative_spellings(counts):
-        state.control(
-            st.toggle,
-            "data_params.merge_labels",
-            chosen.get("merge_labels", False),
-            recipe.label("data_params.merge_labels"),
-            help=recipe.parameter("data_params.merge_labels").help,
-        )
+        name = "data_params.merge_labels"
+        controls.parameter_control(recipe.parameter(name), name, chosen.get("merge_labels", False))
     if len(counts) > 2:
-        state.control(
-            st.multiselect,
-            "data_params.drop_labels",
-            [name for name in chosen.get("drop_labels", ()) if name in counts],
-            recipe.label("data_params.drop_labels"),
-            list(counts),
-            and_then=lambda names: sources.with_labels(recipe, *names),
-            placeholder="None",
-            help=recipe.parameter("data_params.drop_labels").help,
-        )
+        _label_choice("drop_labels", recipe, counts)
     merged = chosen.get("join_labels", ())
     if len(counts) > 2 and (merged or recipe.content == "features"):
-        state.control(
-            st.multiselect,
-            "data_params.join_labels",
-            [name for name in merged if name in counts],
-            recipe.label("data_params.join_labels"),
-            list(counts),
-            and_then=lambda names: sources.with_labels(recipe, *names),
-            placeholder="None",
-            help=recipe.parameter("data_params.join_labels").help,
-        )
+        _label_choice("join_labels", recipe, counts)
+
+
+def _label_choice(name: str, recipe: Recipe, counts: Mapping[str, Any]) -> None:
+    """Draw the choice of the labels that are excluded or merged."""
+    controls.choice(
+        f"data_params.{name}",
+        recipe,
+        [label for label in dict(recipe.data_params).get(name, ()) if label in counts],
+        list(counts),
+        st.multiselect,
+        and_then=lambda names: sources.with_labels(recipe, *names),
+        placeholder="None",
+    )
 
 
 def _repeated(recipe: Recipe) -> None:
     """Draw a toggle that takes repeated rows back in, if they are left out."""
     if dict(recipe.data_params).get("drop_repeated", False):
-        state.control(
-            st.toggle,
-            "data_params.drop_repeated",
-            True,
-            "Leave out rows that repeat an earlier row",
-            help="Only the first of several identical rows is used.",
-        )
+        name = "data_params.drop_repeated"
+        controls.parameter_control(recipe.parameter(name), name, True)
 
 
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
@@ -546,14 +519,13 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
         "unused", KEPT_SUMMARIES, recipe, lambda: _columns_of(others, "identifier", "text")
     )
     if unused:
-        state.control(
-            st.multiselect,
+        controls.choice(
             "keep",
+            recipe,
             [name for name in recipe.keep if name in unused],
-            recipe.label("keep"),
             unused,
+            st.multiselect,
             placeholder="None",
-            help="Columns that look like identifiers or free text are excluded unless you choose them here.",
         )
 
 
