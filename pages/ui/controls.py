@@ -590,7 +590,7 @@ def choice(
     )
 
 
-def one_of(name: str, recipe: Recipe, value: str, keys: Collection[str], **more: Any) -> str:
+def one_calibrator(name: str, recipe: Recipe, value: str, keys: Collection[str], **more: Any) -> str:
     """Draw the choice of one of the calibrators ``keys``, and return it; nothing is drawn for a single one."""
     if len(keys) < 2:
         return value

@@ -28,7 +28,7 @@ from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, headings, state
-from pages.ui.controls import one_of, parameter_control
+from pages.ui.controls import one_calibrator, parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import changed, difference, noted
 from pages.ui.text import plain
@@ -265,7 +265,7 @@ def _method(recipe: Recipe, methods: list[str]) -> str:
     """Return the method with intervals that is shown; draw a choice if there are several."""
     preferred = recipe.setting("decide.interval")
     method = preferred if preferred in methods else methods[0]
-    return one_of("decide.interval", recipe, method, methods, widget=st.segmented_control)
+    return one_calibrator("decide.interval", recipe, method, methods, widget=st.segmented_control)
 
 
 def _rows(decision: Decision, method: str) -> None:

@@ -167,7 +167,7 @@ def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def _predictions(evaluation: Evaluation, recipe: Recipe) -> None:
-    controls.one_of("groups.calibrator", recipe, _key(evaluation, recipe), evaluation.predictions)
+    controls.one_calibrator("groups.calibrator", recipe, _key(evaluation, recipe), evaluation.predictions)
 
 
 def _columns(evaluation: Evaluation, recipe: Recipe) -> None:

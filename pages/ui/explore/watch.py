@@ -19,7 +19,7 @@ from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
-from pages.ui.controls import one_of, parameter_control
+from pages.ui.controls import one_calibrator, parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import noted
 from pages.ui.text import plain
@@ -138,7 +138,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
 
 def _several(seen: OverTime, evaluation: Evaluation) -> None:
     """Draw the choice of the monitored predictions if there are several."""
-    one_of("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
+    one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
 
 
 def _offer(seen: OverTime) -> None:
