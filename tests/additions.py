@@ -237,7 +237,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
-from calib.synthetic.base import SyntheticEntry, rows
+from calib.synthetic.base import SyntheticEntry, rows_setting
 
 
 class FairCoins:
@@ -256,7 +256,8 @@ class FairCoins:
         return Dataset("Fair coins", X, y, posterior=self.posterior(X))
 
 
-ENTRY = SyntheticEntry("fair_coins", "Fair coins", lambda rng: FairCoins(), (rows(400),), "No model can learn it.")
+ROWS = (rows_setting(400),)
+ENTRY = SyntheticEntry("fair_coins", "Fair coins", lambda rng: FairCoins(), ROWS, "No model can learn it.")
 '''
 EXPERIMENT = '''
 """How often a {key} that is thrown many times shows its better side."""

@@ -103,12 +103,14 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
 
 PAGE_IMPORTS = {
     "watch": "from calib.analysis.watch.over_time import over_time\n",
-    "groups": "from calib.analysis.audit.of_evaluation import audited, sentences\nfrom calib.figures import FIGURES\n",
+    "groups": "from calib.analysis.audit.of_evaluation import audit_sentences, audited\n"
+    "from calib.figures import FIGURES\n",
     "groups_column": "from calib.figures import FIGURES\n",
     "groups_loss": "from calib.analysis.audit.of_evaluation import audited_by_default\n"
     "from calib.analysis.grouping_losses import grouping_losses\nfrom calib.figures import FIGURES\n",
     "decide": "from calib.analysis.decision import decide\n",
-    "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
+    "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep_depths\n"
+    "from calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
     "out_of_bag": "from calib.figures import FIGURES\n"
     "from calib.study.papers.ten_setups import setup_recipes, setup_table\n",
@@ -121,7 +123,7 @@ print(found.table.round(4).to_string(max_rows=60))
 """,
     "groups": """evaluation = evaluate(recipe.replace(segment=()), data)
 found = audited(evaluation{searching})
-print(*sentences(found.found), sep="\\n")
+print(*audit_sentences(found.found), sep="\\n")
 print(found.to_frame().round(4).to_string(max_rows=60))
 FIGURES["audit"].draw(FIGURES["audit"].prepare(found)).show()
 """,
@@ -138,7 +140,7 @@ FIGURES["grouping_loss"].draw(FIGURES["grouping_loss"].prepare(found)).show()
     "decide": """decision = decide(evaluate(recipe, data){costs})
 print(decision.table.round(4).to_string(max_rows=60))
 """,
-    "trees": """points = {{point.key: point for point in sweep(recipe, data)}}
+    "trees": """points = {{point.key: point for point in sweep_depths(recipe, data)}}
 scores = [depth_scores(recipe, point) for point in points.values()]
 record = FIGURES["depth"].prepare(scores{metric})
 print(record.to_frame().round(4).to_string(max_rows=60))
