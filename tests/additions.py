@@ -274,6 +274,7 @@ EXPERIMENT = Experiment(
     answers=("About half", "All of them"),
     right=1,
     why=("Heads and tails are equally likely.", "Heads and tails are equally likely."),
+    no_turn="It is fair.",
     parameters=(
         Parameter("throws", "Throws", "choice", 1000, choices=(10, 100, 1000), help="Number of throws."),
         Parameter("digits", "Digits", "integer", 2, 1, 6, help="In the title.", extra=view_of("{key}")),
@@ -614,11 +615,6 @@ TESTS = (
         "experiments/test_answers.py",
         "IN_CLAIMS = {\n",
         f"{{there}}    'coin': {HEADS},\n    'dice': {HEADS},\n",
-    ),
-    (
-        "experiments/test_answers.py",
-        "NO_TURN = {\n",
-        "{there}    'coin': 'it is fair',\n    'dice': 'it is fair',\n",
     ),
     ("lessons/test_open_questions.py", "TELLS = {\n", "{there}    'coin': 'half', 'dice': 'half',\n"),
     ("lessons/test_points.py", "POINTS = {\n", "{there}    'straight_line': (MEANS,) * 3,\n"),

@@ -83,6 +83,12 @@ class ScoreCalibrator(BaseEstimator):
         Whether ``_learn`` uses ``weights``, which are None or positive numbers (n,) on the scale of
         ``effective_weights``. If not, the method counts rows: each row is repeated as often as its weight says, and
         ``weights`` is None.
+    counts_rows : bool
+        Whether a ``weighted`` method, too, accepts whole weights only.
+    answers_one_class : bool
+        Whether it answers if all labels are equal. If not, it refuses such rows by ``checks.both_classes``.
+    monotone : bool
+        Whether a higher score never has a lower probability, at least with the default options.
     beyond : str or None
         How the method treats scores outside the range of the fit, in a few words; None if every score is inside.
     parameters : tuple of Parameter
@@ -113,6 +119,9 @@ class ScoreCalibrator(BaseEstimator):
     input: str = "score"
     gives_interval: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = False
+    answers_one_class: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
     beyond: ClassVar[str | None] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     complexity: ClassVar[float] = np.inf

@@ -47,6 +47,7 @@ class Histogram(ScoreCalibrator):
     name = "histogram binning"
     source = "Zadrozny and Elkan 2001"
     input = "probability"
+    monotone = False
     beyond = CLAMPED
     weighted = True
     complexity = 4.8

@@ -110,6 +110,7 @@ class Multicalibration(ScoreCalibrator):
     name = "multicalibration"
     source = "Hébert-Johnson et al. 2018; Tax et al. 2025"
     input = "features"
+    monotone = False
     beyond = EXTRAPOLATED
     weighted = True
     complexity = 9

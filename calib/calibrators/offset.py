@@ -32,6 +32,7 @@ class Offset(LogOddsPolynomial):
     label = "Intercept only"
     name = "intercept-only recalibration"
     source = "Cox 1958; Steyerberg 2019, calibration-in-the-large"
+    answers_one_class = False
     complexity = 0.5
     degree = 1
 

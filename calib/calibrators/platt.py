@@ -70,6 +70,7 @@ class Platt(ScoreCalibrator):
     key = "platt"
     label = "Platt scaling"
     source = "Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6"
+    answers_one_class = False
     weighted = True
     complexity = 3
     kind = "sigmoid"

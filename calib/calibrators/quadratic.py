@@ -40,6 +40,7 @@ class Quadratic(LogOddsPolynomial):
     label = "Quadratic recalibration"
     name = "quadratic recalibration"
     source = "Berta et al. 2025, arXiv 2511.03685"
+    monotone = False
     beyond = STRAIGHT_ON
     complexity = 4.2
     degree = 2

@@ -85,6 +85,7 @@ class Temperature(ScoreCalibrator):
     label = "Temperature scaling"
     name = "temperature scaling"
     source = "Guo et al. 2017"
+    answers_one_class = False
     beyond = EXTRAPOLATED
     input = "probability"
     weighted = True

@@ -44,6 +44,7 @@ class Venn(IntervalCalibrator):
     label = "Venn predictor"
     name = "the Venn predictor"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
+    counts_rows = True
     beyond = "taken from their category, or [0, 1] if the category has no calibration rows"
     complexity = 6
     kind = "pairs"

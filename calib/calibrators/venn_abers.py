@@ -214,6 +214,7 @@ class VennAbers(IntervalCalibrator):
     key = "venn_abers"
     label = "Venn–Abers"
     source = "Vovk and Petej 2014; Johansson et al. 2019, eq. 9"
+    counts_rows = True
     beyond = CLAMPED
     complexity = 7
     kind = "pairs"

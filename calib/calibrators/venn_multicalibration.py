@@ -91,6 +91,9 @@ class VennMulticalibration(IntervalCalibrator):
     label = "Venn multicalibration"
     source = "van der Laan and Alaa 2025"
     input = "features"
+    answers_one_class = False
+    monotone = False
+    counts_rows = True
     beyond = EXTRAPOLATED
     weighted = True
     complexity = 10

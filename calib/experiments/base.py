@@ -40,6 +40,8 @@ class Experiment:
         For each answer, why it is right or which mistake it makes.
     turn
         One setting that makes another answer right.
+    no_turn
+        Why no one setting does, if ``turn`` is empty.
     parameters
         Settings with range and default. The first two are below the picture, the others are folded. Settings with
         ``view_of`` only change pictures.
@@ -80,6 +82,7 @@ class Experiment:
     right: int = 0
     why: tuple[str, ...] = ()
     turn: Mapping[str, Any] = field(default_factory=dict)
+    no_turn: str = ""
     more_figures: tuple[str, ...] = ()
     also: Mapping[str, Simulation] = field(default_factory=dict)
     terms: tuple[str, ...] = ()

@@ -23,15 +23,7 @@ VARIANTS = [
     for option in CALIBRATORS[key].parameters
     for value in option.choices or ([True, False] if option.kind == "boolean" else [option.default])
 ] + [(key, {}) for key in KEYS]
-REFUSE_ONE_CLASS = ["platt", "temperature", "offset", "venn_multicalibration"]
-ANSWER_ONE_CLASS = [key for key in KEYS if key not in REFUSE_ONE_CLASS]
 TURN = ["quadratic", "spline", "histogram"]  # whose ends are mended whatever the data say
-MAY_FALL = [
-    "quadratic",
-    "histogram",
-    "multicalibration",
-    "venn_multicalibration",
-]  # maps that need not rise; Venn with bins of the score neither
 
 
 def problem(key, n=150, seed=0):
@@ -89,7 +81,7 @@ def test_predictions_grow_with_the_score(key, options):
     if CALIBRATORS[key].input in TABLES:
         grid = np.repeat(grid[:, None], scores.shape[1], axis=1)
     p = CALIBRATORS[key](**options).fit(scores, y).predict(grid)
-    if key not in MAY_FALL and options.get("taxonomy", "label") == "label":
+    if CALIBRATORS[key].monotone and options.get("taxonomy", "label") == "label":
         assert (np.diff(p) >= -1e-15).all()
 
 
@@ -179,7 +171,7 @@ def test_constant_scores(key):
 def test_one_class_is_answered_or_refused_by_name(key, label):
     scores, y, new = problem(key)
     y = np.full(len(y), label)
-    if key not in ANSWER_ONE_CLASS:
+    if not CALIBRATORS[key].answers_one_class:
         with pytest.raises(
             InputError, match=rf"{CALIBRATORS[key].label} needs rows of both classes.*only class {label}"
         ):
@@ -197,7 +189,7 @@ def test_one_class_is_answered_or_refused_by_name(key, label):
 def test_single_objects_are_answered_or_refused(key):
     for label in (0, 1):
         scores = np.array([0.4]) if CALIBRATORS[key].input not in TABLES else np.array([[0.4, 0.2]])
-        if key in ANSWER_ONE_CLASS:
+        if CALIBRATORS[key].answers_one_class:
             assert 0 <= CALIBRATORS[key]().fit(scores, [label]).predict(scores)[0] <= 1
         else:
             with pytest.raises(InputError, match=CALIBRATORS[key].label):
@@ -332,7 +324,7 @@ def test_the_scale_of_weights_that_are_no_counts_does_not_matter(key, options, f
 
     np.testing.assert_array_equal(fitted(np.full(len(y), factor)), fitted(None))
     weights = np.random.default_rng(2).gamma(1, size=len(y))
-    if key in ("venn", "venn_abers", "venn_multicalibration", "rank"):
+    if CALIBRATORS[key].counts_rows or not CALIBRATORS[key].weighted:
         with pytest.raises(InputError, match="counts rows"):
             fitted(factor * weights)
     else:
@@ -342,7 +334,7 @@ def test_the_scale_of_weights_that_are_no_counts_does_not_matter(key, options, f
 @pytest.mark.parametrize("key", KEYS)
 def test_a_class_of_weight_zero_is_no_class(key):
     scores, y, new = problem(key)
-    if key in ANSWER_ONE_CLASS:
+    if CALIBRATORS[key].answers_one_class:
         weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=y).predict(new)
         np.testing.assert_allclose(
             weighted, CALIBRATORS[key]().fit(scores[y == 1], y[y == 1]).predict(new), atol=1e-9

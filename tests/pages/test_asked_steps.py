@@ -95,7 +95,7 @@ def test_after_the_guess_everything_is_there(asks):
     assert not any(unseen(picture(at)))
     assert step.look in words(at)
     assert step.point in words(at)
-    assert_says(verdicts(at)[0], "Few", "f.", "answer", "“Many”", "m.", CHOICE.told)
+    assert_says(verdicts(at)[0], "Few", "f.", "answer", "“Many”", "m.", CHOICE.remark)
     assert kind_of_next(at) == "primary"
     assert [slider.key for slider in at.slider].count("bins") == 1
     assert "bins" not in [slider.key for slider in at.sidebar.slider], "it stands in the step"

@@ -21,6 +21,7 @@ EXPERIMENT = Experiment(
         "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither side.",
         "A new row scores above all other rows. With label 1 it is alone, with label 0 it joins the right side.",
     ),
+    no_turn="It is one for any number of draws.",
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,
     notice=(

@@ -26,6 +26,7 @@ EXPERIMENT = Experiment(
         "there is nothing to learn.",
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
+    no_turn="It is about fully grown trees in two dimensions; other forests have other pictures.",
     ghosts=(
         {"lines": [[[0, 0], [0, 0.042]]]},
         {"lines": [[[1.2, 0], [1.2, 0.042]]]},

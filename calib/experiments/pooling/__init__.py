@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
         "A joined pool may be joined again, but never has to be split, because the shares of its parts would fall "
         "again.",
     ),
+    no_turn="It holds for all labels.",
     parameters=(
         Parameter(
             "points",

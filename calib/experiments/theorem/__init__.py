@@ -27,6 +27,7 @@ EXPERIMENT = Experiment(
         "One of the two probabilities always belongs to the true label. Nobody knows which one, but it is right on "
         "average.",
     ),
+    no_turn="It is a theorem.",
     ghosts=(
         {"traces": ["p0"]},
         {"traces": ["p1"]},

@@ -314,10 +314,10 @@ def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():
     raw = 0.2 + rng.normal(scale=0.01, size=20)
     steady = splits({"none": raw, "platt": raw - 0.01 + rng.normal(scale=0.002, size=20)})
     unsteady = splits({"none": raw, "platt": raw - 0.003 + rng.normal(scale=0.01, size=20)})
-    assert_says(over_splits("platt", steady), "clear gain")
+    assert_says(over_splits("platt", steady), "a clear gain")
     assert "may not help" in over_splits("platt", unsteady)
     assert_says(over_splits("none", unsteady), "none", "clearly lowers")
-    assert_says(over_splits("none", steady), "clearly lower than without calibration", "Platt scaling −")
+    assert_says(over_splits("none", steady), "is clearly lower than without calibration", "Platt scaling −")
     # Nothing is said of the test rows: there the choice may rest on more than its own interval.
     assert not any(
         "test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady)
