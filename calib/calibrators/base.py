@@ -17,8 +17,10 @@ from calib.kernel.checks import (
     Array,
     InputError,
     binary_labels,
+    both_classes,
     not_empty,
     probability_vector,
+    row_counts,
     same_length,
     score_matrix,
     score_vector,
@@ -84,9 +86,9 @@ class ScoreCalibrator(BaseEstimator):
         ``effective_weights``. If not, the method counts rows: each row is repeated as often as its weight says, and
         ``weights`` is None.
     counts_rows : bool
-        Whether a ``weighted`` method, too, accepts whole weights only.
+        Whether a ``weighted`` method, too, accepts whole weights only; others are refused.
     answers_one_class : bool
-        Whether it answers if all labels are equal. If not, it refuses such rows by ``checks.both_classes``.
+        Whether it answers if all labels are equal; if not, such rows are refused.
     monotone : bool
         Whether a higher score never has a lower probability, at least with the default options.
     beyond : str or None
@@ -153,6 +155,10 @@ class ScoreCalibrator(BaseEstimator):
             scores, y, weights = self._weigh(scores, y, weights)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
+        if not self.answers_one_class:
+            both_classes(y, self.label)
+        if self.counts_rows and weights is not None:
+            row_counts(weights, self.label)
         self._learn(scores, y, weights)
         self.notes_ = self._notes()
         return self

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from calib.calibrators.log_odds import LogOddsPolynomial, count_clipped, log_odds, log_odds_of_frequency
-from calib.kernel.checks import Array, both_classes
+from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.weights import or_ones
 
@@ -41,7 +41,6 @@ class Offset(LogOddsPolynomial):
         return float(self.coefficients_[0])
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        both_classes(y, self.label)
         self.n_clipped_, self.bounded_ = count_clipped(scores), False
         logits = log_odds(scores)
         weights = or_ones(weights, len(y))

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from calib.calibrators.base import EXTRAPOLATED, READERS, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, log_odds, slope_notes
-from calib.kernel.checks import Array, both_classes
+from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, falling, line, logit
 from calib.kernel.likelihood import fit_logistic
@@ -121,7 +121,6 @@ class Platt(ScoreCalibrator):
         return READERS[self.takes](scores)
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        both_classes(y, self.label)
         weights = or_ones(weights, len(y))
         if self.on == "log-odds":
             self.clip_ = _half_step(scores) if self.clip is None else self.clip

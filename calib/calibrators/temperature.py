@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.log_odds import CLIP, clipping_notes, count_clipped, log_odds
-from calib.kernel.checks import Array, InputError, both_classes
+from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
 from calib.kernel.temperature import COLDEST, HOTTEST, LEAST, best_temperature, joint_temperature
@@ -105,7 +105,6 @@ class Temperature(ScoreCalibrator):
         return self.joint_.predict(scores) if hasattr(self, "joint_") else super().predict(scores)
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        both_classes(y, self.label)
         self.n_clipped_ = count_clipped(scores)
         logits = log_odds(scores)
         weights = or_ones(weights, len(y))

@@ -13,7 +13,7 @@ import numpy as np
 from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
-from calib.kernel.checks import Array, InputError, row_counts
+from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
 
@@ -101,7 +101,7 @@ class Venn(IntervalCalibrator):
         if self.taxonomy == "quantile":
             self.edges_ = quantile_edges(scores, self.bins, weights)
             groups = len(self.edges_) - 1
-        self.weights_ = None if weights is None else row_counts(weights, self.label)
+        self.weights_ = weights
         self.categories_, self.labels_ = self._category(scores), y
         self.counts_ = group_sums(self.categories_, groups, weights=weights)
         self.positives_ = group_sums(self.categories_, groups, y, weights)

@@ -29,7 +29,7 @@ from calib.calibrators.base import CLAMPED, MERGE, IntervalCalibrator, Steps
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.checks import Array, in_range, row_counts
+from calib.kernel.checks import Array, in_range
 from calib.kernel.fields import Fields
 from calib.kernel.isotonic_regression import Blocks, Tied, pool_adjacent_violators, pool_ties
 from calib.kernel.searchsorted import places
@@ -226,7 +226,7 @@ class VennAbers(IntervalCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.calibration_scores_, self.labels_ = scores.copy(), y
-        self.weights_ = None if weights is None else row_counts(weights, self.label)
+        self.weights_ = weights
         tied = pool_ties(scores, y, self.weights_)
         self.thresholds_, self.p0_, self.p1_ = step_functions(
             tied, pool_adjacent_violators(tied.sums, tied.weights)

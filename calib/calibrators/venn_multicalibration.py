@@ -33,7 +33,7 @@ from calib.calibrators.feature_groups import (
     levels_of,
     no_program,
 )
-from calib.kernel.checks import Array, both_classes, row_counts
+from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
@@ -123,8 +123,7 @@ class VennMulticalibration(IntervalCalibrator):
         return self._raw(self._read(scores))
 
     def _learn(self, scores: pd.DataFrame, y: Array, weights: Array | None) -> None:
-        both_classes(y, self.label)
-        self.weights_ = None if weights is None else row_counts(weights, self.label)
+        self.weights_ = weights
         counts = or_ones(self.weights_, len(y))
         p = scores.iloc[:, 0].to_numpy()
         self.features_, self.breaks_ = learnt_groups(scores, counts), levels_of(p, self.bins, counts)
