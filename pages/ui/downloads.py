@@ -77,7 +77,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
     with st.popover("Download", key=f"{key}_downloads"):
         theme = current.theme()
         with st.container(horizontal=True):
-            table("Numbers (CSV)", lambda: record.to_frame(), f"{key}.csv", key=f"{key}_csv")
+            table("Numbers (CSV)", record.to_frame, f"{key}.csv", key=f"{key}_csv")
             button(
                 "Interactive chart (HTML)",
                 lambda: standalone_html(

@@ -43,7 +43,7 @@ from pages.ui.question import ask_nothing
 from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
-WORDMARK = Path(__file__).parent / "pictures" / "wordmark.svg"
+WORDMARK = Template((Path(__file__).parent / "pictures" / "wordmark.svg").read_text(encoding="utf-8"))
 OWN = (
     "The link contains the settings and the file’s name, but not the file. Anyone who opens the link must upload "
     "the file."
@@ -82,8 +82,7 @@ def run_app() -> None:
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
-    wordmark = Template(WORDMARK.read_text(encoding="utf-8"))
-    st.logo(wordmark.substitute(ink=current.theme().ink), size="large")
+    st.logo(WORDMARK.substitute(ink=current.theme().ink), size="large")
     with ExitStack() as st.session_state["fold"]:
         try:
             chosen.run()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -185,5 +183,6 @@ def _estimate(
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)
     what = f"Estimating from {len(table):,} rows"
-    estimate = partial(jobs.or_why, estimate_of_rows, evaluation, fitted, table, key)
-    return jobs.run_one("base_rate", what, known, lambda watch: estimate())
+    return jobs.run_one(
+        "base_rate", what, known, lambda _: jobs.or_why(estimate_of_rows, evaluation, fitted, table, key)
+    )
