@@ -74,24 +74,12 @@ def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
     assert_says(title, "RF_large", "best average rank", "Brier score", "2.5", "not significantly", "RF_opt")
     clear = pd.Series([1.0, 2.9, 2.1], index=["a", "b", "c"])
     tied = pd.Series({"a": 1.5, "b": 1.5, "c": 3.0})
-    best = "best average rank"
-    assert_says(
-        prepare(tied, n=100).title,
-        "a and b",
-        best,
-        "1.5), significantly better than all others",
-        "Bergmann–Hommel",
-    )
+    best, better = "best average rank", "), significantly better than all others"
+    assert_says(prepare(tied, n=100).title, "a and b", best, "1.5", better, "Bergmann–Hommel")
     assert_says(prepare(tied, n=2).title, "a and b", best, "1.5", "no setup", "significantly")
     assert_says(prepare(tied.iloc[:2], n=2).title, "a and b", best, "1.5")
     assert not says(prepare(tied.iloc[:2], n=2).title, "significantly")
-    assert_says(
-        prepare(clear, n=100).title,
-        "a",
-        best,
-        "1.0), significantly better than all others",
-        "Bergmann–Hommel",
-    )
+    assert_says(prepare(clear, n=100).title, "a", best, "1.0", better, "Bergmann–Hommel")
     assert_says(prepare(clear, n=2).title, "a", best, "1.0", "no setup", "significantly")
 
 
