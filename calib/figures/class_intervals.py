@@ -60,16 +60,14 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
             "uncalibrated": joint.whole.scores[at],
         }
     ).sort_values("p", ascending=False, ignore_index=True, kind="stable")
-    first, came = table.iloc[0], joint.names[joint.y[at]]
+    came = joint.names[joint.y[at]]
     rest = len(table) - MOST
-    ends = f"[{number(first.p0)}, {number(first.p1)}]"
     return ClassIntervals(
         calibrator,
         row,
         table=table,
         came=came,
-        title=f"Row {row}: {class_named(first['class'])} with {percent(first.p)}, interval {ends}; "
-        + ("it came" if came == first["class"] else f"{class_named(came)} came"),
+        title=_title(evaluation, table, row, came),
         caption=f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
         "calibrated probabilities. They are divided by their sum, so a mark can lie outside its interval. Hollow "
         f"marks are the probabilities of the uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
@@ -80,6 +78,27 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         )
         + f". The row is of {class_named(came)}.",
     )
+
+
+def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> str:
+    """Name the most probable class; in the view of the confidence, the class that the model predicts.
+
+    The view of the confidence asks of every calibrator whether the model's own class was right, so the title must be
+    about this class, too.
+    """
+    joint, first = _of_all(evaluation), table.iloc[0]
+    named = first
+    if evaluation.of_confidence:
+        predicted = joint.names[joint.chosen[position_of(evaluation, row)]]
+        named = table[table["class"] == predicted].iloc[0]
+    ends = f"interval [{number(named.p0)}, {number(named.p1)}]"
+    if not named.p0 <= named.p <= named.p1:
+        ends += " before division by the sum"
+    outcome = "it came" if came == named["class"] else f"{class_named(came)} came"
+    title = f"Row {row}: {class_named(named['class'])} with {percent(named.p)}, {ends}; {outcome}"
+    if named["class"] == first["class"]:
+        return title
+    return f"{title}. Calibrated, {class_named(first['class'])} is more probable"
 
 
 def _of_all(evaluation: Evaluation) -> Any:
