@@ -134,6 +134,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
                 "ticktext": [label_of(key) for key in reversed(keys)],
                 "ticks": "",
                 "showgrid": False,
+                "automargin": True,  # names such as "Structured matrix scaling" are longer than the margin
             },
         )
     )

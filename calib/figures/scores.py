@@ -90,6 +90,7 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
         ticktext=[label_of(key) for key in keys],
         showgrid=False,
         zeroline=False,
+        automargin=True,
     )
     decimals = max((len(f"{value:.3g}".partition(".")[2]) for value in record.levels.values()), default=0)
     for i, (name, value) in enumerate(record.levels.items()):

@@ -8,7 +8,7 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide, gain, net_benefit
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import CALIBRATORS, JOINT, label_of
 from calib.figures import DARK, FIGURES, LIGHT, formatted_costs
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
@@ -62,6 +62,16 @@ def test_nothing_cheaper_than_the_uncalibrated_model_is_said():
     recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",))
     record = FIGURES["costs"].prepare(decide(evaluate(recipe, load(recipe))))
     assert "no calibrator here is cheaper" in record.title
+
+
+def test_the_names_of_calibrators_get_the_room_they_need(decision):
+    longest = max(map(label_of, JOINT), key=len)
+    table = decision.table.rename(
+        index={"venn_abers": next(key for key in JOINT if label_of(key) == longest)}
+    )
+    axis = FIGURES["costs"].draw(replace(FIGURES["costs"].prepare(decision), table=table)).layout.yaxis
+    assert longest in axis.ticktext
+    assert axis.automargin
 
 
 def test_the_cost_table_marks_the_lowest_and_has_no_difference_to_itself(decision):
