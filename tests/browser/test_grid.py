@@ -1,0 +1,29 @@
+"""A table whose texts become longer is wide enough for them: the browser measures a column only once."""
+
+import os
+
+from tests.browser.driver import ROOT, serving
+
+SCRIPT = """
+import pandas as pd
+import streamlit as st
+from pages.ui.grid import grid
+
+text = "−0.00256 [−0.0050, −0.00057] ●" if st.toggle("Longer", key="longer") else "0 [0, 0]"
+grid(pd.DataFrame([[text] * 6], columns=list("abcdef")), key="table", alt="Table")
+"""
+WIDTH = """() => document.querySelector('[data-testid="stDataFrame"] .dvn-scroller').scrollWidth"""
+
+
+def test_longer_texts_get_wider_columns(tmp_path, new_tab, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    script = tmp_path / "app.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    with serving(script) as address:
+        tab = new_tab(address=address).open()
+        tab.page.locator(".dvn-scroller").wait_for()
+        window = tab.page.evaluate(WIDTH)
+        tab.page.get_by_text("Longer", exact=True).click()
+        tab.settle()
+        tab.page.locator(".dvn-scroller").wait_for()
+        assert tab.page.evaluate(WIDTH) > 1.2 * window
