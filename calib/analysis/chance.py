@@ -9,21 +9,16 @@ from calib.kernel.wording import briefly
 from calib.metrics.chance import chance_range
 
 
-def ece_range(evaluation: Evaluation, key: str) -> tuple[float, float]:
-    """Return (low, high) of the ECE that a calibrated model with these predictions would show on the test rows."""
-    recipe, predictions = evaluation.recipe, evaluation.predictions[key]
-    return once(
-        predictions,
-        ("chance", recipe.bins, recipe.binning),
-        lambda: chance_range(evaluation.sample, predictions.p, recipe.bins, recipe.binning),
-    )
-
-
 def chance_sentence(evaluation: Evaluation) -> str:
     """State the ECE range by chance for the model's own predictions; "" without predictions or with one cluster."""
     if not evaluation.predictions:
         return ""
-    low, high = ece_range(evaluation, reference_of(evaluation.predictions))
+    recipe, predictions = evaluation.recipe, evaluation.predictions[reference_of(evaluation.predictions)]
+    low, high = once(
+        predictions,
+        ("chance", recipe.bins, recipe.binning),
+        lambda: chance_range(evaluation.sample, predictions.p, recipe.bins, recipe.binning),
+    )
     if low != low:
         return ""
     return "On these rows a calibrated model would show an ECE of {} to {}.".format(*briefly(low, high))

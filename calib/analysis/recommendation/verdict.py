@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from calib.analysis.chance import ece_range
 from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
@@ -209,8 +208,7 @@ def _rows(evaluation: Evaluation) -> str:
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
     """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
-    ece = float(evaluation.measured(["ece"])["ece"][key])
-    most = ece_range(evaluation, key)[1]
+    ece, most = map(float, evaluation.measured(["ece", "ece_chance"]).loc[key, ["ece", "ece_chance"]])
     chance, seen = briefly(most, ece)
     these = evaluation.size_text
     if ece > most:

@@ -14,6 +14,7 @@ from calib.analysis.recommendation.verdict import stretches, verdict_of
 from calib.data import prepare_predictions
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
+from calib.kernel.wording import briefly
 from calib.metrics import METRICS
 from calib.metrics.confidence import confidence_interval
 from tests.saying import assert_says
@@ -205,6 +206,13 @@ def test_the_view_changes_the_ece_of_the_sentence_and_never_the_finding():
     assert verdict_of(other).p_value == verdict_of(evaluation).p_value
     ece = float(other.measured(["ece"])["ece"]["none"])
     assert f"observed ECE is {ece:.2g}" in verdict_of(other).sentence
+
+
+def test_the_ece_by_chance_of_the_sentence_is_that_of_the_table_of_metrics():
+    found = check(*world(8, 2000, slope=1.6))
+    seen, chance = (float(found.measured([key])[key]["none"]) for key in ("ece", "ece_chance"))
+    assert seen > chance
+    assert f"up to {briefly(chance, seen)[0]};" in verdict_of(found).sentence
 
 
 def test_it_is_the_same_for_whatever_holds_the_rows():
