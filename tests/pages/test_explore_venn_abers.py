@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.analysis.explain import widest_row
+from calib.analysis.explain import position_of, widest_row
 from calib.figures import FIGURES
-from calib.kernel.wording import brief, change, number
+from calib.kernel.wording import brief, briefly, change, number
 from calib.metrics import interval_summary
 from tests.evaluated import evaluated
 from tests.intervals import joined
 from tests.pages.app import COLOURS, bring, faults, go, headline, messages, page, settled, titles
-from tests.saying import assert_any_says
+from tests.saying import assert_any_says, assert_says
 
 STEM = "explore_venn_abers"
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -185,6 +185,19 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert any(f"Row {widest} (" in title for title in titles(at))
     at.button(key="empty_venn_abers.row").click().run()
     assert messages(at) == []
+
+
+def test_the_row_and_its_numbers_are_those_of_the_method_shown():
+    query = QUICK | {"venn_abers.interval": "venn"}
+    at, evaluation = page(STEM, **query), expected(query)
+    row = widest_row(evaluation, "venn")
+    assert row != widest_row(evaluation)
+    assert any(f"Row {row} (" in title for title in titles(at))
+    pair, place = evaluation.predictions["venn"], position_of(evaluation, row)
+    p0, p1, p = briefly(*(float(values[place]) for values in (pair.p0, pair.p1, pair.p)))
+    (caption,) = [text.value for text in at.caption if f"gives row {row}" in text.value]
+    assert_says(caption, "Venn predictor", f"p0 = {p0}", f"p1 = {p1}", f"p = {p}", "Venn–Abers")
+    assert not any("gives row" in text.value for text in page(STEM, **QUICK).caption)
 
 
 def test_the_table_of_rows_lists_the_widest_first():

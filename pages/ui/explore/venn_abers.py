@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis import explain as explaining
-from calib.calibrators import interval_methods, label_of
+from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.figures import FIGURES
 from calib.figures.class_pairs import PAIRWISE, has_pairs
@@ -99,7 +99,7 @@ def chosen_row(result: Evaluation) -> int:
             return row
         except InputError as error:
             st.info(plain(f"{error} Until then, the page shows the row with the widest interval."))
-    return explaining.widest_row(result)
+    return explaining.widest_row(result, shown_method(result))
 
 
 def choose_row(known: list) -> None:
@@ -136,8 +136,21 @@ def _explained(result: Evaluation, row: int) -> None:
         if has_pairs(result):
             chart.show("class_pairs", result, row=row)
     if not _of_all_classes(result):
+        _other_method(result, row)
         explanation(result, row)
     rows(result, row)
+
+
+def _other_method(result: Evaluation, row: int) -> None:
+    """State the chosen method's numbers of a row, if they are not those that the explanation derives."""
+    method = shown_method(result)
+    if method != explaining.METHOD:
+        line, at = result.predictions[method], explaining.position_of(result, row)
+        p0, p1, p = briefly(*(float(values[at]) for values in (line.p0, line.p1, line.p)))
+        st.caption(
+            f"The {name_of(method)} gives row {row} p0 = {p0} and p1 = {p1}, merged to p = {p}. The steps below are "
+            f"those of {label_of(explaining.METHOD)}."
+        )
 
 
 def _of_all_classes(result: Evaluation) -> bool:
