@@ -72,6 +72,7 @@ CONFIDENCE = re.compile(
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may coincide by chance
+MOST_WRONG = 0.05  # largest share of values outside [0, 1] in a column that seems to hold probabilities
 GROUPED = 0.5  # share of lines whose score also occurs in the other class
 
 
@@ -621,7 +622,7 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Report score columns that are not probabilities: percentages, or logits.
+    """Report score columns that are not probabilities: percentages, logits, or probabilities with a few wrong values.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
@@ -630,7 +631,29 @@ def scale_problems(data: Dataset) -> list[Problem]:
     if data.joint:
         return []
     ends = zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True)
-    return [problem for column, low, high in ends if (problem := _scale(column, low, high)) is not None]
+    found = [
+        _wrong_values(data, column, low, high) or _scale(column, low, high) for column, low, high in ends
+    ]
+    return [problem for problem in found if problem is not None]
+
+
+def _wrong_values(data: Dataset, column: str, low: float, high: float) -> Problem | None:
+    """Return a warning if nearly all scores are probabilities: a few values make the whole column margins."""
+    if low >= 0 and high <= 1:
+        return None
+    scores = data.X[column].to_numpy()
+    outside = (scores < 0) | (scores > 1)
+    if outside.mean() > MOST_WRONG:
+        return None
+    first, wrong = int(np.argmax(outside)), int(outside.sum())
+    found = f"row {int(data.row_numbers[first]):,}: {number(float(scores[first]))}"
+    return Problem(
+        "warning",
+        column,
+        f"{wrong:,} of {data.n:,} scores {'is' if wrong == 1 else 'are'} not between 0 and 1 ({found}). So no score of "
+        "the column is treated as a probability, and the uncalibrated model is not shown.",
+        "If the others are probabilities, correct the values, or remove their rows from the file.",
+    )
 
 
 def _scale(column: str, low: float, high: float) -> Problem | None:

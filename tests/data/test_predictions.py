@@ -16,7 +16,7 @@ from calib.data import (
     validate,
 )
 from calib.data.predictions import named_class, ranking_problems, scale_problems, scores_among_features
-from calib.kernel.wording import percent
+from calib.kernel.wording import number, percent
 from tests.saying import assert_any_says, assert_says, says
 
 N = 200
@@ -201,6 +201,17 @@ def test_percentages_are_noticed_where_they_would_pass_for_margins():
     assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
     for other in (table.assign(p=GOOD), table.assign(p=9 * table["p"])):
         assert scale_problems(prepare_predictions(other, "y")) == []
+
+
+@pytest.mark.parametrize("wrong", [1.7, -0.2, 85.0])
+def test_a_wrong_value_among_probabilities_is_named_with_its_row(wrong):
+    p = GOOD.copy()
+    p[3] = wrong
+    table = pd.DataFrame({"y": Y.astype(int), "p": p})
+    (found,) = scale_problems(prepare_predictions(table, "y"))
+    assert (found.severity, found.column, found.fix) == ("warning", "p", None)
+    assert_says(found.message, "1 of 200 scores is not between 0 and 1", "row 4", number(wrong))
+    assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
 
 
 def test_a_single_column_of_logits_can_be_read_as_such():
