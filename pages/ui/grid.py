@@ -15,7 +15,7 @@ def grid(table: Any, *, alt: str, **options: Any) -> Any:
     """Show a table; the options are those of ``st.dataframe``.
 
     The browser measures each column once, and cuts off longer texts that come later. So a table whose texts became
-    longer or shorter is drawn anew, in a container of another name.
+    longer or shorter is replaced, in a container of another name.
     """
     with st.container(key=f"grid_{options.get('key', alt)}_{_lengths(table)}"):
         return st.dataframe(table, placeholder="–", alt=alt, **options)

@@ -196,7 +196,8 @@ def test_the_row_and_its_numbers_are_those_of_the_method_shown():
     pair, place = evaluation.predictions["venn"], position_of(evaluation, row)
     p0, p1, p = briefly(*(float(values[place]) for values in (pair.p0, pair.p1, pair.p)))
     (caption,) = [text.value for text in at.caption if f"gives row {row}" in text.value]
-    assert_says(caption, "Venn predictor", f"p0 = {p0}", f"p1 = {p1}", f"p = {p}", "Venn–Abers")
+    assert caption.startswith("The Venn predictor gives")
+    assert_says(caption, f"p0 = {p0}", f"p1 = {p1}", f"p = {p}", "Venn–Abers")
     assert not any("gives row" in text.value for text in page(STEM, **QUICK).caption)
 
 

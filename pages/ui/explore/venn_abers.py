@@ -15,7 +15,7 @@ from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import PREDICTOR_KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
-from calib.kernel.wording import brief, briefly, short_class
+from calib.kernel.wording import brief, briefly, capital, short_class
 from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -148,8 +148,8 @@ def _other_method(result: Evaluation, row: int) -> None:
         line, at = result.predictions[method], explaining.position_of(result, row)
         p0, p1, p = briefly(*(float(values[at]) for values in (line.p0, line.p1, line.p)))
         st.caption(
-            f"The {name_of(method)} gives row {row} p0 = {p0} and p1 = {p1}, merged to p = {p}. The steps below are "
-            f"those of {label_of(explaining.METHOD)}."
+            f"{capital(name_of(method))} gives row {row} p0 = {p0} and p1 = {p1}, merged to p = {p}. "
+            f"The steps below are those of {label_of(explaining.METHOD)}."
         )
 
 
