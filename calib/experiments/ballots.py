@@ -11,31 +11,28 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calib.experiments import EXPERIMENTS, SKIP, shown_experiment
+from calib.experiments import SKIP, shown_experiment
 from calib.experiments.base import Experiment
 from calib.kernel.wording import counted
-from calib.lessons import LESSONS, Step
+from calib.lessons import Lesson, Step
 from calib.lessons.live_quiz import Given, Round, Seen
 from calib.lessons.question import Question
 from calib.recipe import Recipe
 
 
-def rounds(key: str) -> tuple[Round, ...]:
-    """List the rounds of a lesson or of one experiment.
+def rounds(topic: Lesson | Experiment) -> tuple[Round, ...]:
+    """List the rounds of a lesson or of one experiment; a lesson and an experiment may have the same key.
 
-    >>> [(one.title, one.right) for one in rounds("cl_gl")]
+    >>> from calib.experiments import EXPERIMENTS
+    >>> [(one.title, one.right) for one in rounds(EXPERIMENTS["cl_gl"])]
     [('CL and GL on Gaussians', 3)]
     """
-    if key in EXPERIMENTS:
-        experiment = EXPERIMENTS[key]
-        recipe = Recipe(settings=((f"{experiment.page}.experiment", key),))
-        return (
-            _of_experiment(experiment, Step(f"learn_{experiment.page}", experiment.name, "", "", recipe, "")),
-        )
-    lesson = LESSONS[key]
+    if isinstance(topic, Experiment):
+        recipe = Recipe(settings=((f"{topic.page}.experiment", topic.key),))
+        return (_of_experiment(topic, Step(f"learn_{topic.page}", topic.name, "", "", recipe, "")),)
     return (
-        *map(_of_step, lesson.steps),
-        *(_posed("Final question", question) for question in lesson.questions),
+        *map(_of_step, topic.steps),
+        *(_posed("Final question", question) for question in topic.questions),
     )
 
 
@@ -68,7 +65,8 @@ def _posed(title: str, asked: Question, step: Step | None = None) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
     why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
-    return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
+    text = asked.choose or asked.text
+    return Round(title, text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
 
 
 def letter(answer: int) -> str:

@@ -36,9 +36,9 @@ for lesson in LESSONS.values():
     "class": """from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS
 
-for key in LESSONS:
-    for asked in rounds(key):
-        print(key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
+for lesson in LESSONS.values():
+    for asked in rounds(lesson):
+        print(lesson.key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
 """,
     "glossary": """from calib.lessons.glossary import GLOSSARY
 

@@ -38,7 +38,9 @@ OWN = [pytest.param(step, id=step.place) for step in EVERY if step.question]
 ASKED = [
     (key, number)
     for key in LESSONS
-    for number, (asked, step) in enumerate(zip(rounds(key), LESSONS[key].steps, strict=False), start=1)
+    for number, (asked, step) in enumerate(
+        zip(rounds(LESSONS[key]), LESSONS[key].steps, strict=False), start=1
+    )
     if asked.answers and step.question is None
 ]
 
@@ -72,7 +74,7 @@ def test_no_name_of_an_experiment_its_page_or_its_pictures_tells_the_answer(key)
 @pytest.mark.parametrize(("key", "number"), ASKED)
 def test_no_word_of_a_step_tells_the_answer_that_it_asks_for(key, number):
     lesson = LESSONS[key]
-    step, asked = lesson.steps[number - 1], asked_by(rounds(key)[number - 1])
+    step, asked = lesson.steps[number - 1], asked_by(rounds(LESSONS[key])[number - 1])
     beside = " | ".join((lesson.title, step.title, step.text, step.look))
     assert not re.search(TELLS[asked.key], beside, re.IGNORECASE)
 

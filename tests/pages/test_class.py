@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS
 from pages.ui.learn import live_quiz
@@ -16,7 +17,7 @@ from tests.pages.app import at_once, faults, keys, messages, page, settled
 from tests.saying import assert_says
 
 LESSON = "deep_trees"
-ASKED = rounds(LESSON)
+ASKED = rounds(LESSONS[LESSON])
 CLOSED = "There is no open room {}: it was closed, or a letter is wrong. Check the four letters."
 
 
@@ -73,6 +74,20 @@ def student(storage):
 
 def seat(at) -> str:
     return at.session_state["who"]["seat"]
+
+
+def test_every_lesson_and_every_question_can_be_chosen_on_the_page():
+    at = page("learn_class")
+    offered = at.selectbox(key="room_about").options
+    lessons = [lesson.title for lesson in LESSONS.values()]
+    assert offered == lessons + [f"One question: {experiment.name}" for experiment in EXPERIMENTS.values()]
+    for lesson in LESSONS.values():
+        at.selectbox(key="room_about").select(lesson.title).run()
+        at.button(key="room_open").click().run()
+        code, _ = at.session_state["own_room"]
+        assert live_quiz.rooms().look(code).rounds == len(lesson.steps) + len(lesson.questions)
+        at.query_params.clear()
+        at.switch_page("pages/learn_class.py").run()
 
 
 def test_a_room_is_opened_from_a_lesson_and_from_a_question_and_a_second_one_closes_the_first():

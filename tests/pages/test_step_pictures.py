@@ -32,7 +32,7 @@ def test_a_models_name_replaces_uncalibrated_in_all_texts_and_nothing_else():
 
 def test_a_class_sees_the_models_own_name_on_the_projector_on_phones_and_in_the_table():
     step = LESSONS["reliability_diagram"].steps[1]
-    asked = rounds("reliability_diagram")[1]
+    asked = rounds(LESSONS["reliability_diagram"])[1]
     made = staged(step)
     for shown in (made.chart.draw(), _figure(made.chart, LIGHT, True, _known(asked))):
         texts = str([shown.layout, *((one.name, one.text, one.hovertemplate) for one in shown.data)])
@@ -42,7 +42,9 @@ def test_a_class_sees_the_models_own_name_on_the_projector_on_phones_and_in_the_
 
 
 def test_a_phone_has_what_is_known_before_the_answer_but_not_another_state_of_it():
-    known = {step.place: _known(asked) for asked in rounds("reliability_diagram") if (step := asked.step)}
+    known = {
+        step.place: _known(asked) for asked in rounds(LESSONS["reliability_diagram"]) if (step := asked.step)
+    }
     assert known["reliability_diagram:4"] == [LESSONS["reliability_diagram"].steps[3].picture["name"]]
     assert not known["reliability_diagram:3"], "its chart is that of 25 bins, the answer"
 

@@ -452,4 +452,4 @@ def _tell(experiment: Experiment, guess: str) -> None:
         with st.container(horizontal=True):
             if guess == SKIP:
                 _ask_again(experiment)
-            live_quiz.offer(experiment.key)
+            live_quiz.offer(experiment)

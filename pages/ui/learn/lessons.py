@@ -438,7 +438,7 @@ def _listed(lesson: Lesson) -> None:
             query = state.address(step.recipe, step.place)
             st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
         handout.offer(lesson)
-        live_quiz.offer(lesson.key)
+        live_quiz.offer(lesson)
 
 
 def _done() -> set[str]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from calib.experiments import EXPERIMENTS
+from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.ballots import answers, ballots, letter, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
@@ -25,7 +25,7 @@ from calib.export.cards import Staged, staged
 from calib.figures.projector import for_projector
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
-from calib.lessons import LESSONS
+from calib.lessons import LESSONS, Lesson
 from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
 from calib.lessons.narrowing import renamed
 from pages.ui import browser, chart, current, downloads, jobs, state, style
@@ -88,20 +88,20 @@ def _opened(code: str, key: str | None) -> bool:
     return True
 
 
-def offer(key: str) -> None:
+def offer(topic: Lesson | Experiment) -> None:
     """Draw a button that opens a room for this lesson or experiment."""
     help = "Students answer on their phones. The room has a four-letter code and asks for no names."
-    if st.button("Start a live quiz", key=f"room_{key}", type="tertiary", help=help):
-        _open(key)
+    if st.button("Start a live quiz", key=f"room_{topic.key}", type="tertiary", help=help):
+        _open(topic)
 
 
-def _open(key: str) -> None:
+def _open(topic: Lesson | Experiment) -> None:
     """Open a new room in place of this session's old one, unless that has answers, which would be lost."""
     if _answers_given():
         st.switch_page(SCRIPT)
     _close_own()
     try:
-        code, secret = rooms().open(rounds(key))
+        code, secret = rooms().open(rounds(topic))
     except InputError as error:
         st.error(plain(error))
         return
@@ -153,13 +153,13 @@ def begin() -> None:
     with teach.container(border=True):
         st.markdown("**Teach a class**")
         _own_room()
-        names = {key: lesson.title for key, lesson in LESSONS.items()}
-        names |= {key: f"One question: {experiment.name}" for key, experiment in EXPERIMENTS.items()}
-        chosen = st.selectbox("About", list(names), format_func=names.__getitem__, key="room_about")
+        topics: dict[str, Lesson | Experiment] = {lesson.title: lesson for lesson in LESSONS.values()}
+        topics |= {f"One question: {experiment.name}": experiment for experiment in EXPERIMENTS.values()}
+        chosen = topics[st.selectbox("About", list(topics), key="room_about")]
         if st.button("Open a room", key="room_open", type="primary"):
             _open(chosen)
-        if chosen in LESSONS:
-            handout.offer(LESSONS[chosen])
+        if isinstance(chosen, Lesson):
+            handout.offer(chosen)
         st.caption(
             "Students answer on their phones, without names. A room exists only in the server's memory. It is "
             "deleted when you close it, or after three hours without activity. You can save the answers before."
