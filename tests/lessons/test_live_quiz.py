@@ -1,5 +1,6 @@
 """Rooms of a class: joins, votes, reveal, close; how many there may be, how long, and who may do what."""
 
+import re
 import threading
 import weakref
 from collections import Counter
@@ -8,7 +9,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from calib.experiments.ballots import rounds
 from calib.kernel.checks import InputError
+from calib.lessons import LESSONS
 from calib.lessons import live_quiz as rooms_module
 from calib.lessons.live_quiz import LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
 
@@ -271,3 +274,12 @@ def test_forty_at_once_lose_no_vote(rooms):
     last = Counter(1 + (number + 19) % 3 for number in range(40))
     assert rooms.look(code).votes == (last[1], last[2], last[3])
     assert (rooms.look(code).joined, rooms.look(code).answered) == (40, 40)
+
+
+@pytest.mark.parametrize("key", LESSONS)
+def test_a_live_quiz_asks_for_an_answer_and_never_for_a_mark_or_a_line_that_it_has_not(key):
+    asked = [one.text for one in rounds(LESSONS[key]) if one.answers]
+    assert asked
+    assert [text for text in asked if re.search(r"\b(Place|Draw)\b", text)] == []
+    placed = [step.question for step in LESSONS[key].steps if step.question and step.question.cuts]
+    assert {question.choose for question in placed} <= set(asked)
