@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -59,7 +59,7 @@ from calib.data.target import (
 )
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
-from calib.kernel.wording import counted, listed, number, percent, row_numbers
+from calib.kernel.wording import counted, listed, number, percent, quoted, row_numbers
 
 MOST_SCORES = 20  # most columns of a table of one label and scores
 FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
@@ -501,11 +501,21 @@ def _without_label(found: _Scores, rows: np.ndarray, known: Read) -> dict[str, A
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
     """Return the chosen score columns, else those that look like scores."""
     chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
-    if not chosen:
-        raise DataError(
-            "There is no column of scores.", "Add a column with a probability or score for each row."
-        )
-    return chosen
+    if chosen:
+        return chosen
+    for column in _inspect_others(target, typed):
+        if column.kind == "mixed":
+            _refuse_text(column)
+    raise DataError("There is no column of scores.", "Add a column with a probability or score for each row.")
+
+
+def _refuse_text(column: Column) -> NoReturn:
+    """Refuse a score column that holds text, and quote the cells if the others are numbers."""
+    cells = f" ({quoted(list(column.strays), 3)})" if column.strays else ""
+    raise DataError(
+        f"Score column {column.name!r} contains values that are not numbers{cells}.",
+        "Correct them, or choose another column.",
+    )
 
 
 def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[str]:
@@ -694,8 +704,5 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
         raise DataError(f"There is no score column {column!r}.", f"Choose one of {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
-        raise DataError(
-            f"Score column {column!r} contains values that are not numbers.",
-            "Correct them, or choose another column.",
-        )
+        _refuse_text(inspect(frame[column], column))
     return as_float(frame[column]).copy()

@@ -203,6 +203,16 @@ def test_percentages_are_noticed_where_they_would_pass_for_margins():
         assert scale_problems(prepare_predictions(other, "y")) == []
 
 
+@pytest.mark.parametrize("scores", [None, ["p"]], ids=["found", "chosen"])
+def test_text_in_a_column_of_scores_is_quoted(scores):
+    p = GOOD.round(3).astype(object)
+    p[[3, 7]] = "n/k", "<0.1"
+    table = pd.DataFrame({"y": Y.astype(int), "p": p})
+    with pytest.raises(DataError) as refused:
+        prepare_predictions(table, "y", scores=scores)
+    assert_says(str(refused.value), "'p'", "not numbers", "'n/k'", "'<0.1'")
+
+
 @pytest.mark.parametrize("wrong", [1.7, -0.2, 85.0])
 def test_a_wrong_value_among_probabilities_is_named_with_its_row(wrong):
     p = GOOD.copy()
