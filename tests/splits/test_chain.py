@@ -62,11 +62,12 @@ def test_no_cluster_is_torn_and_time_runs_forward_in_every_placement(split, plac
         with pytest.raises(InputError, match="placement: .*Choose placement='split'"):
             parts_of(split, placement, evaluation)
         return
+    holds_out = PLACEMENTS[placement].asks == "calibration"
     for part in parts_of(split, placement, evaluation):
         calibrating = part.train[part.placed.index]
         assert np.intersect1d(part.train, part.test).size == 0
-        learned = np.setdiff1d(part.train, calibrating) if placement == "split" else part.train
-        held = [(part.train, part.test)] + ([(learned, calibrating)] if placement == "split" else [])
+        learned = np.setdiff1d(part.train, calibrating) if holds_out else part.train
+        held = [(part.train, part.test)] + ([(learned, calibrating)] if holds_out else [])
         for before, after in held:
             if split == "time":
                 assert TIME[before].max() < TIME[after].min()
