@@ -582,7 +582,7 @@ ADDITIONS = {
         (
             (
                 '    "auc": Term(',
-                '    "head": Term("Heads", "One side of a coin.", ("share of heads",)),\n{there}',
+                '    "coin_side": Term("Heads", "One side of a coin.", ("share of heads",)),\n{there}',
             ),
         ),
     ),
@@ -676,19 +676,30 @@ def add_its_tests(tree: Path) -> None:
         change(tests / file, there, new)
 
 
-def contracts() -> list[str]:
-    """Return the test files that hold for every entry of a registry: they go over one, or say so by their marker.
+def keys() -> set[str]:
+    """Return what tests of one addition have in their names: that of its file, or of an experiment's folder."""
+    files = [Path(file) for addition in ADDITIONS.values() for file in addition.files]
+    return {file.parent.name if "experiments" in file.parts else file.stem for file in files}
 
-    A registry's name without a key in brackets behind it is the whole registry, so no file can be forgotten.
+
+def contracts() -> dict[str, list[str]]:
+    """Return the test files that hold for every entry of a registry, by part of the suite.
+
+    They go over one (its name without a key in brackets behind it), or say so by a marker, so no file can be forgotten.
     """
     names = {addition.name for addition in ADDITIONS.values()}
-    files = (file for file in (ROOT / "tests").rglob("test_*.py") if "browser" not in file.parts)
-    return sorted(str(file.relative_to(ROOT)) for file in files if _is_contract(file, names))
+    tests = ROOT / "tests"
+    found: dict[str, list[str]] = {}
+    for file in sorted(tests.rglob("test_*.py")):
+        part = "tests" if file.parent == tests else file.relative_to(tests).parts[0]
+        if part != "browser" and _is_contract(file, names):
+            found.setdefault(part, []).append(file.relative_to(ROOT).as_posix())
+    return found
 
 
 def _is_contract(file: Path, names: set[str]) -> bool:
     text = file.read_text(encoding="utf-8")
-    if "pytestmark = pytest.mark.contract" in text:
+    if "pytest.mark.whole_registry" in text:
         return True
     nodes = list(ast.walk(ast.parse(text)))
     of_one = {id(node.value) for node in nodes if isinstance(node, ast.Subscript)}

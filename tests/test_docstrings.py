@@ -14,7 +14,7 @@ from numpydoc.docscrape import NumpyDocString
 
 import calib
 
-pytestmark = pytest.mark.contract
+pytestmark = pytest.mark.whole_registry
 
 NAMES = r"\**[a-zA-Z_]\w*(?:,? \([^)]*\))?"
 LISTED = re.compile(rf"(?:^|· |[.;] ){NAMES}(?:, {NAMES})* : \S", flags=re.M)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.contract
+pytestmark = pytest.mark.whole_registry
 
 ROOT = Path(__file__).parents[1]
 

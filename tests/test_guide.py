@@ -290,6 +290,7 @@ def test_what_the_guide_says_of_work_that_waits_or_stops_are_the_apps_words():
     assert [part for part in parts if part not in said] == []
 
 
+@pytest.mark.whole_registry
 def test_pictures_are_small_and_none_is_left_over():
     pictures = {path.stem: path.stat().st_size for path in (DOCS / "pictures").iterdir()}
     assert set(pictures) == {"start", *STEMS}
@@ -298,6 +299,7 @@ def test_pictures_are_small_and_none_is_left_over():
     assert min(pictures.values()) > 10_000  # an empty page takes three
 
 
+@pytest.mark.whole_registry
 @pytest.mark.parametrize("part", write_docs.PARTS)
 def test_what_the_code_holds_stands_in_the_guide_as_it_is(part):
     file, _ = write_docs.PARTS[part]
@@ -311,6 +313,7 @@ def test_the_tables_of_a_store_are_those_of_the_guide():
     assert f"the schema's number, {store.SCHEMA}." in TEXTS["docs/file_formats.md"]
 
 
+@pytest.mark.whole_registry
 def test_the_kinds_of_a_calibrators_map_are_those_of_the_guide():
     table = TEXTS["docs/file_formats.md"].split("| kind |")[1].split("\n\n")[0]
     kinds = {method.kind for method in CALIBRATORS.values()} | {FOLDS}

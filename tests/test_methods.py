@@ -11,6 +11,8 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.splits import SPLITS
 
+pytestmark = pytest.mark.whole_registry
+
 TEXT = (Path(__file__).parents[1] / "docs" / "methods.md").read_text(encoding="utf-8")
 SECTIONS = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
 REGISTRIES = {

@@ -13,14 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.additions import ADDITIONS, ROOT, add_everything, add_its_tests, add_to_the_guide, contracts
+from tests import shared
+from tests.additions import (
+    ADDITIONS,
+    ROOT,
+    add_everything,
+    add_its_tests,
+    add_to_the_guide,
+    contracts,
+    keys,
+)
 
 
 def run(
     tree: Path, *arguments: str, path: Path | None = None, status: int = 0
 ) -> subprocess.CompletedProcess:
     """A Python process in the copy, with a folder of installed packages on its path."""
-    environment = os.environ | {"PYTHONPATH": str(path or ""), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(path or "")}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True
     )
@@ -30,8 +39,10 @@ def run(
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    tree = tmp_path_factory.mktemp("house")
+    tree = tmp_path_factory.mktemp("beside") / "project"
     add_everything(tree)
+    if shared.FOLDER.exists():  # contract tests read the papers' tables beside the project
+        (tree.parent / "shared").symlink_to(shared.FOLDER)
     return tree
 
 
@@ -113,7 +124,12 @@ assert len(bundle({"one": evaluation})) > 10_000
 
 
 ON_PAGES = """
-from tests.pages.app import faults, go, page, titles
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from tests.pages.app import faults, go, page, titles, verdicts
+from tests.test_cli_simulate import (
+    test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_line as same_numbers,
+)
 
 at = page("explore_called", data="sample:breast_cancer", model="stump", calibrators="none,linear,platt")
 assert faults(at) == [], faults(at)
@@ -133,6 +149,14 @@ at = go(at, "learn_lessons")
 assert faults(at) == [], faults(at)
 texts = [*at.markdown, *at.header, *at.subheader, *at.caption]
 assert "A straight line" in " ".join(element.value for element in texts)
+for key in ("coin", "dice"):
+    with TemporaryDirectory() as folder:
+        same_numbers(key, 0, {"throws": 10}, Path(folder))
+at = page("learn_dice", **{"dice.guess": "1", "dice.throws": "10"})
+assert faults(at) == [], faults(at)
+assert [title.startswith("Heads in 0.") for title in titles(at)] == [True, True], titles(at)
+(said,) = verdicts(at)
+assert "Correct" in said and "About half" in said, said
 """
 
 
@@ -141,18 +165,7 @@ def test_the_chain_the_figures_the_exports_and_the_pages_take_what_was_added(tre
     run(tree, "-c", NUMBERS + ON_PAGES)
 
 
-ADDED = (
-    *("linear", "halves", "systematic", "sharpness", "stump", "fair_coins", "called", "coin", "dice"),
-    *("study_protocols", "coins_1713", "straight_line", "head"),
-)
-REGISTRY_WIDE = ("registry", "every_", "holds_stands", "kinds_of")
-QUICK = (
-    *("calibrators/test_contract", "metrics/test_registry", "metrics/test_table", "models/test_base"),
-    *("placements/test_base", "splits/test_contract", "synthetic/test_registry", "figures/test_captions"),
-    *("figures/test_marks", "figures/test_titles", "lessons/test_lessons", "lessons/test_for_teachers"),
-    *("pages/test_any_page", "test_floors", "test_methods", "test_guide", "test_recipe", "test_docstrings"),
-)
-"""Contract tests that take seconds."""
+PARTS = contracts()
 
 
 @pytest.fixture
@@ -164,15 +177,17 @@ def tested(tree):
     return tree
 
 
-def test_what_was_added_passes_the_quick_contract_tests_that_name_it_or_a_whole_registry(tested):
-    chosen = " or ".join((*ADDED, *REGISTRY_WIDE))
-    files = [f"tests/{name}.py" for name in QUICK]
+def test_what_was_added_passes_the_contract_tests_that_name_it_or_hold_for_a_whole_registry(tested):
+    chosen = " or ".join((*sorted(keys()), "whole_registry"))
+    files = [file for files in PARTS.values() for file in files]
     run(tested, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", "-k", chosen, *files)
 
 
 @pytest.mark.soak
-def test_what_was_added_passes_all_contract_tests(tested):
-    run(tested, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", *contracts())
+@pytest.mark.timeout(3600)  # of a whole part of the suite
+@pytest.mark.parametrize("part", PARTS)
+def test_what_was_added_passes_all_contract_tests(tested, part):
+    run(tested, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", *PARTS[part])
 
 
 OUTSIDE = """

@@ -40,6 +40,7 @@ def problem(key, n=150, seed=0):
     return p[:n], y[:n], p[n:]
 
 
+@pytest.mark.whole_registry
 def test_entries_are_complete_and_keys_of_the_registry_are_the_classes_own():
     for key, method in CALIBRATORS.items():
         assert method.key == key

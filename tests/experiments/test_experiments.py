@@ -18,12 +18,14 @@ from tests.saying import assert_says
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 
+@pytest.mark.whole_registry
 def test_every_folder_is_an_experiment_in_the_list():
     folders = {path.parent.name for path in Path(calib.experiments.__file__).parent.glob("*/__init__.py")}
     assert folders - {"shared"} == set(EXPERIMENTS)
     assert [experiment.key for experiment in EXPERIMENTS.values()] == list(EXPERIMENTS)
 
 
+@pytest.mark.whole_registry
 def test_no_two_experiments_share_the_name_of_a_simulation_or_a_figure():
     runs = [run for experiment in EXPERIMENTS.values() for run in experiment.runs.items()]
     for names in ([simulation for simulation, _ in runs], [key for _, figures in runs for key in figures]):

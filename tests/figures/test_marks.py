@@ -9,8 +9,6 @@ from calib.figures.marks import GRID, MOST_MARKS, gather, mark_traces
 from calib.figures.theme import DARK, LIGHT
 from tests.saying import assert_says
 
-pytestmark = pytest.mark.contract
-
 
 def rows(n, seed=0, levels=None):
     rng = np.random.default_rng(seed)

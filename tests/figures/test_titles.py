@@ -7,8 +7,6 @@ from calib.figures import FIGURES
 from tests.figures.evaluations import evaluation
 from tests.headlines import long_numbers
 
-pytestmark = pytest.mark.contract
-
 ONE = (
     "reliability",
     "reliability_log_odds",

@@ -25,6 +25,7 @@ bins = 7
 """
 
 
+@pytest.mark.whole_registry
 def test_there_are_six_lessons_or_more_and_every_file_is_one_of_them():
     assert len(LESSONS) >= 6
     files = {path.stem for path in (ROOT / "calib" / "lessons").glob("*.toml")}
@@ -129,6 +130,7 @@ why = ["Not A.", "B it is."]
 """
 
 
+@pytest.mark.whole_registry
 def test_every_lesson_ends_with_three_questions_and_a_sentence_to_remember_for_each_step():
     for lesson in LESSONS.values():
         assert len(lesson.questions) == 3

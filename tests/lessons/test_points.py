@@ -164,6 +164,7 @@ QUIZ = {
 """Of each answer to each question at the end: the test of the sentence that meets it."""
 
 
+@pytest.mark.whole_registry
 def test_every_point_and_every_answer_is_held_by_a_test_or_states_no_finding(request):
     tests = request.path.parents[1]
     folders = (request.path.parent, tests / "experiments", tests / "analysis" / "watch")

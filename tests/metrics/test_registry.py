@@ -218,6 +218,7 @@ def test_entries_hand_on_the_right_term():
         assert METRICS[key].function(y, intervals) == getattr(summary, key)
 
 
+@pytest.mark.whole_registry
 def test_everything_public_is_documented_with_an_example():
     for name in metrics.__all__:
         item = getattr(metrics, name)

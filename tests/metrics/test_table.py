@@ -26,6 +26,7 @@ def predictions():
     return {"none": Predictions(y, p), "venn_abers": Predictions(y, p, pair[:, 0], pair[:, 1])}
 
 
+@pytest.mark.whole_registry
 def test_rows_are_methods_and_cells_are_the_metrics_of_each(predictions):
     table = metric_table(predictions)
     assert list(table.index) == ["none", "venn_abers"]

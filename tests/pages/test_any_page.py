@@ -15,8 +15,6 @@ from tests.pages.app import ROOT, App, go, messages
 from tests.test_any_chain import LIGHT, recipes, refused, tables
 from tests.waiting import LIMIT
 
-pytestmark = pytest.mark.contract
-
 STEMS = [Path(page.script).stem for page in current.PAGES["Explore"]]
 # Of their settings those of a few values, and numbers
 FEW = {
