@@ -263,7 +263,7 @@ EXPERIMENT = '''
 """How often a {key} that is thrown many times shows its better side."""
 
 from calib.experiments.base import Experiment, view_of
-from calib.experiments.{key}.simulation import further, throw
+from calib.experiments.{key}.simulation import more_{key}, throw_{key}
 from calib.kernel.records import Parameter
 
 EXPERIMENT = Experiment(
@@ -279,11 +279,11 @@ EXPERIMENT = Experiment(
         Parameter("throws", "Throws", "choice", 1000, choices=(10, 100, 1000), help="Number of throws."),
         Parameter("digits", "Digits", "integer", 2, 1, 6, help="In the title.", extra=view_of("{key}")),
     ),
-    simulation=throw,
+    simulation=throw_{key},
     notice=("The share of heads is about half.",),
     formulas=(r"k / n",),
     source="Bernoulli (1713).",
-    also={{"{key}_further": further}},
+    also={{"{key}_further": more_{key}}},
 )
 '''
 SIMULATION = '''
@@ -292,12 +292,12 @@ SIMULATION = '''
 import numpy as np
 
 
-def throw(settings, random_state, watch):
+def throw_{key}(settings, random_state, watch):
     return np.random.default_rng(random_state).integers(0, 2, settings["throws"])
 
 
-def further(settings, random_state, watch):
-    return throw(settings, random_state + 1, watch)
+def more_{key}(settings, random_state, watch):
+    return throw_{key}(settings, random_state + 1, watch)
 '''
 EXPERIMENT_FIGURE = '''
 """The share of heads, as one bar."""

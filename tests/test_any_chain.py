@@ -52,7 +52,7 @@ def tables(draw):
 @st.composite
 def recipes(draw):
     split = draw(st.sampled_from(sorted(SPLITS)))
-    needed = {"random": (), "time": ("time",), "cluster": ("cluster",), "file": ("part",)}[split]
+    needed = filter(None, [SPLITS[split].needs])
     roles = {role: COLUMNS[role] for role in (*needed, *draw(st.sampled_from([(), (), ("weight",)])))}
     model = draw(st.sampled_from(TRIED))
     return Recipe(
