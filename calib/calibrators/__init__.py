@@ -135,6 +135,14 @@ def complexity_of(key: str) -> float:
     return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
 
 
+def by_simplicity(key: str) -> tuple[float, str]:
+    """Return what sorts calibrators from simple to complex; of equally complex ones, the key decides.
+
+    Without it, the order in which a person chose them would.
+    """
+    return complexity_of(key), key
+
+
 __all__ = [
     "CALIBRATORS",
     "JOINT",
@@ -171,6 +179,7 @@ __all__ = [
     "Venn",
     "VennAbers",
     "VennMulticalibration",
+    "by_simplicity",
     "complexity_of",
     "count_outside",
     "interval_methods",

@@ -18,7 +18,7 @@ from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
 from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
 from calib.analysis.recommendation.rule import Choice, advise, candidates
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
-from calib.calibrators import CALIBRATORS, TABLES, complexity_of, name_of
+from calib.calibrators import CALIBRATORS, TABLES, by_simplicity, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
@@ -254,7 +254,7 @@ def _tried(found: Choice) -> list[str]:
     """Return the methods that differ from the uncalibrated model and from each other, the lowest score first."""
     table = found.table
     distinct = [key for key in table.index if table.same[key] == key and key != "none"]
-    return sorted(distinct, key=lambda key: (table.score[key], complexity_of(key)))
+    return sorted(distinct, key=lambda key: (table.score[key], by_simplicity(key)))
 
 
 def _changes(found: Choice, keys: Iterable[str], columns: str = "change lower upper") -> str:
@@ -318,7 +318,7 @@ def _comparisons(found: Choice) -> tuple[str, ...]:
         key for key in alike if complexity_of(key) < complexity_of(found.choice) and not table.infinite[key]
     ]
     simple = (
-        f" {capital(name_of(min(simpler, key=complexity_of)))} is simpler than {name}." if simpler else ""
+        f" {capital(name_of(min(simpler, key=by_simplicity)))} is simpler than {name}." if simpler else ""
     )
     return (
         f"No clear difference from {name} in Brier score: {_changes(found, alike, gap)}.{simple}"

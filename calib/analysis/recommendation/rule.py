@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
-from calib.calibrators import complexity_of
+from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
 from calib.kernel.cache import once
 from calib.metrics.losses import log_losses, mean, squared_errors
@@ -141,7 +141,7 @@ def _calibration_rows(evaluation: Evaluation, key: str) -> float:
 
 def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     equal = (other for other, p in predicted.items() if np.allclose(p, predicted[key], rtol=0, atol=1e-12))
-    return min(equal, key=complexity_of)
+    return min(equal, key=by_simplicity)
 
 
 def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd.DataFrame:
@@ -227,4 +227,4 @@ def choose(
 
 def _lowest(table: pd.DataFrame) -> str:
     """Return the calibrator with the lowest score; ties go to the simplest."""
-    return min(table.index, key=lambda key: (table.score[key], complexity_of(key)))
+    return min(table.index, key=lambda key: (table.score[key], by_simplicity(key)))

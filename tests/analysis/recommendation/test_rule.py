@@ -76,13 +76,21 @@ def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
 
 @given(methods())
 def test_the_order_in_which_methods_were_chosen_changes_nothing(case):
-    y, predicted = case
+    assert_order_is_no_matter(*case)
+
+
+def assert_order_is_no_matter(y, predicted):
     one, two = (
         advise(given_evaluation(y, predicted)),
         advise(given_evaluation(y, dict(reversed(predicted.items())))),
     )
     assert one.choice == two.choice
     pd.testing.assert_frame_equal(one.table, two.table.loc[one.table.index])
+
+
+def test_of_methods_that_are_equal_and_state_no_complexity_none_is_preferred_for_its_place():
+    y, p = np.array([0, 0, 0, 1] * 10), np.full(40, 0.25)
+    assert_order_is_no_matter(y, {"none": np.full(40, 0.75), "b_outside": p, "a_outside": p})
 
 
 @pytest.mark.parametrize("data", ["breast_cancer", "loans"])
