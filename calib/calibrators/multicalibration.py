@@ -12,7 +12,7 @@ held out one by one, even within clusters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -342,7 +342,7 @@ class _Search:
         columns = [int(column) + 1 for column in np.flatnonzero(varies & (without > 0))]
         self.parts = self._parts([(ALL, ALL), *((ALL, column) for column in columns)])
         if depth > 1:
-            tops = np.concatenate([cells.tops(promise) for cells, promise, _ in self._steps()])[1:]
+            tops = np.concatenate([cells.tops(promise) for cells, promise in self._promises()])[1:]
             paired = sorted(columns[i] for i in np.argsort(-tops, kind="stable")[:PAIRED])
             self.parts += self._parts(list(combinations(paired, 2)))
 
@@ -354,21 +354,22 @@ class _Search:
         for begin in range(0, len(columns), step):
             pairs = np.array(columns[begin : begin + step])
             parts.append(_Cells.of(pairs, self.sizes, self.without, self.levels))
-            self._add(parts[-1], self.rows, all_rows, 1)
+            self._add(parts[-1], all_rows, {1: self.rows})
         return parts
 
-    def _add(self, cells: _Cells, rows: _Rows, selected: Array, sign: int) -> None:
-        """Add the terms of some of the rows to the sums, or subtract them."""
+    def _add(self, cells: _Cells, selected: Array, signed: Mapping[int, _Rows]) -> None:
+        """Add the terms of the selected rows to the sums (sign 1), or subtract them (−1)."""
         first, other = cells.columns.T
         place = self.groups[first[:, None], selected]
         place *= self.sizes[other, None]
         place += self.groups[other[:, None], selected]
         place += cells.starts[:, None]
         place *= self.levels
-        place += np.searchsorted(self.breaks, rows.x[selected], side="right")
-        for sums, term in zip(cells.sums, self._terms(rows, selected), strict=True):
-            values = np.tile(sign * term, len(place))
-            sums += np.bincount(place.ravel(), values, sums.size).reshape(sums.shape)
+        for sign, rows in signed.items():
+            at = (place + np.searchsorted(self.breaks, rows.x[selected], side="right")).ravel()
+            for sums, term in zip(cells.sums, self._terms(rows, selected), strict=True):
+                values = np.tile(sign * term, len(place))
+                sums += np.bincount(at, values, sums.size).reshape(sums.shape)
 
     def _terms(self, rows: _Rows, selected: Array) -> Iterator[Array]:
         """Yield the residual, the information and the variance of some of the rows, rounded so that sums are exact."""
@@ -381,46 +382,53 @@ class _Search:
         """Take the new log-odds of rows."""
         changed = np.flatnonzero(rows.x != self.rows.x)
         for cells in self.parts:
-            self._add(cells, self.rows, changed, -1)
-            self._add(cells, rows, changed, 1)
+            self._add(cells, changed, {-1: self.rows, 1: rows})
         self.rows = rows
 
-    def _steps(self) -> Iterator[tuple[_Cells, Array, Array]]:
-        """Yield cells with their squared standard errors and steps by level, both (cells, levels + 1).
+    def _promises(self) -> Iterator[tuple[_Cells, Array]]:
+        """Yield cells with their squared standard errors by level, (cells, levels + 1).
 
         The last level means all levels.
         """
         for cells in self.parts:
-            promise, step = _promise(*cells.sums)
+            promise = _promise(*_with_all_levels(cells.sums))
             promise[cells.none] = 0.0
-            yield cells, promise, step
+            yield cells, promise
 
     def best(self) -> Correction | None:
         """Return the most promising correction; the first of those that are equal up to rounding."""
         top, found = 0.0, None
-        for cells, promise, step in self._steps():
+        for cells, promise in self._promises():
             for pair, each in enumerate(cells.tops(promise).tolist()):
                 if each > top * (1 + ROUNDING):
                     top, begin = each, int(cells.starts[pair])
                     at = int(np.argmax(promise[begin:].ravel() >= top * (1 - ROUNDING)))
-                    cell, level = divmod(at + begin * (self.levels + 1), self.levels + 1)
-                    every = level == self.levels
-                    found = Correction(
-                        cells.segment(cell), EVERY if every else level, float(step[cell, level])
-                    )
-        return found
+                    found = cells, divmod(at + begin * (self.levels + 1), self.levels + 1)
+        return self._correction(*found) if found else None
+
+    def _correction(self, cells: _Cells, at: tuple[int, int]) -> Correction:
+        """Return the Newton step of a cell at a level; of many segments the worst looks worse than it is, so shrink
+        (James & Stein 1961).
+        """
+        cell, level = at
+        g, h, variance = _with_all_levels(cells.sums[:, cell])[:, level]
+        shrunk = 1 - DOUBT**2 * variance / g**2
+        return Correction(
+            cells.segment(cell), EVERY if level == self.levels else level, float(shrunk * g / h)
+        )
 
 
-def _promise(g: Array, h: Array, variance: Array) -> tuple[Array, Array]:
-    """Return (squared standard errors, step) of sums by cell and level (…, levels), with all levels as a last one."""
-    g, h, variance = (
-        np.concatenate([each, each.sum(axis=-1, keepdims=True)], axis=-1) for each in (g, h, variance)
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        promise = np.where((h**2 >= LEAST * variance) & (variance > 0), g**2 / variance, 0.0)
-        # The worst of many segments looks worse than it is, so shrink (James & Stein 1961)
-        shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
-        return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
+def _with_all_levels(sums: Array) -> Array:
+    """Add the sum over all levels to sums by level (…, levels), as a last one."""
+    return np.concatenate([sums, sums.sum(axis=-1, keepdims=True)], axis=-1)
+
+
+def _promise(g: Array, h: Array, variance: Array) -> Array:
+    """Return the squared standard errors of sums by cell and level; 0 where none is clear or the rows are too few."""
+    enough = (h * h >= LEAST * variance) & (variance > 0)
+    promise = np.divide(g * g, variance, out=np.zeros(g.shape), where=enough)
+    promise[promise <= DOUBT**2] = 0.0
+    return promise
 
 
 def _loss_decreases(before: Array, after: Array, weights: Array, errors: float) -> bool:
