@@ -22,10 +22,10 @@ from typing import Any
 
 from calib.calibrators import CALIBRATORS
 from calib.calibrators.base import MERGE
-from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
+from calib.data import DEFAULT_SAMPLE, LEARN_ROWS, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.base_rate import shares
-from calib.kernel.binning import STRATEGIES
+from calib.kernel.binning import BINS, STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.period import check_period
 from calib.kernel.records import Parameter, effective_parameters
@@ -117,7 +117,7 @@ TABLE: dict[str, Parameter] = {
             None,
             0,
             1_000_000,
-            help="Number of the header line; 0 if there is no header.",
+            help="Number of the header line. Lines above it are not read. Use 0 if the file has no header.",
         ),
         Parameter(
             "merge_labels",
@@ -176,7 +176,8 @@ TABLE: dict[str, Parameter] = {
             40_000_000,
             optional=True,
             help="The model learns from so many rows, drawn at random within each class, and is evaluated on all "
-            "others. A table too large for memory takes 1,000,000 unless you say otherwise.",
+            f"others. A table too large for memory takes {LEARN_ROWS:,} unless you say otherwise.",
+            extra={"step": 1_000, "unset": f"{LEARN_ROWS:,}"},
         ),
         *(parameter for split in SPLITS.values() for parameter in split.parameters),
     )
@@ -305,7 +306,8 @@ class Recipe:
         "choice",
         None,
         "Whole weights",
-        "Whether whole weights are counts of rows or their importance; if unset, the column's name decides.",
+        "Whether whole weights are counts of rows, which make intervals narrower, or their importance, which makes "
+        "them wider. If unset, the column's name decides.",
         choices=WEIGHT_AS,
         optional=True,
         about="columns",
@@ -464,7 +466,7 @@ class Recipe:
         "calibrate",
         "text",
         None,
-        "Class",
+        "Class shown",
         "With three or more classes: the class that is shown against the rest. Without it, the predicted class and its "
         "probability, the confidence.",
         check=_label,
@@ -476,12 +478,14 @@ class Recipe:
         "number",
         None,
         "Deployment base rate",
-        "Share of the positive class in deployment (prevalence).",
+        "Share of the positive class in deployment (prevalence), if it differs from the data. All odds are multiplied "
+        "by the same factor, and test rows are weighted to match this rate. “Base rate” on the Reliability page "
+        "estimates the rate from unlabelled rows.",
         low=0,
         high=1,
         optional=True,
         about="class",
-        extra={"open_ends": True},
+        extra={"open_ends": True, "percent": True, "unset": "as in the table"},
     )
     base_rates: NamedValues = _field(
         "calibrate",
@@ -514,7 +518,7 @@ class Recipe:
     bins: int = _field(
         "view",
         "integer",
-        20,
+        BINS,
         "Bins",
         "Number of bins in the diagram and in the calibration error. More bins show more detail, but also more noise.",
         low=2,
@@ -720,7 +724,7 @@ class Recipe:
             # An unknown synthetic set is refused on creation; until then its settings have their own names
             return _data_parameters(self.data).get(key, Parameter(key, key, "text", None))
         if group == "base_rates":
-            return Parameter(key, f"Share of {key} in deployment", "number", None)
+            return Parameter(key, f"Share of {key} in deployment", "number", None, extra={"percent": True})
         return declared.SETTINGS[name]
 
     def label(self, name: str) -> str:

@@ -51,6 +51,7 @@ LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
+ANY_UNIT = "Use any unit: only the ratio of the two costs moves the threshold."
 
 PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     "reliability": (
@@ -248,10 +249,11 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             optional=True,
             about="columns",
             help="Number of any row of the data; row 1 is the first below the header.",
+            extra={"unset": "none"},
         ),
         Parameter(
             "node",
-            "Node",
+            "Draw the tree from",
             "integer",
             None,
             low=0,
@@ -267,7 +269,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "number",
             FALSE_ALARM,
             *COST_RANGE,
-            help="The cost of acting on a row of the negative class (false positive).",
+            help=f"The cost of acting on a row of the negative class (false positive). {ANY_UNIT}",
         ),
         Parameter(
             "cost_miss",
@@ -275,7 +277,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "number",
             MISS,
             *COST_RANGE,
-            help="The cost of not acting on a row of the positive class (false negative).",
+            help=f"The cost of not acting on a row of the positive class (false negative). {ANY_UNIT}",
         ),
         Parameter(
             "costs",

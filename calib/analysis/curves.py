@@ -22,7 +22,7 @@ from scipy.stats import binom
 from calib.analysis.clusters import Clusters, clusters_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
-from calib.kernel.binning import Bins, PerBin, bin_index, binned, edge_index, group_sums
+from calib.kernel.binning import BINS, Bins, PerBin, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.cache import once
 from calib.kernel.isotonic_regression import Blocks, pool_adjacent_violators, pool_ties
@@ -240,7 +240,7 @@ def histogram(
     y: ArrayLike,
     p: ArrayLike,
     *,
-    bins: int = 20,
+    bins: int = BINS,
     edges: Array | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreHistogram:

@@ -14,6 +14,7 @@ import pandas as pd
 from calib.kernel.checks import Array, one_of
 from calib.kernel.weights import are_whole
 
+BINS = 20  # default number of bins
 STRATEGIES = {"uniform": "Equal width", "quantile": "Equal count"}
 
 

@@ -16,7 +16,7 @@ from calib.kernel.base_rate import multiply_odds
 from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import listed
+from calib.kernel.wording import listed, percent
 
 ABOUT = ("class", "label", "columns")
 """Targets of a setting: the positive class, the label column, or the columns and rows of the table."""
@@ -360,7 +360,8 @@ class Parameter:
     about
         Part of the data that the value refers to, and with which it is reset: one of ``ABOUT``, or None.
     extra
-        Further properties for special uses; ``each`` replaces the check of a single name, as (name, label) → name.
+        Further properties for special uses: ``each`` replaces the check of a single name, as (name, label) → name;
+        ``percent`` shows a share as a percentage; ``unset`` is the text for None, and ``step`` that of a control.
     """
 
     name: str
@@ -399,6 +400,8 @@ class Parameter:
             return "on" if named else "off"
         if isinstance(named, tuple):
             return listed([self.in_words(one) for one in named]) if named else "none"
+        if self.extra.get("percent"):
+            return percent(named)
         return f"{named:,}" if isinstance(named, int) else str(getattr(named, "label", named))
 
 

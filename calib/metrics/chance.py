@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.binning import binned
+from calib.kernel.binning import BINS, binned
 from calib.kernel.null_draws import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
@@ -45,7 +45,7 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
 
 
 def chance_range(
-    rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
+    rows: Rows, p: Array, bins: int = BINS, strategy: str = "uniform", level: float = LEVEL
 ) -> tuple[float, float]:
     """Return (low, high) of the ECE of a calibrated model with these predictions (n,), in ``level`` of all draws.
 
@@ -62,7 +62,7 @@ def chance_range(
 def ece_by_chance(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     *,

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
 from calib.kernel import checks
+from calib.kernel.binning import BINS
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import pool_ties, rank_area
@@ -47,7 +48,7 @@ class View:
     """Settings of an interval: its level, the bins of the ECE, and the seed of random draws."""
 
     level: float = LEVEL
-    bins: int = 20
+    bins: int = BINS
     strategy: str = "uniform"
     seed: int = 0
 
@@ -61,7 +62,7 @@ def confidence_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:

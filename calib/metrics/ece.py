@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.binning import binned, group_sums
+from calib.kernel.binning import BINS, binned, group_sums
 from calib.kernel.checks import Array
 from calib.metrics.base import Metric
 
@@ -22,7 +22,7 @@ from calib.metrics.base import Metric
 def expected_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -51,7 +51,7 @@ def expected_calibration_error(
 def maximum_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -74,7 +74,7 @@ def maximum_calibration_error(
 def corrected_reliability(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -104,7 +104,7 @@ def corrected_reliability(
 def debiased_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
+from calib.kernel.binning import BINS
 from calib.kernel.isotonic_regression import pool_ties
 from calib.metrics.base import Metric
 from calib.metrics.ece import filled_bins
@@ -19,7 +20,7 @@ from calib.metrics.log_loss import log_loss
 def squared_ece(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
+from calib.kernel.binning import BINS
 from calib.kernel.cache import once
 from calib.kernel.records import Predictions
 from calib.metrics.base import Metric, NumberOf, takes_weights
@@ -22,7 +23,7 @@ def metric_value(
     metric: Metric,
     predictions: Predictions,
     *,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -118,7 +119,7 @@ def shared_result(of: Callable[..., Any], predictions: Predictions, **draws: Arr
 def metric_table(
     predictions: Mapping[str, Predictions],
     *,
-    bins: int = 20,
+    bins: int = BINS,
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
     metrics: Iterable[str] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.period import shown_period
 from calib.kernel.records import Parameter, effective_parameters
 from calib.kernel.segment import shown_segment
-from calib.kernel.wording import class_named, counted, listed, percent
+from calib.kernel.wording import class_named, counted, listed
 from calib.models import MODELS
 from calib.models.existing_scores import may_be_probabilities
 from calib.placements import PLACEMENTS
@@ -39,6 +39,7 @@ from pages.ui.widget import show_widget
 
 KEPT_FINDINGS = 6
 FEW_WORDS = 4  # choices in one row
+SHORT = 14  # most letters of all choices together for buttons side by side
 LOWEST_PERCENT = 1e-4  # one in a million
 
 
@@ -104,7 +105,7 @@ def _say_what_is_kept() -> None:
     now = state.recipe()
     data = now.fields_of("data")
     named = [
-        f"{now.label(name)} ({state.in_words(now, name, value)})"
+        f"{now.label(name)} ({now.parameter(name).in_words(value)})"
         for name, value in now.stated().items()
         if name.partition(".")[0] not in data
     ]
@@ -159,15 +160,14 @@ def _classes(recipe: Recipe) -> None:
         return
     together(recipe.positive, names, len(names), key="classes_together")
     if recipe.positive is None:
-        control(
-            st.selectbox,
+        choice(
             "view_class",
+            recipe,
             recipe.view_class or "",
-            "Shown",
             ["", *names],
+            st.selectbox,
             store=lambda name: name or None,
             format_func=lambda name: class_named(name) if name else "Confidence of the prediction",
-            help=recipe.parameter("view_class").help,
         )
 
 
@@ -199,7 +199,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
                 parameter,
                 f"params.{parameter.name}",
                 settings.get(parameter.name, parameter.default),
-                lambda new, name=parameter.name: {
+                and_then=lambda new, name=parameter.name: {
                     "params": effective_values(MODELS[recipe.model].parameters, settings | {name: new})
                 },
             )
@@ -264,39 +264,59 @@ def parameter_control(
     parameter: Parameter,
     field: str,
     value: Any,
-    and_then: Callable[[Any], Mapping[str, Any]] | None = None,
+    plays: bool = False,
+    **more: Any,
 ) -> None:
-    """Draw the control that fits a parameter's kind; ``and_then`` as for ``state.control``."""
+    """Draw the control that fits a parameter's kind.
+
+    Parameters
+    ----------
+    plays
+        Whether readers try values one after another: then numbers get sliders, and short choices are side by side.
+    more
+        Options of the widget and of ``state.control``; label, help, range and words are those of the declaration.
+    """
+    options = {"help": parameter.help or None} | more
+    args = (field, value, parameter.label)
     if parameter.kind == "boolean":
-        control(st.toggle, field, value, parameter.label, help=parameter.help, and_then=and_then)
+        control(st.toggle, *args, **options)
     elif parameter.kind == "choice":
-        control(
-            st.selectbox,
-            field,
-            value,
-            parameter.label,
-            list(parameter.offered()),
-            help=parameter.help,
-            format_func=parameter.in_words,
-            and_then=and_then,
-        )
+        widget, look = _choice_widget(parameter, plays)
+        offered = list(parameter.offered())
+        control(widget, *args, offered, format_func=parameter.in_words, **look, **options)
+    elif parameter.kind == "points":
+        control(st.text_area, field, state.typed(field, value), parameter.label, height=68, **options)
+    elif plays and parameter.kind in ("integer", "number"):
+        control(st.slider, *args, **_range_of(parameter), **options)
     else:
-        kind = int if parameter.kind == "integer" else float
-        bounds = {
-            end: None if bound is None else kind(bound)
-            for end, bound in (("min_value", parameter.low), ("max_value", parameter.high))
-        }
-        number(
-            field,
-            None if value is None else kind(value),
-            parameter.label,
-            none=parameter.extra.get("unset", "no limit") if parameter.optional else None,
-            step=1 if kind is int else None,
-            format=None if kind is int else "%g",
-            help=parameter.help,
-            and_then=and_then,
-            **bounds,
-        )
+        _number(parameter, field, value, **options)
+
+
+def _choice_widget(parameter: Parameter, plays: bool) -> tuple[Callable, dict[str, Any]]:
+    """Return the widget of a choice, and its options."""
+    choices = list(parameter.offered())
+    if not plays:
+        return st.selectbox, {}
+    if not isinstance(choices[0], str):
+        return st.select_slider, {}
+    short = sum(len(parameter.in_words(choice)) for choice in choices) <= SHORT
+    return (st.segmented_control, {"required": True}) if short else (st.selectbox, {})
+
+
+def _range_of(parameter: Parameter) -> dict[str, Any]:
+    """Return the options of a number's widget: its range and its step."""
+    kind = int if parameter.kind == "integer" else float
+    ends = {"min_value": parameter.low, "max_value": parameter.high}
+    step = parameter.extra.get("step", 1 if kind is int else 0.05)
+    return {name: None if end is None else kind(end) for name, end in ends.items()} | {"step": step}
+
+
+def _number(parameter: Parameter, field: str, value: float | None, **options: Any) -> None:
+    """Draw a number field; an optional one says what happens when it is empty."""
+    kind = int if parameter.kind == "integer" else float
+    none = parameter.in_words(None) if parameter.optional else None
+    usual = _range_of(parameter) | ({} if kind is int else {"step": None, "format": "%g"})
+    number(field, None if value is None else kind(value), parameter.label, none=none, **(usual | options))
 
 
 def number(field: str, value: float | None, label: str, none: str | None = None, **kwargs: Any) -> None:
@@ -457,7 +477,9 @@ def _calibrator_settings(recipe: Recipe) -> None:
                     parameter,
                     f"options.{name}",
                     given.get(name, parameter.default),
-                    lambda new, key=key, opt=parameter.name: {"options": _options(recipe, key, opt, new)},
+                    and_then=lambda new, key=key, opt=parameter.name: {
+                        "options": _options(recipe, key, opt, new)
+                    },
                 )
 
 
@@ -487,26 +509,24 @@ def _kind_of_score(recipe: Recipe) -> str:
 
 def _base_rate(recipe: Recipe) -> None:
     """Draw the frequency of the positive class in deployment, in per cent."""
-    stated = recipe.base_rate
+    stated, declared = recipe.base_rate, recipe.parameter("base_rate")
     value = None if stated is None else 100 * stated
     lowest, highest = LOWEST_PERCENT, 100 - LOWEST_PERCENT
     if value is not None:  # a link may state a smaller one, and 100 times the share may round down
         lowest, highest = min(lowest, value), max(highest, value)
     with st.expander(
-        recipe.label("base_rate") + ("" if stated is None else f": {percent(stated)}"),
+        declared.label + ("" if stated is None else f": {declared.in_words(stated)}"),
         expanded=stated is not None,
     ):
         number(
             "base_rate",
             value,
-            "Base rate in deployment (%)",
-            none="as in the table",
+            f"{declared.label} (%)",
+            none=declared.in_words(None),
             min_value=lowest,
             max_value=highest,
             format="%g",
-            help="Set this rate if positives are rarer or more frequent in deployment. All odds are multiplied by the "
-            "same factor, and test rows are weighted to match this rate. “Base rate” on the Reliability page "
-            "estimates the rate from unlabelled rows.",
+            help=declared.help,
             store=lambda percent: percent / 100,
         )
 
@@ -548,8 +568,7 @@ def field(name: str, recipe: Recipe) -> None:
     """Draw the control of a field or of a page's own setting, by its kind: a slider, a few words, or another."""
     declared, value = recipe.parameter(name), recipe.value(name)
     if name == "bins":
-        ends = {"min_value": declared.low, "max_value": declared.high}
-        control(st.slider, name, value, declared.label, **ends, step=1, help=declared.help)
+        parameter_control(declared, name, value, plays=True)
     elif declared.kind == "choice" and len(declared.offered()) <= FEW_WORDS:
         choice(name, recipe)
     else:
@@ -576,7 +595,7 @@ def choice(
     value, offered
         The value shown and the choices, if they are not the Recipe's value and all choices.
     more
-        Options of the widget; label, help and words are those of the declaration.
+        Options of the widget; label, help and words are those of the declaration if not given here.
     """
     parameter = recipe.parameter(name)
     value = recipe.value(name) if value is ... else value
@@ -585,9 +604,8 @@ def choice(
         usual["required"] = True
     if parameter.kind == "names":
         usual["store"] = tuple
-    return control(
-        widget, name, value, parameter.label, list(offered or parameter.offered()), **(usual | more)
-    )
+    label = more.pop("label", parameter.label)
+    return control(widget, name, value, label, list(offered or parameter.offered()), **(usual | more))
 
 
 def one_calibrator(name: str, recipe: Recipe, value: str, keys: Collection[str], **more: Any) -> str:

@@ -190,8 +190,9 @@ def shows_all_classes(recipe: Recipe) -> bool:
 
 def _class_choice(chosen: str | None, names: Sequence[str]) -> None:
     """Draw the choice of the class against the rest."""
+    label = state.recipe().label("view_class")
     how = {"key": "class_here", "format_func": class_named, "placeholder": "Choose a class", "width": 240}
-    state.control(st.selectbox, "view_class", chosen, "Class", names, **how)
+    state.control(st.selectbox, "view_class", chosen, label, names, **how)
 
 
 def of_one_class(recipe: Recipe, why: str) -> Recipe:

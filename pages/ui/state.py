@@ -19,7 +19,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
-from calib.kernel.wording import listed, percent
+from calib.kernel.wording import listed
 from calib.recipe import Recipe, one_value
 from calib.synthetic import SYNTHETIC
 from pages.ui import lesson_layout
@@ -149,7 +149,7 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
 def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
     """Return a message that lists the settings removed by a change, by the labels of their controls."""
     named = [
-        f"{before.label(name)} ({in_words(before, name, value)})"
+        f"{before.label(name)} ({before.parameter(name).in_words(value)})"
         for name, value in lost.items()
         if name not in UNSAID and value != FILE_PART
     ]
@@ -160,15 +160,6 @@ def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
 
 UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
 """Fields that go with a file or a column; their reset is not said."""
-
-
-def in_words(recipe: Recipe, name: str, value: Any) -> str:
-    """Return a field's or setting's value as its control shows it."""
-    return (
-        percent(value)
-        if name.partition(".")[0] in ("base_rate", "base_rates")
-        else recipe.parameter(name).in_words(value)
-    )
 
 
 def typed(field: str, value: Any) -> Any:

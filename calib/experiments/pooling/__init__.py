@@ -36,12 +36,12 @@ EXPERIMENT = Experiment(
         ),
         Parameter(
             "step",
-            "Move",
+            "Moves made",
             "integer",
             0,
             0,
             MOST_POINTS,
-            help="Number of moves made.",
+            help="Each move joins the leftmost pair of pools with falling shares.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
         Parameter(

@@ -16,7 +16,7 @@ from scipy.stats import entropy
 
 from calib.calibrators import CALIBRATORS
 from calib.experiments.shared.forest_search import ForestSettings
-from calib.kernel.binning import bin_index
+from calib.kernel.binning import BINS, bin_index
 from calib.kernel.checks import Array
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS
@@ -101,7 +101,7 @@ def measured(test: Dataset, p: Array) -> dict[str, float]:
     }
 
 
-def bin_entropy(p: Array, bins: int = 20) -> float:
+def bin_entropy(p: Array, bins: int = BINS) -> float:
     """Compute the entropy, in bits, of the predictions over equal-width bins, in [0, log2 bins].
 
     >>> bin_entropy(np.array([0.01, 0.02, 0.51, 0.99]))

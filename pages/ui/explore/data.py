@@ -11,7 +11,6 @@ import streamlit as st
 
 from calib import sources
 from calib.data import (
-    LEARN_ROWS,
     ROLES,
     LargeFile,
     Table,
@@ -262,16 +261,12 @@ def reading(recipe: Recipe, place: Any) -> None:
                 st.selectbox,
                 and_then=lambda _: sources.with_reading(recipe),
             )
-        state.control(
-            st.number_input,
+        controls.parameter_control(
+            recipe.parameter("data_params.header"),
             "data_params.header",
             options.get("header", found.header),
-            "Header in row" if sheets else "Header in line",
-            min_value=0,
-            step=1,
             and_then=lambda _: sources.with_reading(recipe),
             width=200,
-            help="Lines above the header are not read. Enter 0 if the file has no header.",
         )
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found.top, start=1)), language=None)
 
@@ -280,19 +275,8 @@ def learn_rows(recipe: Recipe) -> None:
     """Show the size of the sample that the model learns from, if it learns from one."""
     if not sources.is_sampled(recipe, evaluations.given(recipe)):
         return
-    declared = recipe.parameter("data_params.learn_rows")
-    state.control(
-        st.number_input,
-        "data_params.learn_rows",
-        dict(recipe.data_params).get("learn_rows"),
-        declared.label,
-        min_value=int(declared.low or 0),
-        max_value=int(declared.high or 0),
-        step=1_000,
-        placeholder=f"{LEARN_ROWS:,}",
-        width=220,
-        help=declared.help,
-    )
+    stated, name = dict(recipe.data_params).get("learn_rows"), "data_params.learn_rows"
+    controls.parameter_control(recipe.parameter(name), name, stated, width=220)
 
 
 def choices(recipe: Recipe, table: Table, place: Any) -> None:
@@ -343,7 +327,7 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
         labels,
         and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
         placeholder="Chosen by default" if in_use is None else f"{in_use} (default)",
-        help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
+        help=f"{recipe.parameter('positive').help} By default, it is {default}. With more than two classes, choose "
         "one; the rest become the negative class.",
     )
 
@@ -423,16 +407,8 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
     if name is not None and may_count(
         typed_frame(raw_table[[name]] if name in raw_table else raw_table), name
     ):
-        state.control(
-            st.segmented_control,
-            "weight_as",
-            recipe.weight_as or weight_meaning(name) or "importance",
-            f"Each line of {plain(name)}",
-            list(recipe.parameter("weight_as").choices),
-            format_func=recipe.parameter("weight_as").in_words,
-            required=True,
-            help="Repeated rows make intervals narrower; sampling weights make them wider.",
-        )
+        meaning = recipe.weight_as or weight_meaning(name) or "importance"
+        controls.choice("weight_as", recipe, meaning, label=f"Each line of {plain(name)}")
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.class_decision import HIGHEST, ClassDecision, decide_class, write_costs
-from calib.analysis.decision import COST_RANGE, Decision, decide
+from calib.analysis.decision import Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
@@ -46,18 +46,7 @@ def controls(recipe: Recipe) -> None:
     """Draw the two costs; only their ratio moves the threshold."""
     with st.container(horizontal=True):
         for name in ("decide.cost_false_alarm", "decide.cost_miss"):
-            parameter = SETTINGS[name]
-            state.control(
-                st.number_input,
-                name,
-                float(recipe.setting(name)),
-                parameter.label,
-                min_value=COST_RANGE[0],
-                max_value=float(COST_RANGE[1]),
-                format="%g",
-                width=190,
-                help=f"{parameter.help} Use any unit: only the ratio of the two costs moves the threshold.",
-            )
+            parameter_control(recipe.parameter(name), name, recipe.setting(name), width=190)
 
 
 def among_classes(evaluation: Evaluation) -> None:

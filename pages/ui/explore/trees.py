@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -307,29 +307,17 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
         refused = plain(error)
     with st.container(horizontal=True, key="tree_switches"):
         if depths[-1] > 1 and tree is not None:
-            state.control(
-                st.slider,
+            controls.parameter_control(
+                replace(recipe.parameter("trees.depth"), high=depths[-1]),
                 "trees.depth",
                 min(settings.depth, depths[-1]),
-                SETTINGS["trees.depth"].label,
-                min_value=1,
-                max_value=depths[-1],
-                help=SETTINGS["trees.depth"].help,
+                plays=True,
                 and_then=lambda _: {"trees.node": None},
                 width=260,
             )
         controls.choice("trees.interval", recipe)
         if tree is not None:
-            controls.number(
-                "trees.row",
-                settings.row,
-                SETTINGS["trees.row"].label,
-                none="none",
-                min_value=1,
-                step=1,
-                help=SETTINGS["trees.row"].help,
-                width=200,
-            )
+            controls.parameter_control(recipe.parameter("trees.row"), "trees.row", settings.row, width=200)
     if tree is None:
         st.info(refused)
         st.stop()
@@ -365,12 +353,12 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     record = chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     branches = [i for i in record.shown if not tree.nodes[i].leaf and i != 0] if record else []
     if branches:  # the same choice by keyboard
-        state.control(
-            st.selectbox,
+        controls.choice(
             "trees.node",
+            recipe,
             root or None,
-            "Draw the tree from",
             [None, *branches],
+            st.selectbox,
             format_func=lambda i: "The first node" if i is None else f"Node {i}: {tree.nodes[i].rule}",
             width=420,
         )

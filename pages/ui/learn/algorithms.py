@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from calib.experiments.pooling.simulation import Moves
 from calib.kernel.checks import labelled_points
 from calib.recipe import Recipe
 from pages.ui import chart, points, state
+from pages.ui.controls import parameter_control
 from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 
@@ -31,15 +33,8 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
     hint = "Click a point to flip its label."
     record = chart.show(FIELD, found, first=True, step=step, on_click=partial(_turn, found), hint=hint)
     if found.moves:
-        state.control(
-            st.slider,
-            f"{FIELD}.step",
-            step,
-            "Moves made",
-            min_value=0,
-            max_value=found.moves,
-            help="Each move joins the leftmost pair of pools with falling shares.",
-        )
+        declared = replace(recipe.parameter(f"{FIELD}.step"), high=found.moves)
+        parameter_control(declared, f"{FIELD}.step", step, plays=True)
     return [record]
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown_experiment
-from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons import Question
 from calib.lessons.glossary import GLOSSARY
@@ -36,7 +35,6 @@ from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.question import current_question
 from pages.ui.text import plain
 
-SHORT = 14  # most letters of all choices together for buttons side by side
 SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings
@@ -86,7 +84,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     guess = guess_of(recipe, experiment)
     words = lesson_layout.words()
     with words:
-        _choose(page, experiment)
+        _choose(recipe, page, experiment)
         with lesson_layout.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
@@ -215,21 +213,14 @@ def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
-def _choose(page: str, current: Experiment) -> None:
-    parameter = SETTINGS[f"{page}.experiment"]
-    if len(parameter.choices) > 1:
+def _choose(recipe: Recipe, page: str, current: Experiment) -> None:
+    name = f"{page}.experiment"
+    if len(recipe.parameter(name).choices) > 1:
         # Eight pills in a room's large type would push the question off the wall
-        widget, options = (st.selectbox, {}) if state.presenter() else (st.pills, {"required": True})
-        state.control(
-            widget,
-            f"{page}.experiment",
-            current.key,
-            "Experiment",
-            parameter.choices,
-            format_func=lambda key: EXPERIMENTS[key].name,
-            label_visibility="collapsed",
-            **options,
-        )
+        widget = st.selectbox if state.presenter() else st.pills
+        look = {} if state.presenter() else {"required": True}
+        named = {"format_func": lambda key: EXPERIMENTS[key].name, "label_visibility": "collapsed"}
+        controls.choice(name, recipe, current.key, widget=widget, **named, **look)
 
 
 def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
@@ -340,7 +331,12 @@ def _fields(
     experiment: Experiment, parameters: Sequence[Parameter], values: Mapping[str, Any]
 ) -> list[Callable[[], Any]]:
     """Return functions that draw the controls of these settings."""
-    return [partial(control, each, f"{experiment.key}.{each.name}", values[each.name]) for each in parameters]
+    return [
+        partial(
+            controls.parameter_control, each, f"{experiment.key}.{each.name}", values[each.name], plays=True
+        )
+        for each in parameters
+    ]
 
 
 def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
@@ -350,46 +346,6 @@ def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
         for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):
             with column:
                 draw()
-
-
-def control(parameter: Parameter, field: str, value: Any) -> None:
-    """Draw the widget of a parameter: a slider for numbers, a choice for words, or a switch."""
-    args = (field, value, parameter.label)
-    choices = list(parameter.offered())
-    if parameter.kind == "choice" and isinstance(choices[0], str):
-        short = sum(len(parameter.in_words(choice)) for choice in choices) <= SHORT
-        widget, options = (st.segmented_control, {"required": True}) if short else (st.selectbox, {})
-        state.control(
-            widget,
-            *args,
-            choices,
-            format_func=parameter.in_words,
-            help=parameter.help,
-            **options,
-        )
-    elif parameter.kind == "choice":
-        state.control(
-            st.select_slider,
-            *args,
-            choices,
-            format_func=parameter.in_words,
-            help=parameter.help,
-        )
-    elif parameter.kind in ("integer", "number"):
-        kind = int if parameter.kind == "integer" else float
-        state.control(
-            st.slider,
-            *args,
-            min_value=kind(parameter.low),
-            max_value=kind(parameter.high),
-            step=parameter.extra.get("step", 1 if kind is int else 0.05),
-            help=parameter.help,
-        )
-    elif parameter.kind == "points":
-        typed = state.typed(field, value)
-        state.control(st.text_area, field, typed, parameter.label, height=68, help=parameter.help)
-    else:
-        controls.parameter_control(parameter, field, value)
 
 
 def _judge(experiment: Experiment, guess: int, records: Sequence[Any], turns: bool) -> None:

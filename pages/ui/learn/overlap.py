@@ -7,6 +7,7 @@ from typing import Any
 from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import chart
+from pages.ui.controls import parameter_control
 from pages.ui.learn import experiments, long_runs
 from pages.ui.learn.experiments import PageVariation
 
@@ -20,7 +21,7 @@ def _steps(recipe: Recipe, values: dict[str, Any]) -> None:
     experiment = EXPERIMENTS["overlap"]
     parameter = next(p for p in experiment.parameters if p.name == "embedding")
     if int(values["detail"]) > 2:
-        experiments.control(parameter, "overlap.embedding", values["embedding"])
+        parameter_control(parameter, "overlap.embedding", values["embedding"], plays=True)
     settings = {name: values[name] for name in ("detail", "embedding")}
     found = experiments.simulated(experiment, settings, recipe.seed, "overlap_data")
     if found is not None:

@@ -374,14 +374,4 @@ def _subset(
 
 
 def _number(recipe: Recipe, name: str, usual: int) -> None:
-    declared = SETTINGS[name]
-    controls.number(
-        name,
-        recipe.setting(name),
-        declared.label,
-        none=f"{usual} (protocol)",
-        min_value=declared.low,
-        max_value=declared.high,
-        step=1,
-        help=declared.help,
-    )
+    controls.parameter_control(SETTINGS[name], name, recipe.setting(name), none=f"{usual} (protocol)")
