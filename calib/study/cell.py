@@ -18,11 +18,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from threadpoolctl import ThreadpoolController
 
 from calib.calibrators import CALIBRATORS
-from calib.data import preprocessor
 from calib.evaluate import Fitted, calibrate, fit_rows
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Predictions
@@ -30,7 +28,7 @@ from calib.kernel.registry import Registry
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.study.grid import Cell, rows_of_cell
-from calib.study.papers.models import PAPER_MODELS, FirstFold
+from calib.study.papers.models import paper_estimator, paper_placement
 from calib.study.protocol import Setup
 from calib.study.rows import measures
 
@@ -152,14 +150,13 @@ def _threads() -> ThreadpoolController:
 def _fit(cell: Cell, data: Dataset) -> Fitted:
     """Fit the model that all setups of the cell share."""
     setup = cell.setups[0]
-    recipe, splits = setup.recipe.replace(seed=cell.seed), cell.splits
-    estimator = placement = None
-    if setup.paper_model:
-        model = PAPER_MODELS[setup.paper_model].build(random_state=cell.seed)
-        estimator = Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
-    if splits.calibration == "first_fold" and recipe.placement == "split":
-        placement = FirstFold(splits.calibration_folds, splits.seed + cell.repeat)
-    return fit_rows(recipe, data, [rows_of_cell(cell, data)], estimator=estimator, placement=placement)
+    return fit_rows(
+        setup.recipe.replace(seed=cell.seed),
+        data,
+        [rows_of_cell(cell, data)],
+        estimator=paper_estimator(setup, data, cell.seed),
+        placement=paper_placement(setup, cell.splits.seed + cell.repeat),
+    )
 
 
 def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:

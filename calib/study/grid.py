@@ -186,7 +186,7 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     recipe, splits = cell.setups[0].recipe, cell.splits
     if recipe.placement == "cv":
         name, needed = "cv", recipe.cv
-    elif recipe.placement == "split" and splits.calibration == "first_fold":
+    elif recipe.placement == "split" and splits.calibration_folds is not None:
         name, needed = "calibration_folds", splits.calibration_folds
     else:
         return

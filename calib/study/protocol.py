@@ -1,7 +1,7 @@
 """A protocol describes a study: data rules, splits, setups and metrics, in one TOML file that is checked by name.
 
 A setup overrides fields of a Recipe with one calibrator, under the paper's name. Settings of a paper that a Recipe
-does not offer are keys beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone states
+does not offer are keys beside them (``paper_model``, ``calibration_folds``, ``scale``), so that the file alone states
 what is run.
 """
 
@@ -90,9 +90,9 @@ class Splits:
     ----------
     kind
         "folds" of a shuffled cross-validation, or "random" training and test sets, one per repeat.
-    calibration
-        "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified
-        folds.
+    calibration_folds
+        Number of shuffled stratified folds of the training rows, of which the first is the held-out set; None draws
+        the share of the placement.
     """
 
     kind: str = "folds"
@@ -101,8 +101,7 @@ class Splits:
     test_size: float = 1 / 3
     stratified: bool = True
     seed: int = 0
-    calibration: str = "share"
-    calibration_folds: int = 9
+    calibration_folds: int | None = None
 
     @property
     def folds_a_repeat(self) -> int:
@@ -111,8 +110,9 @@ class Splits:
     def meaning(self) -> list[Any]:
         """Return the settings that results depend on; the number of repeats is not one of them."""
         size = [self.folds] if self.kind == "folds" else [self.test_size]
-        calibration = [self.calibration_folds] if self.calibration == "first_fold" else []
-        return [self.kind, *size, self.stratified, self.seed, self.calibration, *calibration]
+        # These words keep the digests of results that were computed before
+        calibration = ["share"] if self.calibration_folds is None else ["first_fold", self.calibration_folds]
+        return [self.kind, *size, self.stratified, self.seed, *calibration]
 
 
 @dataclass(frozen=True)

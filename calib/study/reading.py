@@ -214,14 +214,12 @@ SPLIT_CHECKS: dict[str, Check] = {
     "test_size": lambda value, name: float(checks.setting(value, RECIPE_FIELDS["test_size"], name)),
     "stratified": checks.switch,
     "seed": _declared(replace(RECIPE_FIELDS["seed"], high=1_000_000_000)),  # a run adds its number to it
-    "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _declared(FOLDS),
 }
 # Key of [splits] → (another key, the value that it needs)
 NEEDED = (
     ("folds", "kind", "folds"),
     ("test_size", "kind", "random"),
-    ("calibration_folds", "calibration", "first_fold"),
 )
 RECIPE_CHECKS: dict[str, Check] = {  # the Recipe checks their values itself
     **dict.fromkeys(RECIPE, lambda value, name: value),

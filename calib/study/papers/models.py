@@ -1,6 +1,6 @@
 """Models and calibration rows of the papers that a Recipe does not offer.
 
-Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration``: nothing here
+Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration_folds``: nothing here
 is a default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest
 calibration* (2025): 50 draws, 5 unshuffled folds, Brier score.
 """
@@ -24,10 +24,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from calib.data import preprocessor
 from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
 from calib.models import ModelEntry, ProbabilityForest, ProbabilityTree
 from calib.models.tuned import SPACE, CurtailedForest
 from calib.placements.split import Split
+from calib.study.protocol import Setup
 
 DRAWS, FOLDS = 50, 5
 
@@ -186,6 +189,20 @@ PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
 """Model → the optional package that it needs."""
+
+
+def paper_estimator(setup: Setup, data: Dataset, seed: int) -> Pipeline | None:
+    """Return the unfitted model that replaces the one of the setup's Recipe, or None."""
+    if setup.paper_model is None:
+        return None
+    model = PAPER_MODELS[setup.paper_model].build(random_state=seed)
+    return Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
+
+
+def paper_placement(setup: Setup, seed: int) -> FirstFold | None:
+    """Return the placement that replaces a drawn share, or None."""
+    folds = setup.splits.calibration_folds
+    return None if folds is None or setup.recipe.placement != "split" else FirstFold(folds, seed)
 
 
 def check_installed(paper_model: str | None) -> None:

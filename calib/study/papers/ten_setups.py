@@ -46,6 +46,7 @@ AS_PUBLISHED: dict[str, Any] = {
     "options": dict(_OF["isotonic"].options),
     "merge": _OF["venn_abers"].merge,
 }
+TREES, FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
 
 
 def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
@@ -115,16 +116,16 @@ def departures(recipe: Recipe) -> list[str]:
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
     departures = _from_the_forest(recipe)
-    if (recipe.evaluation, recipe.folds) != ("folds", 10):
+    if (recipe.evaluation, recipe.folds) != (AS_PUBLISHED["evaluation"], FOLDS):
         kind = "one test set" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
-        departures.append(f"{kind} instead of ten folds")
-    if not math.isclose(recipe.calibration_size, 1 / 3):
+        departures.append(f"{kind} instead of {FOLDS} folds")
+    if not math.isclose(recipe.calibration_size, AS_PUBLISHED["calibration_size"]):
         departures.append(f"{100 * recipe.calibration_size:.0f} % held out instead of a third")
-    if recipe.merge != "midpoint":
+    if recipe.merge != AS_PUBLISHED["merge"]:
         rule = {"log": "log loss", "square": "square loss"}[recipe.merge]
         departures.append(f"p0 and p1 merged by the minimax rule for {rule} instead of by their midpoint")
     options = dict(recipe.options)
-    if options.get("isotonic.between") != "step":
+    if not AS_PUBLISHED["options"].items() <= options.items():
         departures.append("isotonic regression without the paper's steps between scores")
     if options.get("platt.on") == "log-odds":
         departures.append("Platt scaling on log-odds instead of probabilities")
@@ -138,10 +139,10 @@ def departures(recipe: Recipe) -> list[str]:
 def _from_the_forest(recipe: Recipe) -> list[str]:
     """List the differences between the model and the paper's forest."""
     if recipe.model != AS_PUBLISHED["model"]:
-        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees"]
+        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of {TREES} trees"]
     changed = dict(recipe.params)
-    trees = changed.pop("n_estimators", 100)
-    fewer = [f"{trees} trees instead of 300"] if trees != 300 else []
+    trees = changed.pop("n_estimators", recipe.parameter("params.n_estimators").default)
+    fewer = [f"{trees} trees instead of {TREES}"] if trees != TREES else []
     return [*fewer, "other forest settings"] if changed else fewer
 
 

@@ -18,6 +18,8 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.study.papers.ten_setups import (
+    FOLDS,
+    TREES,
     as_in_the_paper,
     bagged,
     departures,
@@ -67,7 +69,8 @@ def as_published(recipe: Recipe) -> None:
                 "As in the paper",
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
-                help="The paper uses 300 trees and ten folds, holds out a third, and takes the midpoint of p0 and p1. "
+                help=f"The paper uses {TREES} trees and {FOLDS} folds, holds out a third, and takes the midpoint of p0 "
+                "and p1. "
                 "The paper's settings are slower.",
             )
     text = (
