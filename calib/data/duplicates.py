@@ -66,8 +66,8 @@ def repeats_note(data: Dataset) -> tuple[str, ...]:
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:
     """Return a note on the rows, bool (n,), that were excluded because they repeat an earlier one."""
-    told = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
-    return (f"Excluded because they repeat an earlier row: {told}.",) if again.any() else ()
+    rows = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
+    return (f"Excluded because they repeat an earlier row: {rows}.",) if again.any() else ()
 
 
 def _values(column: pd.Series) -> np.ndarray:

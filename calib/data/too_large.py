@@ -1,4 +1,4 @@
-"""What to do with a file that is too large: the query that counts its predictions by score and label, for its columns.
+"""Remedy for a file that is too large: the query that counts its predictions by score and label, for its columns.
 
 Only the first bytes of the file are needed, or the end of a Parquet file, where its columns are listed.
 """
@@ -33,22 +33,22 @@ GROUPS = 100  # of rows
 
 
 @dataclass(frozen=True)
-class WayOut:
-    """What to do with a file that is too large.
+class Remedy:
+    """Remedy for a file that is too large.
 
     Attributes
     ----------
-    remedy
+    advice
         A sentence.
     query
         SQL that makes the counts; None if the file does not seem to hold predictions.
     """
 
-    remedy: str
+    advice: str
     query: str | None = None
 
 
-def way_out(first: bytes, name: str, last: bytes = b"") -> WayOut:
+def remedy_for(first: bytes, name: str, last: bytes = b"") -> Remedy:
     """Say what to do with a file that is too large, by its ends.
 
     Parameters
@@ -60,7 +60,7 @@ def way_out(first: bytes, name: str, last: bytes = b"") -> WayOut:
 
     Examples
     --------
-    >>> print(way_out(b"label,p\\n0,0.25\\n1,0.75\\n", "big.csv").query)
+    >>> print(remedy_for(b"label,p\\n0,0.25\\n1,0.75\\n", "big.csv").query)
     SELECT "p", "label", COUNT(*) AS "count"
     FROM (
       SELECT "label",
@@ -78,10 +78,10 @@ def way_out(first: bytes, name: str, last: bytes = b"") -> WayOut:
             frame = read_table(first[:end], name)
     target = None if frame is None else guess_target(frame)
     if frame is None or target is None:
-        return WayOut(FEWER)
+        return Remedy(FEWER)
     alone = looks_like_predictions(frame)
     scores = score_columns(frame, target) if alone else scores_among_features(typed_frame(frame), target)
-    return WayOut(COUNT_THERE, counts_query(frame[scores], target, name)) if scores else WayOut(FEWER)
+    return Remedy(COUNT_THERE, counts_query(frame[scores], target, name)) if scores else Remedy(FEWER)
 
 
 def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:

@@ -73,7 +73,7 @@ def _free_of_process() -> float:
 
 
 def _free_of_groups() -> Iterator[float]:
-    """What each group of processes that this one is in leaves free (cgroups 1 and 2; a container is one)."""
+    """Yield what each group of processes that this one is in leaves free (cgroups 1 and 2; a container is one)."""
     yield float("inf")
     with suppress(OSError):
         for line in (ROOT / "proc/self/cgroup").read_text().splitlines():

@@ -157,7 +157,7 @@ class _Room:
         votes = self.votes.get(self.number, {})
         chosen = [vote.answer for vote in votes.values()]
         answers = range(1, len(round.answers) + 1) if round else ()
-        told = [
+        answered = [
             (self.votes.get(i, {}).get(seat or ""), self.rounds[i - 1].right) for i in sorted(self.revealed)
         ]
         return Seen(
@@ -170,7 +170,7 @@ class _Room:
             len(votes),
             tuple(chosen.count(answer) for answer in answers),
             votes.get(seat or ""),
-            tuple((vote, right) for vote, right in told if vote),
+            tuple((vote, right) for vote, right in answered if vote),
         )
 
 

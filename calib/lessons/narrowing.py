@@ -1,4 +1,4 @@
-"""What a step leaves of its picture: a part of the axis, no traces that are explained later, the model's own name."""
+"""Narrow a picture to what a step shows: part of an axis, no traces that are explained later, the model's own name."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def first_rows(recipe: Recipe) -> Table:
 
 def _waits_for_a_sample(recipe: Recipe) -> bool:
     return (
-        sources.is_sampled(recipe, given(recipe))
+        sources.is_sampled(recipe, opened(recipe))
         and sources.file_key(recipe.data) in state.uploaded_files()
         and data_key(recipe) not in session_cache.cache("tables", MOST_TABLES)
     )
@@ -127,12 +127,12 @@ def data_key(recipe: Recipe) -> tuple[str, int | None]:
     out.
     """
     made = recipe.replace(data_params=[pair for pair in recipe.data_params if pair[0] != "gap"])
-    drawn = recipe.data.startswith("synthetic:") or sources.is_sampled(recipe, given(recipe))
+    drawn = recipe.data.startswith("synthetic:") or sources.is_sampled(recipe, opened(recipe))
     return made.digest("data"), recipe.seed if drawn else None
 
 
-def given(recipe: Recipe) -> sources.Upload | None:
-    """What is open of the Recipe's data."""
+def opened(recipe: Recipe) -> sources.Upload | None:
+    """Return the file of the Recipe's data if this session has it, or None."""
     return state.frames().get(str(sources.file_key(recipe.data)))
 
 

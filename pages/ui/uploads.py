@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
 from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, format_bytes
-from calib.data.too_large import HEAD, way_out
+from calib.data.too_large import HEAD, remedy_for
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, jobs, server, session_cache, state
@@ -112,9 +112,11 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
         return read(_whole(file), file.name)
     except TooLargeError as error:
         content = file.getvalue()
-        way = way_out(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
-        reason = about_file(file.name, DataError(error.message, way.remedy if way.query else error.remedy))
-        state.say_with_query(f"{reason}{still}", way.query)
+        remedy = remedy_for(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
+        reason = about_file(
+            file.name, DataError(error.message, remedy.advice if remedy.query else error.remedy)
+        )
+        state.say_with_query(f"{reason}{still}", remedy.query)
     except InputError as error:
         state.say(f"{about_file(file.name, error)}{still}")
     except Cancelled:

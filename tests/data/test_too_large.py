@@ -1,4 +1,4 @@
-"""The way out of a refusal: DuckDB runs the query on the whole file, and its counts are those of rounded log-odds."""
+"""The remedy of a refusal: DuckDB runs the query on the whole file, and its counts are those of rounded log-odds."""
 
 import io
 
@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calib.data import too_large as module
-from calib.data.too_large import way_out
+from calib.data.too_large import remedy_for
 
 ROWS = 3_000
 
@@ -44,7 +44,7 @@ def test_the_query_counts_the_rows_of_the_whole_file_by_its_own_columns(write, e
     path = tmp_path / f"it's large.{ending}"
     path.write_bytes(content := write(table))
     monkeypatch.setattr(module, "HEAD", 4_000)
-    found = way_out(content[:4_000], path.name, content[-4_000:])
+    found = remedy_for(content[:4_000], path.name, content[-4_000:])
     counts = duckdb.sql(found.query.replace("it''s", str(tmp_path / "it''s"))).df()
     expected = pd.Series(1, [near(table['p of "A"']).round(9), table["label"]]).groupby(level=[0, 1]).sum()
     got = pd.Series(counts["count"].to_numpy(), [counts['p of "A"'].round(9), counts["label"]]).sort_index()
@@ -56,7 +56,7 @@ def test_the_query_counts_the_rows_of_the_whole_file_by_its_own_columns(write, e
 def test_several_scores_margins_and_a_column_called_count_have_their_places(tmp_path):
     rng = np.random.default_rng(1)
     table = judged(p_forest=rng.random(ROWS).round(4), margin=rng.normal(0, 3, ROWS).round(4))
-    query = way_out(as_csv(table), "a.csv").query
+    query = remedy_for(as_csv(table), "a.csv").query
     assert query.startswith('SELECT "p", "p_forest", "margin", "label", COUNT(*) AS "count"')
     assert 'ROUND("margin", 2) AS "margin"' in query
     (tmp_path / "a.csv").write_bytes(as_csv(table))
@@ -75,7 +75,7 @@ def test_several_scores_margins_and_a_column_called_count_have_their_places(tmp_
         b"\x00\x01\x02" * 100,
     ],
 )
-def test_of_a_file_without_scores_a_sample_is_the_way_out(content):
-    found = way_out(content, "a.csv")
+def test_of_a_file_without_scores_a_sample_is_the_remedy(content):
+    found = remedy_for(content, "a.csv")
     assert found.query is None
-    assert "sample of the rows" in found.remedy
+    assert "sample of the rows" in found.advice

@@ -273,7 +273,7 @@ def reading(recipe: Recipe, place: Any) -> None:
 
 def learn_rows(recipe: Recipe) -> None:
     """Show the size of the sample that the model learns from, if it learns from one."""
-    if not sources.is_sampled(recipe, evaluations.given(recipe)):
+    if not sources.is_sampled(recipe, evaluations.opened(recipe)):
         return
     stated, name = dict(recipe.data_params).get("learn_rows"), "data_params.learn_rows"
     controls.parameter_control(recipe.parameter(name), name, stated, width=220)
@@ -456,7 +456,7 @@ def _columns_of(table: pd.DataFrame, *kinds: str) -> list[str]:
 def _labels(recipe: Recipe, target: str) -> None:
     """Draw spellings to merge and labels to leave out, if there are any."""
     chosen = dict(recipe.data_params)
-    if sources.is_sampled(recipe, evaluations.given(recipe)):
+    if sources.is_sampled(recipe, evaluations.opened(recipe)):
         return  # a sample has the labels as they are written
     counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
     if alternative_spellings(counts):
