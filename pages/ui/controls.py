@@ -314,9 +314,9 @@ def _range_of(parameter: Parameter) -> dict[str, Any]:
 def _number(parameter: Parameter, field: str, value: float | None, **options: Any) -> None:
     """Draw a number field; an optional one says what happens when it is empty."""
     kind = int if parameter.kind == "integer" else float
-    none = parameter.in_words(None) if parameter.optional else None
     usual = _range_of(parameter) | ({} if kind is int else {"step": None, "format": "%g"})
-    number(field, None if value is None else kind(value), parameter.label, none=none, **(usual | options))
+    usual["none"] = parameter.in_words(None) if parameter.optional else None
+    number(field, None if value is None else kind(value), parameter.label, **(usual | options))
 
 
 def number(field: str, value: float | None, label: str, none: str | None = None, **kwargs: Any) -> None:
@@ -585,7 +585,7 @@ def choice(
     recipe: Recipe,
     value: Any = ...,
     offered: Collection[Any] = (),
-    widget: Callable = st.segmented_control,
+    widget: Callable | None = None,
     **more: Any,
 ) -> Any:
     """Draw a field, or a page's own setting "page.setting", as a choice, by default among a few words; return it.
@@ -600,8 +600,8 @@ def choice(
     parameter = recipe.parameter(name)
     value = recipe.value(name) if value is ... else value
     usual: dict[str, Any] = {"help": parameter.help or None, "format_func": parameter.in_words}
-    if widget is st.segmented_control:
-        usual["required"] = True
+    if widget is None:
+        widget, usual["required"] = st.segmented_control, True
     if parameter.kind == "names":
         usual["store"] = tuple
     label = more.pop("label", parameter.label)
