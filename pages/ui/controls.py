@@ -104,12 +104,8 @@ def _say_what_is_kept() -> None:
     """Add to the message after a change of data which settings are kept."""
     now = state.recipe()
     data = now.fields_of("data")
-    named = [
-        f"{now.label(name)} ({now.parameter(name).in_words(value)})"
-        for name, value in now.stated().items()
-        if name.partition(".")[0] not in data
-    ]
-    if named:
+    others = {name: value for name, value in now.stated().items() if name.partition(".")[0] not in data}
+    if named := state.in_words(now, others):
         state.say(
             " ".join(filter(None, [state.message(), f"Kept from the previous data set: {listed(named)}."]))
         )

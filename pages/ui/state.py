@@ -148,14 +148,17 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
 
 def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
     """Return a message that lists the settings removed by a change, by the labels of their controls."""
-    named = [
-        f"{before.label(name)} ({before.parameter(name).in_words(value)})"
-        for name, value in lost.items()
+    named = in_words(before, lost)
+    return f"Removed, because it does not apply after this change: {listed(named)}." if named else None
+
+
+def in_words(recipe: Recipe, values: Mapping[str, Any]) -> list[str]:
+    """Return fields and settings with their values, as their controls show them: "Label (value)"."""
+    return [
+        f"{recipe.label(name)} ({recipe.parameter(name).in_words(value)})"
+        for name, value in values.items()
         if name not in UNSAID and value != FILE_PART
     ]
-    if not named:
-        return None
-    return f"Removed, because it does not apply after this change: {listed(named)}."
 
 
 UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}

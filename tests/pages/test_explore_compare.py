@@ -53,6 +53,18 @@ def test_these_settings_stand_alone_when_nothing_is_kept():
     assert "Side by side" not in [m.label for m in at.multiselect]
 
 
+def test_kept_settings_are_listed_as_their_controls_show_them():
+    at = keep(page("explore_compare", **QUICK, calibrators="none,platt", seed="3"), "Mine")
+    line = next(shown.value for shown in at.markdown if shown.value.startswith("**Mine**"))
+    assert_says(
+        line.replace("\\", ""),
+        "Mine",
+        "Model (Naive Bayes)",
+        "Seed (3)",
+        "Calibrators (Uncalibrated and Platt scaling)",
+    )
+
+
 def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
     at = keep(page("explore_compare", **QUICK))
     assert at.session_state["recipe"] in at.session_state["kept_recipes"].values()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.watcher import Watched, shown_moment
+from calib.analysis.watch.watcher import Alarm, Watched, shown_moment
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
@@ -24,13 +24,6 @@ DO = {
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
 }
-CHANGED = {
-    "level": "The level changed: events became more or less frequent than predicted.",
-    "slope": "The slope changed: the model became overconfident or underconfident.",
-    "shape": "The shape of the calibration curve changed.",
-}
-
-
 SLOW = "A slow change may have begun earlier."
 TOP, LEAST = 1e5, 1e-3
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -45,6 +38,15 @@ def evidence_words(log: float) -> str:
     if np.log(LEAST) <= log < np.log(TOP):
         return number(float(np.exp(log)))
     return "10" + str(int(np.floor(log / np.log(10) + 0.5))).translate(RAISED)
+
+
+def change_in_words(alarm: Alarm) -> str:
+    """Describe what changed, and in which direction."""
+    if alarm.cause == "level":
+        return f"The level changed: events became {'more' if alarm.shift > 0 else 'less'} frequent than predicted."
+    if alarm.cause == "slope":
+        return f"The slope changed: the model became {'under' if alarm.slope > 1 else 'over'}confident."
+    return "The shape of the calibration curve changed."
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +167,7 @@ def watch_sentences(watched: Watched, kind: str | None) -> list[str]:
         lines += [
             f"Alarm {at} {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
             f"If the change was sudden, it probably began {at} {began} (95 % interval: {earliest} to {latest}). {SLOW}",
-            CHANGED[found.cause],
+            change_in_words(found),
             DO[found.advice],
         ]
     for name, (low, mean, high) in {

@@ -112,8 +112,9 @@ def _keep(recipe: Recipe) -> None:
 
 
 def _differing(recipe: Recipe) -> str:
-    """Return the fields that differ from their defaults."""
-    return ", ".join(f"{name} {value}" for name, value in recipe.to_query().items()) or "all defaults"
+    """Return the settings that differ from their defaults; the name says which data are not those of the page."""
+    stated = {name: value for name, value in recipe.stated().items() if name != "data"}
+    return ", ".join(state.in_words(recipe, stated)) or "all defaults"
 
 
 def _load(content: bytes, file: str) -> None:

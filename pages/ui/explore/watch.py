@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
-from calib.analysis.watch.table import CHANGED, DO, SLOW, evidence_words
+from calib.analysis.watch.table import DO, SLOW, change_in_words, evidence_words
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
@@ -90,7 +90,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         when = f"If the change was sudden, it probably began {at} {began} (95 % interval: {ends}). {SLOW}"
         if seen.from_the_start:
             when = f"The predictions may have been wrong from the start (95 % interval for a sudden change: {ends})."
-        st.markdown(f"{when} {CHANGED[alarm.cause]} **{DO[alarm.advice]}**")
+        st.markdown(f"{when} {change_in_words(alarm)} **{DO[alarm.advice]}**")
         _offer(seen)
     _several(seen, evaluation)
     with headings.rows():

@@ -12,6 +12,7 @@ from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.bets import BET_KINDS, EDGE, LINES, LOG_PRIOR, Block
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.stream import TOTAL, restart_weights
+from calib.analysis.watch.table import change_in_words
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn
 from scripts.watch_intervals import BEGINS, STREAMS, beginning, of_stream
@@ -289,6 +290,19 @@ def test_a_row_after_another_the_intervals_are_those_that_are_checked():
             assert low == pytest.approx(max(mean - width, -1.0 if name == "level" else 0.0))
         inside = won[n - 1] - likelihood[n - 1] <= np.log(20)  # of the joint set: slope 1 with intercept 0
         assert not inside or found.slope[0] <= 1 <= found.slope[2]
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        ({"shift": 1.5}, "more frequent"),
+        ({"shift": -1.5}, "less frequent"),
+        ({"slope": 3.0}, "underconfident"),
+        ({"slope": 0.2}, "overconfident"),
+    ],
+)
+def test_the_direction_of_a_change_is_named(truth, words):
+    assert words in change_in_words(watch(*stream(3_000, calm=500, **truth)).found)
 
 
 def test_the_slope_is_the_likeliest_one():
