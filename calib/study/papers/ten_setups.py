@@ -46,7 +46,8 @@ AS_PUBLISHED: dict[str, Any] = {
     "options": dict(_OF["isotonic"].options),
     "merge": _OF["venn_abers"].merge,
 }
-TREES, FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
+_TREES, _FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
+PUBLISHED_IN_WORDS = f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, and takes the midpoint of p0 and p1."
 
 
 def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
@@ -116,9 +117,9 @@ def departures(recipe: Recipe) -> list[str]:
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
     departures = _from_the_forest(recipe)
-    if (recipe.evaluation, recipe.folds) != (AS_PUBLISHED["evaluation"], FOLDS):
+    if (recipe.evaluation, recipe.folds) != (AS_PUBLISHED["evaluation"], _FOLDS):
         kind = "one test set" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
-        departures.append(f"{kind} instead of {FOLDS} folds")
+        departures.append(f"{kind} instead of {_FOLDS} folds")
     if not math.isclose(recipe.calibration_size, AS_PUBLISHED["calibration_size"]):
         departures.append(f"{100 * recipe.calibration_size:.0f} % held out instead of a third")
     if recipe.merge != AS_PUBLISHED["merge"]:
@@ -139,10 +140,10 @@ def departures(recipe: Recipe) -> list[str]:
 def _from_the_forest(recipe: Recipe) -> list[str]:
     """List the differences between the model and the paper's forest."""
     if recipe.model != AS_PUBLISHED["model"]:
-        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of {TREES} trees"]
+        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of {_TREES} trees"]
     changed = dict(recipe.params)
     trees = changed.pop("n_estimators", recipe.parameter("params.n_estimators").default)
-    fewer = [f"{trees} trees instead of {TREES}"] if trees != TREES else []
+    fewer = [f"{trees} trees instead of {_TREES}"] if trees != _TREES else []
     return [*fewer, "other forest settings"] if changed else fewer
 
 

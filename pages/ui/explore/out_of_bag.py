@@ -18,8 +18,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.study.papers.ten_setups import (
-    FOLDS,
-    TREES,
+    PUBLISHED_IN_WORDS,
     as_in_the_paper,
     bagged,
     departures,
@@ -69,9 +68,7 @@ def as_published(recipe: Recipe) -> None:
                 "As in the paper",
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
-                help=f"The paper uses {TREES} trees and {FOLDS} folds, holds out a third, and takes the midpoint of p0 "
-                "and p1. "
-                "The paper's settings are slower.",
+                help=f"{PUBLISHED_IN_WORDS} The paper's settings are slower.",
             )
     text = (
         f"Here: {', '.join(differs)}."
