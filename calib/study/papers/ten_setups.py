@@ -47,7 +47,10 @@ AS_PUBLISHED: dict[str, Any] = {
     "merge": _OF["venn_abers"].merge,
 }
 _TREES, _FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
-PUBLISHED_IN_WORDS = f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, and takes the midpoint of p0 and p1."
+PUBLISHED_IN_WORDS = (
+    f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, and takes the midpoint of p0 and "
+    "p1."
+)
 
 
 def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
