@@ -673,11 +673,15 @@ class Recipe:
     def stated(self) -> dict[str, Any]:
         """Return all values that differ from their defaults; single settings are named as in ``replace``.
 
+        The calibrators that pages compare for three or more classes are a default, too.
+
         >>> Recipe(seed=3, params={"max_depth": 4}).stated()
         {'params.max_depth': 4, 'seed': 3}
         """
         found: dict[str, Any] = {}
         for name, value in self.changed().items():
+            if name == "calibrators" and value == TOGETHER:
+                continue
             found |= {_setting_name(name, key): v for key, v in value} if name in _PAIRS else {name: value}
         return found
 

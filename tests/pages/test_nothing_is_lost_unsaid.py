@@ -102,6 +102,14 @@ def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_
     assert not any("Kept from" in text for text in messages(fresh))
 
 
+def test_calibrators_that_nobody_chose_change_with_the_number_of_classes_without_a_word():
+    at = page(data="sample:breast_cancer", model="naive_bayes")
+    for data in ("all_digits", "breast_cancer"):
+        settled(at.selectbox(key="data").set_value(f"sample:{data}").run())
+        assert not any("Calibrators" in text for text in messages(at))
+    assert at.session_state["recipe"].calibrators == Recipe().calibrators
+
+
 def test_another_split_says_what_of_the_one_before_it_does_not_use():
     at = brought(time="day", split="time", data_params={"gap": 3.0}, evaluation="folds", folds=3)
     at.switch_page("pages/explore_reliability.py").run()
