@@ -42,6 +42,7 @@ IN_TITLE = 30  # letters of a column and of a group
 MOST_DOTS = 3000
 MANY = 50  # significant segments, from which on marks are smaller
 MOST_STEPS = 2000
+WIDEST_STEP = 2.5  # between neighbouring ticks of a logarithmic axis at 1, 2, 5, 10 …
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +224,10 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
     made = _audited(source)
     table = made.to_frame()
     table = table.assign(gap=table["observed"] - table["predicted"])
-    rows = np.geomspace(table["rows"].min(), table["rows"].max() + 1, 60)
+    low, high = table["rows"].min(), table["rows"].max() + 1
+    if high < WIDEST_STEP * low:  # else the axis might have no tick
+        low, high = low / WIDEST_STEP**0.5, high * WIDEST_STEP**0.5
+    rows = np.geomspace(low, high, 60)
     curves = pd.DataFrame(
         {
             "rows": rows,

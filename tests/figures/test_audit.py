@@ -42,6 +42,17 @@ def test_lanes_are_one_per_cause_with_the_means_of_their_rows():
     assert_says(record.title, "one group", "job = b", "45 %")
 
 
+def test_the_axis_of_sizes_has_a_tick_if_all_segments_are_equally_large():
+    y, p, _ = planted(0.25)
+    halves = pd.DataFrame({"half": np.where(np.arange(len(y)) % 2, "odd", "even")})
+    record = FIGURES["audit_sizes"].prepare(audited(check(y, p, features=halves), resamples=199))
+    assert record.table["rows"].max() - record.table["rows"].min() <= 1
+    ticks = [digit * 10.0**power for power in range(6) for digit in (1, 2, 5)]
+    low, high = record.curves["rows"].iloc[[0, -1]]
+    assert any(low <= tick <= high for tick in ticks)
+    assert low <= record.table["rows"].min() < record.table["rows"].max() + 1 <= high
+
+
 def test_if_nothing_is_found_the_largest_deviations_are_drawn_and_said_to_be_chance():
     record = FIGURES["audit"].prepare(made(0.0))
     assert_says(record.title, "No segment", "more than chance")
