@@ -87,7 +87,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             about="columns",
             help="The other lines are grey. By default, the uncalibrated model and one calibrator are in colour.",
         ),
-        Parameter("selection", "Selected rows", "names", (), about="columns", extra={"each": check_range}),
+        Parameter(
+            "selection",
+            "Selected rows",
+            "names",
+            (),
+            about="columns",
+            help="Ranges of predictions whose rows are listed, as calibrator:low:high.",
+            extra={"each": check_range},
+        ),
         Parameter(
             "details",
             "Tab below the diagram",
@@ -106,7 +114,9 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             about="class",
             help="With three or more classes: whose classes are listed. If unset, those of the recommended calibrator.",
         ),
-        Parameter("all_metrics", "All metrics", "boolean", False),
+        Parameter(
+            "all_metrics", "All metrics", "boolean", False, help="Show every metric, not only common ones."
+        ),
         Parameter(
             "more_metrics",
             "Further metrics",
@@ -124,7 +134,13 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             about="columns",
             help="Evaluate each group of this column separately.",
         ),
-        Parameter("group_diagrams", "One diagram per group", "boolean", False),
+        Parameter(
+            "group_diagrams",
+            "One diagram per group",
+            "boolean",
+            False,
+            help="Draw a reliability diagram of each group below the lanes.",
+        ),
         Parameter(
             "others",
             "Other models",
@@ -179,8 +195,23 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=INTERVAL_DETAILS,
             help="What to show under the picture.",
         ),
-        Parameter("fold", "Fold", "integer", 1, low=1, about="columns"),
-        Parameter("what_if", "Calibration rows moved by hand", "moves", "", about="columns"),
+        Parameter(
+            "fold",
+            "Fold",
+            "integer",
+            1,
+            low=1,
+            about="columns",
+            help="The fold whose calibration rows explain the prediction.",
+        ),
+        Parameter(
+            "what_if",
+            "Calibration rows moved by hand",
+            "moves",
+            "",
+            about="columns",
+            help="Calibration rows whose score or label you changed in the diagram.",
+        ),
         Parameter(
             "beside",
             "Compare with",
@@ -300,7 +331,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="With three or more classes: rows whose least expected cost is higher are left undecided.",
             extra={"unset": "every row is decided"},
         ),
-        Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
+        Parameter(
+            "interval",
+            "Intervals of",
+            "choice",
+            explain.METHOD,
+            choices=interval_methods,
+            help="The method whose intervals show which decisions are uncertain.",
+        ),
         Parameter(
             "lowest",
             "Lowest threshold",
@@ -427,8 +465,22 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="Ignores the weights of rows. The search then finds smaller deviations. Use it only if weights do not "
             "depend on the label.",
         ),
-        Parameter("chosen", "Segment", "text", None, optional=True, about="columns"),
-        Parameter("in_report", "Include the search in the report", "boolean", False),
+        Parameter(
+            "chosen",
+            "Segment",
+            "text",
+            None,
+            optional=True,
+            about="columns",
+            help="The segment of the search that is shown in detail, in words.",
+        ),
+        Parameter(
+            "in_report",
+            "Include the search in the report",
+            "boolean",
+            False,
+            help="The report then shows the segments that were found.",
+        ),
     ),
     "compared": (
         Parameter(
@@ -437,6 +489,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             METRICS_COMPARED[0],
             choices=lambda: {key: METRICS[key] for key in METRICS_COMPARED},
+            help="The metric that is drawn side by side.",
         ),
     ),
     "report": tuple(
@@ -444,7 +497,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         for name, label in (("title", "Title"), ("purpose", "Purpose"), ("author", "Author"))
     ),
     "lessons": (
-        Parameter("end", "End of a lesson", "choice", None, choices=lambda: (None, *lessons.LESSONS)),
+        Parameter(
+            "end",
+            "End of a lesson",
+            "choice",
+            None,
+            choices=lambda: (None, *lessons.LESSONS),
+            help="The lesson that was just finished.",
+        ),
     ),
     "playground": (
         Parameter(
@@ -522,7 +582,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             SHIPPED[0],
             help="Name of a built-in protocol, or upload:DIGEST.",
         ),
-        Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
+        Parameter(
+            "protocol_file",
+            "Protocol's file",
+            "text",
+            None,
+            optional=True,
+            help="Name of the uploaded protocol, so that the program can ask you to upload it again.",
+        ),
         Parameter(
             "sets",
             "Data sets",
@@ -530,8 +597,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             ("sample:breast_cancer",),
             help="Every setup runs on each data set.",
         ),
-        Parameter("setups", "Setups", "names", ()),
-        Parameter("metrics", "Metrics", "names", (), choices=measures),
+        Parameter("setups", "Setups", "names", (), help="Setups to compare."),
+        Parameter(
+            "metrics",
+            "Metrics",
+            "names",
+            (),
+            choices=measures,
+            help="Metrics to compute for each fold. You can add metrics later without fitting again.",
+        ),
         replace(REPEATS, default=None, optional=True),
         replace(FOLDS, name="test_folds", default=None, optional=True),
     ),
@@ -561,7 +635,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=(AUTO, NONE, *PAPERS),
             help="The paper whose published values are shown beside yours, matched by setup name.",
         ),
-        Parameter("data_set", "Data set", "text", None, optional=True),
+        Parameter(
+            "data_set",
+            "Data set",
+            "text",
+            None,
+            optional=True,
+            help="The data set whose reliability diagrams are drawn.",
+        ),
     ),
 }
 """Page → its settings, in the order of the pages."""

@@ -209,6 +209,10 @@ def test_every_field_has_a_phase_a_check_and_a_line_of_help():
         assert FIELDS[spec.name].help.endswith(".")
 
 
+def test_every_setting_has_a_label_and_a_line_of_help():
+    assert [name for name, each in SETTINGS.items() if not each.label or not each.help.endswith(".")] == []
+
+
 # Beside the 26
 CONTRACT = {
     "split",

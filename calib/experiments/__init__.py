@@ -46,7 +46,15 @@ def _declare() -> None:
         declare_figures(f"{__name__}.{key}.figure", figures)
     for page in dict.fromkeys(experiment.page for experiment in EXPERIMENTS.values()):
         keys = tuple(key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
-        declare_settings(page, [Parameter("experiment", "Experiment", "choice", keys[0], choices=keys)])
+        shown = Parameter(
+            "experiment",
+            "Experiment",
+            "choice",
+            keys[0],
+            choices=keys,
+            help="The experiment that the page shows.",
+        )
+        declare_settings(page, [shown])
 
 
 _declare()

@@ -106,7 +106,10 @@ class Experiment:
     def guess(self) -> Parameter:
         """The setting that holds the reader's prediction: ``ASK``, ``SKIP`` or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
-        return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers))
+        words = "Number of your answer to the question, or what is done without one."
+        return Parameter(
+            "guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers), help=words
+        )
 
     def usual(self, values: Mapping[str, Any]) -> bool:
         """Tell whether these settings are the ones that the question is about."""

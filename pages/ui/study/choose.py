@@ -325,7 +325,6 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "setups",
             [one.name for one in protocol.setups],
             f"{len(protocol.default or protocol.setups)} (protocol)",
-            "Setups to compare.",
         )
     with middle:
         known = measures(protocol.data.joint)
@@ -334,7 +333,6 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "metrics",
             list(known),
             f"{len(protocol.metrics)} (protocol)",
-            "Metrics to compute for each fold. You can add metrics later without fitting again.",
             format_func=lambda key: known[key].label,
         )
     with beside:
@@ -350,23 +348,11 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     return Study(measured, sets, chosen, (*key, tuple(setups), chosen["repeats"], folds), of)
 
 
-def _subset(
-    recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any
-) -> list[str]:
+def _subset(recipe: Recipe, name: str, options: list[str], placeholder: str, **more: Any) -> list[str]:
     """Draw a choice among options and return it; empty for the protocol's own."""
     stated = recipe.setting(f"run.{name}")
     chosen = [one for one in stated if one in options]
-    state.control(
-        st.multiselect,
-        f"run.{name}",
-        chosen,
-        name.capitalize(),
-        options,
-        store=tuple,
-        placeholder=placeholder,
-        help=help,
-        **more,
-    )
+    controls.choice(f"run.{name}", recipe, chosen, options, st.multiselect, placeholder=placeholder, **more)
     for one in stated:
         if one not in options:
             st.warning(plain(f"{one!r} is not among the {name} of the protocol, so it is not used."))
