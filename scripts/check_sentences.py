@@ -31,7 +31,7 @@ from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
-from calib.metrics.chance import chance_range
+from calib.metrics.chance import ece_by_chance
 from calib.metrics.confidence import INTERVALS, View
 from calib.metrics.paired_intervals import difference_interval
 
@@ -108,7 +108,9 @@ def _verdict(evaluation: Evaluation, told: Said) -> Iterator[str]:
             if interval[0] <= 1 <= interval[1]:
                 yield f"{label}'s interval includes 1: {text}"
         for most, own in re.findall(rf"ECE of up to {N}[;,] (?:and )?the observed ECE is {N}", text):
-            chance = chance_range(rows, p, recipe.bins, recipe.binning)[1]
+            chance = ece_by_chance(
+                rows.y, p, recipe.bins, recipe.binning, rows.weights, cluster=rows.cluster, counts=rows.counts
+            )
             at = np.minimum((p * recipe.bins).astype(int), recipe.bins - 1)
             ece = np.abs(np.bincount(at, rows.weights * (rows.y - p))).sum() / rows.weights.sum()
             if not (reads(most, chance) and reads(own, ece)) or (ece > chance) != ("would show an" in text):

@@ -21,14 +21,14 @@ def said(tab, key) -> str:
 def test_pooling_plays_pauses_and_steps_by_keys_and_the_link_keeps_where_it_stopped(tab):
     tab.page.emulate_media(reduced_motion="no-preference")
     tab.open("learn_algorithms", **QUIET)
-    assert said(tab, "pooling") == "Move: 0 of 6"
+    assert said(tab, "pooling") == "Moves made: 0 of 6"
     bar(tab, "pooling").locator(".speed").select_option("Fast")
     bar(tab, "pooling").get_by_role("button", name="Play").click()
     until(lambda: "2 of 6" in said(tab, "pooling"), "it plays by itself")
     bar(tab, "pooling").get_by_role("button", name="Pause").press("Enter")
     tab.settle()
     stopped = int(tab.recipe_query()["pooling.step"])
-    assert said(tab, "pooling") == f"Move: {stopped} of 6"
+    assert said(tab, "pooling") == f"Moves made: {stopped} of 6"
     tab.page.keyboard.press("ArrowLeft")
     tab.holds(QUIET | {"pooling.step": str(stopped - 1)})
     assert tab.chart_titles()[0].startswith(f"Move {stopped} of 6")

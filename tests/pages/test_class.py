@@ -142,7 +142,7 @@ def test_guesses_come_in_and_can_be_changed(opened, asked):
 
 
 def test_the_reveal_shows_every_reason_and_how_many_were_right(asked):
-    host = asked[0].button(key="room_reveal").click().run()
+    host = settled(asked[0].button(key="room_reveal").click().run())
     assert faults(host) == []
     assert all(why in words(host) for why in QUESTION.why)
     assert len(host.get("plotly_chart")) == 1

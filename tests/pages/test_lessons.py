@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calib.evaluate.joint import JOINT_SCORES
-from calib.experiments import forecasts
+from calib.experiments import EXPERIMENTS, forecasts
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.lessons import LESSONS
 from calib.metrics import METRICS
@@ -398,7 +398,7 @@ def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_tea
     assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
     assert at.title[0].value == lessons.AT_THE_END, "nobody is asked there where to begin"
     at = page("learn_class")
-    at = at.selectbox(key="room_about").set_value("deep_trees").run()
+    at = at.selectbox(key="room_about").select(LESSONS["deep_trees"].title).run()
     assert [toggle.key for toggle in at.toggle] == [key]
-    at = at.selectbox(key="room_about").set_value("cl_gl").run()
+    at = at.selectbox(key="room_about").select(f"One question: {EXPERIMENTS['cl_gl'].name}").run()
     assert not at.toggle
