@@ -48,8 +48,8 @@ AS_PUBLISHED: dict[str, Any] = {
 }
 _TREES, _FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
 PUBLISHED_IN_WORDS = (
-    f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, and takes the midpoint of p0 and "
-    "p1."
+    f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, "
+    "and takes the midpoint of p0 and p1."
 )
 
 
