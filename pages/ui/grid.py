@@ -16,10 +16,25 @@ def grid(table: Any, *, alt: str, **options: Any) -> Any:
     """Show a table; the options are those of ``st.dataframe``.
 
     The browser measures each column once, and cuts off longer texts that come later. So a table whose texts became
-    longer or shorter is replaced, in a container of another name.
+    longer or shorter is replaced, in a container of another name. A new container first shows what stood in the old
+    one, and the table at the old place would be measured with the old texts; so the place changes as well.
     """
-    with st.container(key=f"grid_{options.get('key', alt)}_{_lengths(table)}"):
-        return st.dataframe(table, placeholder="–", alt=alt, **options)
+    key, lengths = options.get("key", alt), _lengths(table)
+    before, second = _grids().get(key, (lengths, False))
+    second ^= before != lengths
+    _grids()[key] = lengths, second
+    with st.container(key=f"grid_{key}_{lengths}"):
+        if second:
+            st.empty()
+        shown = st.dataframe(table, placeholder="–", alt=alt, **options)
+        if not second:
+            st.empty()
+    return shown
+
+
+def _grids() -> dict[str, tuple[str, bool]]:
+    """Return, per table, the lengths of its texts and whether it stands at the second place of its container."""
+    return st.session_state.setdefault("grids", {})
 
 
 def _lengths(table: pd.DataFrame) -> str:

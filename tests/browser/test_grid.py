@@ -12,7 +12,8 @@ from pages.ui.grid import grid
 text = "−0.00256 [−0.0050, −0.00057] ●" if st.toggle("Longer", key="longer") else "0 [0, 0]"
 grid(pd.DataFrame([[text] * 6], columns=list("abcdef")), key="table", alt="Table")
 """
-WIDTH = """() => document.querySelector('[data-testid="stDataFrame"] .dvn-scroller').scrollWidth"""
+SELECTOR = '[data-testid="stDataFrame"] .dvn-scroller'
+WIDER = f"least => document.querySelector('{SELECTOR}')?.scrollWidth > least"
 
 
 def test_longer_texts_get_wider_columns(tmp_path, new_tab, monkeypatch):
@@ -21,9 +22,6 @@ def test_longer_texts_get_wider_columns(tmp_path, new_tab, monkeypatch):
     script.write_text(SCRIPT, encoding="utf-8")
     with serving(script) as address:
         tab = new_tab(address=address).open()
-        tab.page.locator(".dvn-scroller").wait_for()
-        window = tab.page.evaluate(WIDTH)
+        short = tab.page.locator(SELECTOR).evaluate("table => table.scrollWidth")
         tab.page.get_by_text("Longer", exact=True).click()
-        tab.settle()
-        tab.page.locator(".dvn-scroller").wait_for()
-        assert tab.page.evaluate(WIDTH) > 1.2 * window
+        tab.page.wait_for_function(WIDER, arg=1.2 * short)
