@@ -238,6 +238,11 @@ def test_the_servers_settings():
     assert SETTINGS["logger"]["enableRich"] is False
 
 
+def test_no_session_watches_the_sources():
+    """It would take the server seconds of processor time for each session that begins."""
+    assert SETTINGS["server"]["fileWatcherType"] == "none"
+
+
 def test_every_promise_names_a_test_that_is_there():
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     promises = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")][1:]
