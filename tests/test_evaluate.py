@@ -150,6 +150,21 @@ def test_test_labels_never_reach_a_fit(data):
         np.testing.assert_array_equal(predictions.p, turned.predictions[key].p)
 
 
+def test_uncalibrated_predictions_need_no_test_set_unless_the_split_states_unseen_rows(data):
+    made = Dataset(
+        "theirs",
+        pd.DataFrame({"p": np.linspace(0, 1, data.n)}),
+        data.y,
+        predictions=True,
+        time=np.arange(data.n),
+    )
+    alone = evaluate(Recipe(calibrators=("none",)), made)
+    assert list(alone.rows) == list(range(data.n))
+    assert not any("Calibrators are fitted" in note for note in alone.notes)
+    assert len(evaluate(Recipe(calibrators=("none", "platt")), made).rows) == 0.3 * data.n
+    assert len(evaluate(Recipe(calibrators=("none",), time="day", split="time"), made).rows) < data.n
+
+
 def test_predictions_made_elsewhere_are_split_into_calibration_and_test(data):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"theirs": data.posterior**2, "other": rng.random(data.n)})

@@ -1,7 +1,7 @@
 """Turn a Recipe and a Dataset into an Evaluation: fit the model, calibrate, adjust to a base rate."""
 
-from calib.evaluate.chain import calibrate, check, evaluate, expected_cost, fit_calibrator, make_calibrator
-from calib.evaluate.cost import MANY_ROWS, announcement, expected_seconds
+from calib.evaluate.chain import calibrate, check, evaluate, fit_calibrator, make_calibrator
+from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
 from calib.evaluate.fitting import (
     Fitted,
     Part,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
 from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
-from calib.evaluate.fitting import Fitted, Part, features_of, fit, sum_rows
+from calib.evaluate.fitting import Fitted, Part, features_of, fit, needs_test_set, sum_rows
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
@@ -27,10 +27,9 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
 from calib.models import class_scores
-from calib.placements import PLACEMENTS, Outcome, Placement, Scored
+from calib.placements import Outcome, Placement, Scored
 from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
-from calib.splits import SPLITS
 
 
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
@@ -60,7 +59,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     ``refused`` lists calibrators that do not apply, such as one for probabilities if the scores are margins.
 
-    Existing predictions without a calibrator are evaluated on all rows, because nothing is fitted.
+    Existing predictions without a calibrator are evaluated on all rows, unless ``needs_test_set`` says otherwise.
 
     With a ``period`` or a ``segment``, only the test rows in it are evaluated.
 
@@ -90,8 +89,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     found = _calibrated(recipe, fitted, watch)
     if recipe.base_rate is not None:
         found = at_base_rate(found, fitted, recipe.base_rate)
-    elif recipe.calibrators == ("none",) and (everywhere := found.on_every_row()) is not found:
-        return everywhere
+    elif recipe.calibrators == ("none",):
+        found = found.on_every_row()
     return found.narrowed()
 
 
@@ -99,13 +98,12 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Return the view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
     stated = stated_shares(recipe, fitted.dataset)
     whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
-    # Existing predictions that no calibrator changes need no held-out rows.
-    unchanged = recipe.calibrators == ("none",) and not recipe.base_rates
-    existing = fitted.dataset.predictions and unchanged and SPLITS[recipe.split].drawn
+    unchanged = recipe.calibrators == ("none",) and stated is None
+    existing = unchanged and not needs_test_set(recipe, fitted.dataset)
     make = _existing_predictions if existing else _calibrated
     joint = once(
         fitted,
-        ("joint", make.__name__, whole.digest("calibrate")),
+        ("joint", existing, whole.digest("calibrate")),
         lambda: JointEvaluation.of_recipe(make(whole, fitted, watch)),
     )
     if stated is not None:
@@ -244,22 +242,6 @@ def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
     return made if recipe.base_rate is None else Adjusted(made, rate_change(placed, made, recipe.base_rate))
-
-
-def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
-    """Estimate (model fits, seconds) of another placement for the same rows and model, from this fit.
-
-    >>> from calib import load_sample
-    >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
-    6
-    """
-    recipe = evaluation.recipe
-    folds = recipe.folds if recipe.evaluation == "folds" else 1
-
-    def fits(key: str) -> int:
-        return folds * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // folds))
-
-    return fits(placement), evaluation.seconds / fits(recipe.placement) * fits(placement)
 
 
 def check(

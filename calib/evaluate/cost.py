@@ -1,4 +1,4 @@
-"""Estimate how long the fit of many rows takes, from fits of few."""
+"""Estimate how long a fit takes: of many rows from fits of few, and in another placement from this one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from calib.evaluate.fitting import fit_rows, split
+from calib.evaluate.record import Evaluation
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import duration
+from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 
 MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most fits
@@ -75,6 +77,22 @@ def expected_seconds(
         placed.scores_of(placed.model, X)
         return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.learned)
     return whole
+
+
+def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
+    """Estimate (model fits, seconds) of another placement for the same rows and model, from this fit.
+
+    >>> from calib import evaluate, load_sample
+    >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
+    6
+    """
+    recipe = evaluation.recipe
+    folds = recipe.folds if recipe.evaluation == "folds" else 1
+
+    def fits(key: str) -> int:
+        return folds * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // folds))
+
+    return fits(placement), evaluation.seconds / fits(recipe.placement) * fits(placement)
 
 
 def announcement(rows: int, seconds: float) -> str:

@@ -296,6 +296,15 @@ def score_column(recipe: Recipe, dataset: Dataset) -> str:
     return recipe.score
 
 
+def needs_test_set(recipe: Recipe, dataset: Dataset) -> bool:
+    """Tell whether an uncalibrated model is evaluated on the test set only, not on all rows.
+
+    Existing predictions are not trained here, so rows are held out only for their calibrators. A split in time or by
+    file is kept, because it states which rows the model had not seen.
+    """
+    return not (dataset.predictions and SPLITS[recipe.split].drawn)
+
+
 def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
     """Yield (training rows, test rows) by the Recipe's split: one pair for a holdout, otherwise one per fold.
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
 from calib.data.column_types import typed_frame
-from calib.evaluate.fitting import RowCount, count_rows, score_column
+from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
@@ -28,7 +28,6 @@ from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
 from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
-from calib.splits import SPLITS
 
 HOOKS: dict[str, Callable[..., Any]] = {}
 """Functions of higher layers behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
@@ -334,13 +333,9 @@ class Evaluation:
         return evaluated_on_all_rows(Recipe(content="predictions", calibrators=()), data, columns)
 
     def on_every_row(self) -> Evaluation:
-        """Evaluate existing predictions on all rows; return any other Evaluation unchanged.
-
-        Rows are held out only for calibrators, so uncalibrated predictions need no test set. A split in time or by
-        file is kept, because it states which rows the model had not seen.
-        """
+        """Evaluate existing predictions on all rows; return any other Evaluation unchanged (``needs_test_set``)."""
         data = self.dataset
-        if data.joint or not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
+        if data.joint or not self.probability or needs_test_set(self.recipe, data):
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
@@ -348,16 +343,14 @@ class Evaluation:
 
     def _on_every_row(self) -> Evaluation:
         score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
-        kept = (
-            "calibrators",
-            "calibration_scores",
-            "calibration_y",
-            "calibration_weight",
-            "notes",
-            "seconds",
+        found = replace(
+            evaluated_on_all_rows(self.recipe, self.dataset, {"none": score}),
+            calibrators=self.calibrators,
+            calibration_scores=self.calibration_scores,
+            calibration_y=self.calibration_y,
+            calibration_weight=self.calibration_weight,
+            seconds=self.seconds,
         )
-        found = evaluated_on_all_rows(self.recipe, self.dataset, {"none": score})
-        found = replace(found, **{name: getattr(self, name) for name in kept})
         return found.narrowed()
 
     @property
