@@ -17,7 +17,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 
-MOST_VOTES = 100_000_000
+MOST_VOTES = 1 << 53  # of a tree; floats up to this are exact
 
 
 class Rank(ScoreCalibrator):
@@ -42,20 +42,20 @@ class Rank(ScoreCalibrator):
     def borda(self, tree_scores) -> Array:
         """Return the sum of ranks among the calibration rows, (m,), for tree scores (m, n_trees)."""
         tree_scores = self._read(tree_scores)
-        if tree_scores.shape[1] != len(self.ranked_):
+        if tree_scores.shape[1] != self.columns:
             raise InputError(
-                f"Rank calibration was fitted on {len(self.ranked_)} trees, but the scores have "
+                f"Rank calibration was fitted on {self.columns} trees, but the scores have "
                 f"{tree_scores.shape[1]} columns."
             )
         total = np.zeros(len(tree_scores))
-        for ranked, column in zip(self.ranked_, tree_scores.T, strict=True):
-            total += np.searchsorted(ranked, column, side="left") + np.searchsorted(
-                ranked, column, side="right"
-            )
+        for (votes, counts), column in zip(self.votes_, tree_scores.T, strict=True):
+            below = np.append(0, np.cumsum(counts))
+            for side in ("left", "right"):
+                total += below[np.searchsorted(votes, column, side=side)]
         return total / 2
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        self.ranked_ = np.sort(scores.T, axis=1)
+        self.votes_ = [np.unique(column, return_counts=True) for column in scores.T]
         self.isotonic_ = Isotonic().fit(self.borda(scores), y)
 
     def _map(self, scores: Array) -> Array:
@@ -70,28 +70,31 @@ class Rank(ScoreCalibrator):
 
     @property
     def columns(self) -> int:
-        return len(self.ranked_)
+        return len(self.votes_)
 
     def to_map(self) -> dict[str, Any]:
-        trees = [np.unique(votes, return_counts=True) for votes in self.ranked_]
         return {
-            "trees": [{"votes": json_numbers(votes), "counts": counts.tolist()} for votes, counts in trees],
+            "trees": [
+                {"votes": json_numbers(votes), "counts": counts.tolist()} for votes, counts in self.votes_
+            ],
             "isotonic": self.isotonic_.to_map(),
         }
 
     @classmethod
     def from_map(cls, fields: Fields) -> Rank:
-        trees = [(tree, tree.numbers("votes", increasing=True)) for tree in fields.objects("trees")]
-        ranked, left = [], MOST_VOTES
-        for tree, votes in trees:
-            counts = tree.numbers("counts", length=len(votes))
-            if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > left:
-                raise tree.refuse(
-                    "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
-                )
-            left -= int(counts.sum())
-            ranked.append(np.repeat(votes, counts.astype(np.intp)))
-        if len({len(votes) for votes in ranked}) > 1:
+        trees = fields.objects("trees")
+        votes = [(tree.numbers("votes", increasing=True), cls._counts(tree)) for tree in trees]
+        if len({counts.sum() for _, counts in votes}) > 1:
             raise fields.refuse("trees", "must all have the same number of votes")
         isotonic = Isotonic.from_map(fields.object("isotonic"))
-        return cls()._with_learned(ranked=np.stack(ranked), isotonic=isotonic)
+        return cls()._with_learned(votes=votes, isotonic=isotonic)
+
+    @staticmethod
+    def _counts(tree: Fields) -> Array:
+        """Return how often each vote occurs, int (k,)."""
+        counts = tree.numbers("counts", length=len(tree.numbers("votes")))
+        if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > MOST_VOTES:
+            raise tree.refuse(
+                "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
+            )
+        return counts.astype(np.intp)

@@ -54,12 +54,12 @@ class _Level:
     sums: Array
 
     def solved(self) -> tuple[Array, Array, Array]:
-        """Return (M⁺, β, the projection onto the complement of the span of M)."""
+        """Return (M⁺, β, a basis of the complement of the span of M (k, null))."""
         values, vectors = np.linalg.eigh(self.counts)
         kept = values > 1e-9 * max(float(values[-1]), 1.0)
         span = vectors[:, kept]
         inverse = (span / values[kept]) @ span.T
-        return inverse, inverse @ self.sums, np.eye(len(values)) - span @ span.T
+        return inverse, inverse @ self.sums, vectors[:, ~kept]
 
 
 class VennMulticalibration(IntervalCalibrator):
@@ -120,7 +120,7 @@ class VennMulticalibration(IntervalCalibrator):
 
         A row in a direction without calibration rows gets (0, 1).
         """
-        return self._raw(self._read(scores))
+        return self._raw_pairs(self._read(scores))
 
     def _learn(self, scores: pd.DataFrame, y: Array, weights: Array | None) -> None:
         self.weights_ = weights
@@ -135,7 +135,7 @@ class VennMulticalibration(IntervalCalibrator):
             for level in range(len(self.breaks_) + 1)
         )
         self._solve()
-        raw = self._raw(scores)
+        raw = self._raw(p, self.cells_, self.level_)
         outside = ((raw < -OUTSIDE) | (raw > 1 + OUTSIDE)).any(axis=1)
         self.mean_width_ = float(np.average(raw[:, 1] - raw[:, 0], weights=counts))
         self.share_outside_ = float(np.average(outside, weights=counts))
@@ -144,11 +144,13 @@ class VennMulticalibration(IntervalCalibrator):
         """Add up rows, with residuals as integers in a small unit, so that order and repetition have no effect."""
         size, unit = self._size, 2.0 ** (DIGITS - np.ceil(np.log2(counts.sum() + 1)))
         residuals = np.rint(self.residual_ * unit).astype(np.int64) * counts.astype(np.int64)
+        halves = np.stack(np.divmod(residuals, 1 << 31)).astype(np.float64)  # whose sums are exact
         both, sums = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
         for piece in _pieces(rows, size):
             indicators = self._indicators(self.cells_[piece])
             both += (indicators * counts[piece, None]).T @ indicators
-            sums += residuals[piece] @ indicators.astype(np.int64)
+            high, low = (halves[:, piece] @ indicators).astype(np.int64)
+            sums += (high << 31) + low
         return _Level(both, sums / unit)
 
     @property
@@ -174,24 +176,26 @@ class VennMulticalibration(IntervalCalibrator):
     def _solve(self) -> None:
         self.solved_ = tuple(level.solved() for level in self.levels_)
 
-    def _raw(self, scores: pd.DataFrame) -> Array:
-        cells, level = self._placed(scores)
-        p, found = scores.iloc[:, 0].to_numpy(), np.tile([0.0, 1.0], (len(scores), 1))
+    def _raw_pairs(self, scores: pd.DataFrame) -> Array:
+        return self._raw(scores.iloc[:, 0].to_numpy(), *self._placed(scores))
+
+    def _raw(self, p: Array, cells: Array, level: Array) -> Array:
+        found = np.tile([0.0, 1.0], (len(p), 1))
         for piece, inverse, beta, outside in self._by_level(level):
             phi = self._indicators(cells[piece])
             h = ((phi @ inverse) * phi).sum(axis=1)
-            known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
+            known = (np.abs(phi @ outside) < OUTSIDE).all(axis=1)
             found[piece[known]] = _pair(p[piece] + phi @ beta, h)[known]
         return found
 
     def _by_level(self, level: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """Yield (some rows of one level, its M⁺, β and complement)."""
+        """Yield (some rows of one level, its M⁺, β and the basis of the complement)."""
         for i, solved in enumerate(self.solved_):
             for piece in _pieces(np.flatnonzero(level == i), self._size):
                 yield piece, *solved
 
     def _pairs(self, scores: pd.DataFrame) -> Array:
-        return self._clipped(self._raw(scores))
+        return self._clipped(self._raw_pairs(scores))
 
     def _clipped(self, raw: Array) -> Array:
         """Clip pairs (m, 2) to [0, n/(n + 1)] and [1/(n + 1), 1], the possible frequencies with one row added."""
@@ -201,13 +205,13 @@ class VennMulticalibration(IntervalCalibrator):
 
     def _pairs_without(self, scores: pd.DataFrame, removed: Array) -> Array:
         """Return the pairs after rank-one downdates; a level other than that of the removed row is not changed."""
-        found, (cells, level) = self._raw(scores), self._placed(scores)
-        p = scores.iloc[:, 0].to_numpy()
+        p, (cells, level) = scores.iloc[:, 0].to_numpy(), self._placed(scores)
+        found = self._raw(p, cells, level)
         for piece, inverse, beta, outside in self._by_level(
             np.where(level == self.level_[removed], level, NO_GROUP)
         ):
             phi, gone = self._indicators(cells[piece]), self._indicators(self.cells_[removed[piece]])
-            known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
+            known = (np.abs(phi @ outside) < OUTSIDE).all(axis=1)
             turned = gone @ inverse
             leverage, between = (turned * gone).sum(axis=1), (turned * phi).sum(axis=1)
             alone = leverage > SURE
