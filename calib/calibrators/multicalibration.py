@@ -12,7 +12,7 @@ held out one by one, even within clusters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -291,7 +291,7 @@ class _Cells:
 
     ``columns`` (s, 2), the first cell of each pair ``starts`` (s,), the groups of each cell ``groups`` (cells, 2),
     whether one of them holds the rows without a group ``none`` (cells,), and ``sums`` of the terms of
-    ``_Search._terms`` (3, cells, levels).
+    ``_Search._terms`` (3, levels, cells).
     """
 
     columns: Array
@@ -308,11 +308,11 @@ class _Cells:
         starts, pair = ends - first * other, np.repeat(np.arange(len(ends)), first * other)
         groups = np.column_stack(np.divmod(np.arange(len(pair)) - starts[pair], other[pair]))
         none = (groups == without[columns][pair]).any(axis=1)
-        return cls(columns, starts, groups, none, np.zeros((3, len(pair), levels)))
+        return cls(columns, starts, groups, none, np.zeros((3, levels, len(pair))))
 
     def tops(self, promise: Array) -> Array:
-        """Return the largest promise (cells, levels + 1) of each pair, (s,)."""
-        return np.maximum.reduceat(promise.ravel(), self.starts * promise.shape[1])
+        """Return the largest promise (levels + 1, cells) of each pair, (s,)."""
+        return np.maximum.reduceat(promise, self.starts, axis=1).max(axis=0)
 
     def segment(self, cell: int) -> tuple[tuple[int, int], ...]:
         """Return the (column, group) pairs of a cell."""
@@ -354,64 +354,69 @@ class _Search:
         for begin in range(0, len(columns), step):
             pairs = np.array(columns[begin : begin + step])
             parts.append(_Cells.of(pairs, self.sizes, self.without, self.levels))
-            self._add(parts[-1], all_rows, {1: self.rows})
+            self._add(parts[-1], all_rows, *self._terms(self.rows, all_rows))
         return parts
 
-    def _add(self, cells: _Cells, selected: Array, signed: Mapping[int, _Rows]) -> None:
-        """Add the terms of the selected rows to the sums (sign 1), or subtract them (−1)."""
+    def _add(self, cells: _Cells, selected: Array, level: Array, terms: Array) -> None:
+        """Add the terms (3, m) of the selected rows (m,), at their levels, to the sums."""
         first, other = cells.columns.T
         place = self.groups[first[:, None], selected]
         place *= self.sizes[other, None]
         place += self.groups[other[:, None], selected]
         place += cells.starts[:, None]
-        place *= self.levels
-        for sign, rows in signed.items():
-            at = (place + np.searchsorted(self.breaks, rows.x[selected], side="right")).ravel()
-            for sums, term in zip(cells.sums, self._terms(rows, selected), strict=True):
-                values = np.tile(sign * term, len(place))
-                sums += np.bincount(at, values, sums.size).reshape(sums.shape)
+        place += level * len(cells.none)
+        for sums, term in zip(cells.sums, terms, strict=True):
+            sums += np.bincount(place.ravel(), np.tile(term, len(place)), sums.size).reshape(sums.shape)
 
-    def _terms(self, rows: _Rows, selected: Array) -> Iterator[Array]:
-        """Yield the residual, the information and the variance of some of the rows, rounded so that sums are exact."""
-        p, weights, squared = expit(rows.x[selected]), rows.weights[selected], self.squared[selected]
-        terms = weights * (rows.y[selected] - p), weights * p * (1 - p), squared * p * (1 - p)
-        for term, unit in zip(terms, self.units, strict=True):
-            yield np.rint(term / unit) * unit
+    def _terms(self, rows: _Rows, selected: Array) -> tuple[Array, Array]:
+        """Return the level of some of the rows (m,), and their residual, information and variance (3, m), rounded so
+        that sums are exact.
+        """
+        x, weights, squared = rows.x[selected], rows.weights[selected], self.squared[selected]
+        p = expit(x)
+        terms = np.stack([weights * (rows.y[selected] - p), weights * p * (1 - p), squared * p * (1 - p)])
+        unit = self.units[:, None]
+        return np.searchsorted(self.breaks, x, side="right"), np.rint(terms / unit) * unit
 
     def move(self, rows: _Rows) -> None:
         """Take the new log-odds of rows."""
         changed = np.flatnonzero(rows.x != self.rows.x)
+        (before, old), (after, new) = self._terms(self.rows, changed), self._terms(rows, changed)
+        moved = before != after  # these rows leave the cells of another level
+        selected, level = np.append(changed, changed[moved]), np.append(after, before[moved])
+        terms = np.append(np.where(moved, new, new - old), -old[:, moved], axis=1)
         for cells in self.parts:
-            self._add(cells, changed, {-1: self.rows, 1: rows})
+            self._add(cells, selected, level, terms)
         self.rows = rows
 
     def _promises(self) -> Iterator[tuple[_Cells, Array]]:
-        """Yield cells with their squared standard errors by level, (cells, levels + 1).
+        """Yield cells with their squared standard errors by level, (levels + 1, cells).
 
         The last level means all levels.
         """
         for cells in self.parts:
             promise = _promise(*_with_all_levels(cells.sums))
-            promise[cells.none] = 0.0
+            promise[:, cells.none] = 0.0
             yield cells, promise
 
     def best(self) -> Correction | None:
         """Return the most promising correction; the first of those that are equal up to rounding."""
         top, found = 0.0, None
         for cells, promise in self._promises():
-            for pair, each in enumerate(cells.tops(promise).tolist()):
+            for begin, each in zip(cells.starts.tolist(), cells.tops(promise).tolist(), strict=True):
                 if each > top * (1 + ROUNDING):
-                    top, begin = each, int(cells.starts[pair])
-                    at = int(np.argmax(promise[begin:].ravel() >= top * (1 - ROUNDING)))
-                    found = cells, divmod(at + begin * (self.levels + 1), self.levels + 1)
-        return self._correction(*found) if found else None
+                    top, found = each, (cells, promise, begin)
+        if not found:
+            return None
+        cells, promise, begin = found
+        cell, level = np.argwhere(promise[:, begin:].T >= top * (1 - ROUNDING))[0].tolist()
+        return self._correction(cells, begin + cell, level)
 
-    def _correction(self, cells: _Cells, at: tuple[int, int]) -> Correction:
+    def _correction(self, cells: _Cells, cell: int, level: int) -> Correction:
         """Return the Newton step of a cell at a level; of many segments the worst looks worse than it is, so shrink
         (James & Stein 1961).
         """
-        cell, level = at
-        g, h, variance = _with_all_levels(cells.sums[:, cell])[:, level]
+        g, h, variance = _with_all_levels(cells.sums)[:, level, cell]
         shrunk = 1 - DOUBT**2 * variance / g**2
         return Correction(
             cells.segment(cell), EVERY if level == self.levels else level, float(shrunk * g / h)
@@ -419,12 +424,12 @@ class _Search:
 
 
 def _with_all_levels(sums: Array) -> Array:
-    """Add the sum over all levels to sums by level (…, levels), as a last one."""
-    return np.concatenate([sums, sums.sum(axis=-1, keepdims=True)], axis=-1)
+    """Add the sum over all levels to sums by level (3, levels, cells), as a last one."""
+    return np.concatenate([sums, sums.sum(axis=1, keepdims=True)], axis=1)
 
 
 def _promise(g: Array, h: Array, variance: Array) -> Array:
-    """Return the squared standard errors of sums by cell and level; 0 where none is clear or the rows are too few."""
+    """Return the squared standard errors of sums by level and cell; 0 where none is clear or the rows are too few."""
     enough = (h * h >= LEAST * variance) & (variance > 0)
     promise = np.divide(g * g, variance, out=np.zeros(g.shape), where=enough)
     promise[promise <= DOUBT**2] = 0.0
