@@ -33,8 +33,8 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     (3, 3)
     """
     known = _known(record)
-    if key in known:
-        return known[key][0]
+    if (found := known.get(key)) is not None:
+        return found[0]
     made = make()
     known[key] = made, size(made)
     _forget(known, key)
@@ -70,6 +70,8 @@ def _forget(known: Known, latest: Any) -> None:
 
     Another thread may do so at the same time.
     """
+    if sum(weight for _, weight in list(known.values())) <= MOST:
+        return
     weights = {key: weight for key, (_, weight) in list(known.items())}
     largest = max(weights, key=weights.__getitem__)
     too_much = sum(weights.values()) - weights[largest] - MOST

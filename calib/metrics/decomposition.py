@@ -169,7 +169,15 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     tied = pool_ties(p, np.zeros(p.size), counts)
     repeats = max(1, min(50, int(50_000 // tied.weights.sum())))
     drawn = null_draws(tied.scores, tied.weights, repeats, np.random.default_rng(0))
-    return float(np.mean([_corp(replace(tied, sums=ones), squared_errors).miscalibration for ones in drawn]))
+    return float(np.mean([_brier_miscalibration(tied, ones) for ones in drawn]))
+
+
+def _brier_miscalibration(tied: Tied, ones: Array) -> float:
+    """Return what ``_corp`` does for the Brier score, with this weight of ones per prediction, several times faster."""
+    fitted = pool_adjacent_violators(ones, tied.weights).fitted
+    beyond = tied.scores - fitted
+    beyond[np.abs(beyond) <= ROUNDING] = 0
+    return float(beyond @ (tied.weights * (tied.scores + fitted) - 2 * ones) / tied.weights.sum())
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,13 @@ def test_corp_of_the_reference_vectors(loss, key):
     assert c.uncertainty == pytest.approx(given_[key]["UNC"], abs=1e-12)
 
 
+def test_miscalibration_by_chance_is_the_mean_over_labels_resampled_from_the_predictions():
+    p = np.sort(np.random.default_rng(1).random(300))
+    drawn = null_draws(p, np.ones(300), 50, np.random.default_rng(0))
+    expected = np.mean([corp_decomposition(labels, p).miscalibration for labels in drawn])
+    assert chance_miscalibration(np.zeros(300), p) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("digits", [None, 2])
 def test_corp_recalibrates_as_scikit_learns_isotonic_regression(digits):
     y, p = random_case(4, 700, digits)
