@@ -409,7 +409,8 @@ class _Search:
         if not found:
             return None
         cells, promise, begin = found
-        cell, level = np.argwhere(promise[:, begin:].T >= top * (1 - ROUNDING))[0].tolist()
+        clear = promise[:, begin:].T >= top * (1 - ROUNDING)
+        cell, level = np.argwhere(clear)[0].tolist()
         return self._correction(cells, begin + cell, level)
 
     def _correction(self, cells: _Cells, cell: int, level: int) -> Correction:

@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 from calib.kernel.checks import InputError
+from calib.kernel.null_draws import null_draws
 from calib.metrics import (
     brier_score,
     chance_miscalibration,
