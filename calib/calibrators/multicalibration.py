@@ -409,8 +409,8 @@ class _Search:
         if not found:
             return None
         cells, promise, begin = found
-        clear = promise[:, begin:].T >= top * (1 - ROUNDING)
-        cell, level = np.argwhere(clear)[0].tolist()
+        by_cell = promise[:, begin:].T
+        cell, level = np.argwhere(by_cell >= top * (1 - ROUNDING))[0].tolist()
         return self._correction(cells, begin + cell, level)
 
     def _correction(self, cells: _Cells, cell: int, level: int) -> Correction:
