@@ -183,11 +183,11 @@ def rows_of_cell(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     """Refuse more inner folds than the training rows allow, with the same message for all cells of a set."""
-    recipe, splits = cell.setups[0].recipe, cell.splits
-    if recipe.placement == "cv":
-        name, needed = "cv", recipe.cv
-    elif recipe.placement == "split" and splits.calibration_folds is not None:
-        name, needed = "calibration_folds", splits.calibration_folds
+    setup = cell.setups[0]
+    if setup.recipe.placement == "cv":
+        name, needed = "cv", setup.recipe.cv
+    elif setup.calibration_folds is not None:
+        name, needed = "calibration_folds", setup.calibration_folds
     else:
         return
     if RowInfo(data.coded[train]).rarest < needed:

@@ -1,8 +1,7 @@
 """A protocol describes a study: data rules, splits, setups and metrics, in one TOML file that is checked by name.
 
-A setup overrides fields of a Recipe with one calibrator, under the paper's name. Settings of a paper that a Recipe
-does not offer are keys beside them (``paper_model``, ``calibration_folds``, ``scale``), so that the file alone states
-what is run.
+A setup overrides fields of a Recipe with one calibrator, under the paper's name. Settings that a Recipe does not offer
+are keys beside them (``calibration_folds``, ``scale``), so that the file alone states what is run.
 """
 
 from __future__ import annotations
@@ -121,8 +120,8 @@ class Setup:
 
     Attributes
     ----------
-    paper_model
-        Key of PAPER_MODELS that replaces the Recipe's model, or None.
+    estimator
+        Key of a model that no Recipe offers (``study_models``), which replaces the Recipe's, or None.
     merges
         Metric → merge rule, if it differs from the Recipe's.
     """
@@ -130,21 +129,26 @@ class Setup:
     name: str
     recipe: Recipe
     splits: Splits
-    paper_model: str | None = None
+    estimator: str | None = None
     merges: tuple[tuple[str, str], ...] = ()
 
     @property
     def calibrator(self) -> str:
         return self.recipe.calibrators[0]
 
+    @property
+    def calibration_folds(self) -> int | None:
+        """Number of folds of the training rows, of which the first is held out; None if a share or nothing is."""
+        return self.splits.calibration_folds if self.recipe.placement == "split" else None
+
     def fit_key(self) -> str:
         """Return a key that is equal for setups that share their model fits."""
-        return json.dumps([self._values(FIT), self.paper_model, self.splits.meaning(), self.splits.repeats])
+        return json.dumps([self._values(FIT), self.estimator, self.splits.meaning(), self.splits.repeats])
 
     @cached_property
     def digest(self) -> str:
         """Sixteen hexadecimal digits of all that its results depend on, except data, repeat, fold and seed."""
-        of = [self._values(RECIPE), self.calibrator, self.paper_model, self.splits.meaning(), self.merges]
+        of = [self._values(RECIPE), self.calibrator, self.estimator, self.splits.meaning(), self.merges]
         return hashlib.blake2b(json.dumps(of).encode(), digest_size=8).hexdigest()
 
     def _values(self, names: Iterable[str]) -> list[Any]:

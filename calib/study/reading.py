@@ -24,7 +24,7 @@ from calib.placements.base import no_trees, only_margins
 from calib.recipe import FIELDS as RECIPE_FIELDS
 from calib.recipe import Recipe
 from calib.study import papers
-from calib.study.papers.models import PAPER_MODELS
+from calib.study.papers.models import study_models
 from calib.study.protocol import (
     ELSEWHERE,
     FOLDS,
@@ -227,7 +227,6 @@ RECIPE_CHECKS: dict[str, Check] = {  # the Recipe checks their values itself
 }
 OWN: dict[str, Check] = {
     "name": checks.text,
-    "paper_model": lambda value, name: checks.one_of(value, PAPER_MODELS, name),
     "repeats": SPLIT_CHECKS["repeats"],
     "seed": SPLIT_CHECKS["seed"],
 }
@@ -311,34 +310,31 @@ def _written(values: Any, where: str, shared: SharedSettings) -> Setup:
 
 
 def _setup(values: Any, where: str, shared: SharedSettings) -> Setup:
-    known = OWN | RECIPE_CHECKS | {"calibrator": _one_of(*shared.methods)}
+    known = OWN | RECIPE_CHECKS
+    known |= {"calibrator": _one_of(*shared.methods), "model": _one_of(*study_models())}
     given = _checked(values, where, known, required=("name", "calibrator"))
     where = f"{where}{given['name']!r}: "
     overrides = {key: value for key, value in given.items() if key in RECIPE_CHECKS}
-    paper_model = given.get("paper_model")
-    if paper_model and not overrides.keys().isdisjoint(("model", "params")):
-        raise InputError(
-            f"{where}paper_model replaces model and params. Use either paper_model, or model and params."
-        )
+    estimator = None if given.get("model") in MODELS else given.get("model")
     try:
-        recipe = _recipe(shared.recipe, overrides, given["calibrator"], bool(paper_model))
-        check_possible(recipe.model, recipe.placement, given["calibrator"], paper_model)
+        recipe = _recipe(shared.recipe, overrides, given["calibrator"], estimator)
+        check_possible(estimator or recipe.model, recipe.placement, given["calibrator"])
         if shared.joint:
             PLACEMENTS[recipe.placement].check_for_k()
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     splits = Splits(**vars(shared.splits) | {key: given[key] for key in ("repeats", "seed") if key in given})
     merges = tuple(sorted(shared.merges.items())) if merged(recipe) else ()
-    return Setup(given["name"], recipe, splits, paper_model, merges)
+    return Setup(given["name"], recipe, splits, estimator, merges)
 
 
 def _recipe(
-    common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool
+    common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, estimator: str | None
 ) -> Recipe:
     """Return the setup's Recipe from the shared settings and its overrides.
 
     Of the shared options, those of its calibrator count. A setup with another model than the shared one starts from
-    that model's defaults, like a Recipe.
+    that model's defaults, like a Recipe. ``estimator`` is a model that no Recipe offers.
     """
     joined = {**common, **overrides}
     same_model = overrides.get("model", common.get("model")) == common.get("model")
@@ -347,9 +343,10 @@ def _recipe(
             joined[name] = {**dict(common.get(name, {})), **dict(overrides.get(name, {}))}
         else:
             joined[name] = overrides.get(name, {})
-    if paper_model:
-        joined.pop("model", None)
-        joined["params"] = {}
+    if estimator is not None:
+        if joined["params"]:
+            raise InputError(f"params: the model {estimator} has no settings. Remove params.")
+        del joined["model"]
     Recipe(**joined, calibrators=tuple(CALIBRATORS))  # refuses misspelt options of all calibrators
     joined["options"] = {k: v for k, v in joined["options"].items() if k.split(".")[0] == calibrator}
     if not CALIBRATORS[calibrator].gives_interval:
@@ -424,10 +421,10 @@ def possible(model: str, placement: str, calibrator: str) -> bool:
     return True
 
 
-def check_possible(model: str, placement: str, calibrator: str, paper_model: str | None = None) -> None:
+def check_possible(model: str, placement: str, calibrator: str) -> None:
     """Refuse, before anything is run, a calibrator that cannot answer for a model in a placement.
 
-    The decision follows from the declarations of the three; ``paper_model`` replaces the model.
+    The decision follows from the declarations of the three.
 
     >>> check_possible("svm", "split", "platt")
     >>> check_possible("svm", "split", "beta")
@@ -436,8 +433,7 @@ def check_possible(model: str, placement: str, calibrator: str, paper_model: str
     calib.kernel.checks.InputError: Beta calibration needs probabilities, but 'svm' gives margins, which can be any \
 number. Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model.
     """
-    method, name = CALIBRATORS[calibrator], repr(paper_model or model)
-    entry = PAPER_MODELS[paper_model] if paper_model else MODELS[model]
+    method, entry, name = CALIBRATORS[calibrator], study_models()[model], repr(model)
     if placement.startswith("oob") and not entry.bagged:
         raise no_bagging(name)
     if method.input == "tree_scores" and not entry.bagged:

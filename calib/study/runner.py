@@ -150,7 +150,7 @@ def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Ite
 def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) -> dict[Key, Setup]:
     """Return the rows of the study, if this machine and this store can take them."""
     for setup in {setup for cell in cells for setup in cell.setups}:
-        check_installed(setup.paper_model)
+        check_installed(setup.estimator)
     wanted = {key_of(cell, setup, sets): setup for cell in cells for setup in cell.setups}
     _refuse_others(store, wanted)
     return wanted

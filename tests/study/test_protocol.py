@@ -19,7 +19,7 @@ def test_every_shipped_protocol_names_only_what_there_is(key):
     assert set(protocol.metrics) <= measures(protocol.data.joint).keys()
     assert {setup.calibrator for setup in protocol.setups} <= CALIBRATORS.everything().keys()
     assert {setup.recipe.model for setup in protocol.setups} <= MODELS.keys()
-    assert {setup.paper_model for setup in protocol.setups} - {None} <= PAPER_MODELS.keys()
+    assert {setup.estimator for setup in protocol.setups} - {None} <= PAPER_MODELS.keys()
     assert len({setup.name for setup in protocol.setups}) == len(protocol.setups)
     assert len({setup.digest for setup in protocol.setups}) == len(protocol.setups)
     assert protocol.title
@@ -79,7 +79,7 @@ def test_the_forests_of_2025_calibrate_the_tuned_forest_held_out_or_out_of_bag()
     setups = by_name("rf_calibration_2025")
     assert {setups[name].recipe.placement for name in ("RF_d", "RF_large", "CT")} == {"none"}
     assert setups["RF_opt"].fit_key() == setups["VA_OOB"].fit_key() != setups["VA"].fit_key()
-    assert {(setups[n].recipe.placement, setups[n].paper_model) for n in CALIBRATED} == {("split", "RF_opt")}
+    assert {(setups[n].recipe.placement, setups[n].estimator) for n in CALIBRATED} == {("split", "RF_opt")}
     assert {setups[f"{n}_OOB"].recipe.placement for n in CALIBRATED} == {"oob_whole"}
 
 
@@ -238,7 +238,8 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             r"number 3: 'Forest': params.n_estimators must be a whole number",
         ),
         ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is not a known"),
-        ('placement = "none"', 'paper_model = "RF_opt"', "paper_model replaces model and params"),
+        ('"random_forest"', '"RF_opt"', "'Forest': params: the model RF_opt has no settings. Remove params"),
+        ('"random_forest"', '"RF_best"', "number 3: model must be one of .*'random_forest'.*'RF_opt'"),
         ('title = "Small"', "", "small.toml: title is missing"),
         (
             'title = "Small"',
@@ -290,7 +291,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         ),
         (
             '"venn_abers", placement = "split"',
-            '"rank", paper_model = "CT", placement = "cv"',
+            '"rank", model = "CT", placement = "cv"',
             "placement='cv' does not provide them",
         ),
         (
@@ -300,7 +301,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         ),
         (
             '"none", placement = "none", model = "random_forest", params = { n_estimators = 5 }',
-            '"venn", placement = "oob", paper_model = "DNN_ens"',
+            '"venn", placement = "oob", model = "DNN_ens"',
             "'Forest': Out-of-bag scores need .* 'DNN_ens' is not bagged",
         ),
         (

@@ -1,7 +1,7 @@
 """Models and calibration rows of the papers that a Recipe does not offer.
 
-Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration_folds``: nothing here
-is a default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest
+Named as in the papers and reached only through a protocol's ``model`` and ``calibration_folds``: nothing here is a
+default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest
 calibration* (2025): 50 draws, 5 unshuffled folds, Brier score.
 """
 
@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 from calib.data import preprocessor
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.models import ModelEntry, ProbabilityForest, ProbabilityTree
+from calib.models import MODELS, ModelEntry, ProbabilityForest, ProbabilityTree
 from calib.models.tuned import SPACE, CurtailedForest
 from calib.placements.split import Split
 from calib.study.protocol import Setup
@@ -185,7 +185,13 @@ PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
         }
     )
 )
-"""Name in a protocol's ``paper_model`` → the model, declared like those of the registry."""
+"""Name in a protocol → the model, declared like those of the registry."""
+
+
+def study_models() -> dict[str, ModelEntry]:
+    """Return the models that a protocol can name: those of the registry and of the papers."""
+    return {**MODELS, **PAPER_MODELS}
+
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
 """Model → the optional package that it needs."""
@@ -193,24 +199,23 @@ EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
 
 def paper_estimator(setup: Setup, data: Dataset, seed: int) -> Pipeline | None:
     """Return the unfitted model that replaces the one of the setup's Recipe, or None."""
-    if setup.paper_model is None:
+    if setup.estimator is None:
         return None
-    model = PAPER_MODELS[setup.paper_model].build(random_state=seed)
+    model = PAPER_MODELS[setup.estimator].build(random_state=seed)
     return Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
 
 
 def paper_placement(setup: Setup, seed: int) -> FirstFold | None:
     """Return the placement that replaces a drawn share, or None."""
-    folds = setup.splits.calibration_folds
-    return None if folds is None or setup.recipe.placement != "split" else FirstFold(folds, seed)
+    return None if setup.calibration_folds is None else FirstFold(setup.calibration_folds, seed)
 
 
-def check_installed(paper_model: str | None) -> None:
+def check_installed(estimator: str | None) -> None:
     """Refuse, before anything runs, a model whose package is not installed."""
-    package = EXTRAS.get(paper_model or "")
+    package = EXTRAS.get(estimator or "")
     if package is not None and find_spec(package) is None:
         raise InputError(
-            f"{paper_model} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
+            f"{estimator} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
             "or exclude this setup with --setups."
         )
 
