@@ -23,6 +23,8 @@ class About(NamedTuple):
         One sentence per decision of the reader.
     spelling
         Column → value → its spelling in the file, if this differs.
+    labels
+        Label → number of rows before labels were merged or excluded; empty if none were.
     header
         Line of a text or row of a sheet with the column names, from 1; 0 if there is none; None for other formats.
     sheet, sheets
@@ -42,6 +44,7 @@ class About(NamedTuple):
     name: str | None = None
     notes: tuple[str, ...] = ()
     spelling: Mapping[str, Mapping[Any, str]] = {}  # never mutated
+    labels: Mapping[str, int] = {}
     header: int | None = None
     sheet: str | None = None
     sheets: tuple[str, ...] = ()

@@ -260,8 +260,8 @@ def tidy_labels(
     >>> frame["y"].tolist(), notes
     (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])
     """
-    text = labels(frame, target)
-    other = alternative_spellings(class_counts(frame, target)) if merge else {}
+    text, before = labels(frame, target), class_counts(frame, target)
+    other = alternative_spellings(before) if merge else {}
     notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
     text = text.replace(other)
     counts = text.value_counts()
@@ -279,7 +279,7 @@ def tidy_labels(
         notes.append(f"{which} as {one!r}: {rows}.")
         text = text.mask(text.isin(join), one)
     tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(**{target: text.to_numpy()})
-    return describe(tidy, spelling={**about(frame).spelling, target: {}}), notes
+    return describe(tidy, spelling={**about(frame).spelling, target: {}}, labels=before), notes
 
 
 def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, what: str) -> list[str]:

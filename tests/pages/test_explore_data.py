@@ -330,13 +330,27 @@ def test_a_large_file_is_read_in_the_background(large, said, monkeypatch):
     assert not faults(at)
 
 
-def test_a_table_is_loaded_once_for_its_problems_and_its_dataset(monkeypatch):
-    loaded, load_table = [], sources.load_table
+@pytest.fixture
+def loaded(monkeypatch):
+    """The Recipes whose tables are loaded."""
+    found, load_table = [], sources.load_table
     monkeypatch.setattr(
-        sources, "load_table", lambda recipe, files: loaded.append(recipe) or load_table(recipe, files)
+        sources, "load_table", lambda recipe, files: found.append(recipe) or load_table(recipe, files)
     )
+    return found
+
+
+def test_a_table_is_loaded_once_for_its_problems_and_its_dataset(loaded):
     brought({"y": Y, "x": X})
     assert len(loaded) == 2  # the sample that a new page begins with, and the file
+
+
+def test_a_table_is_loaded_once_if_a_link_leaves_labels_out_and_they_can_be_taken_back(loaded):
+    link = Recipe(data="sample:all_digits", model="naive_bayes", data_params={"drop_labels": ("8", "9")})
+    at = page("explore_data", **link.to_query())
+    assert len(loaded) == 1
+    left_out = at.multiselect(key="data_params.drop_labels")
+    assert (left_out.value, left_out.options) == (["8", "9"], [str(digit) for digit in range(10)])
 
 
 KINDS = np.repeat(["a", "b", "c", "d", "e"], [90, 80, 55, 8, 7])

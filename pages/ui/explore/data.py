@@ -304,7 +304,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
             _columns(recipe, raw_table, target)
         if target in columns:
             _roles(recipe, raw_table, [name for name in columns if name != target])
-            _labels(recipe, target)
+            _labels(recipe, table)
             _repeated(recipe)
 
 
@@ -453,12 +453,12 @@ def _columns_of(table: pd.DataFrame, *kinds: str) -> list[str]:
     return [str(name) for name, column in typed.items() if inspect(column, str(name)).kind in kinds]
 
 
-def _labels(recipe: Recipe, target: str) -> None:
+def _labels(recipe: Recipe, table: Table) -> None:
     """Draw spellings to merge and labels to leave out, if there are any."""
     chosen = dict(recipe.data_params)
     if sources.is_sampled(recipe, evaluations.opened(recipe)):
         return  # a sample has the labels as they are written
-    counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
+    counts = about(table.frame).labels or class_counts(table.frame, str(table.target))
     if alternative_spellings(counts):
         name = "data_params.merge_labels"
         controls.parameter_control(recipe.parameter(name), name, chosen.get("merge_labels", False))
