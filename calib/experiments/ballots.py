@@ -65,8 +65,7 @@ def _posed(title: str, asked: Question, step: Step | None = None) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
     why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
-    text = asked.choose or asked.text
-    return Round(title, text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
+    return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
 
 
 def letter(answer: int) -> str:

@@ -19,8 +19,8 @@ NEEDED = ("text", "answers", "right", "why")
 SKETCH = {"lines", "names", "axes", "traces", "panels"}
 PLACED: dict[str, tuple[str, ...]] = {
     "choice": ("ghosts",),
-    "mark": ("cuts", "at", "truth", "choose"),
-    "curve": ("cuts", "over", "truth", "near", "choose"),
+    "mark": ("cuts", "at", "truth"),
+    "curve": ("cuts", "over", "truth", "near"),
 }
 DAY = 86_400_000  # milliseconds
 OF_DAYS = 1e9  # a mark from this value on is a day, in milliseconds since 1970
@@ -37,7 +37,7 @@ class Question:
     Attributes
     ----------
     text
-        The question.
+        The question, without how to place a mark or draw a curve: a live quiz asks it with the answers as choices.
     answers
         Choices.
     right
@@ -66,8 +66,6 @@ class Question:
         ``traces``; or the numbers of ``panels``. Empty if it cannot be drawn.
     near
         The largest mean distance from the truth, over the rows, at which a curve is right.
-    choose
-        The question of a mark or curve, if readers choose one of the answers instead, as in a live quiz.
     """
 
     text: str
@@ -83,7 +81,6 @@ class Question:
     near: float = 0.1
     shows: tuple[str, ...] = ()
     ghosts: tuple[Mapping[str, Any], ...] = ()
-    choose: str = ""
 
     def sketch(self, answer: int) -> Mapping[str, Any]:
         """Return what an answer, from 1, would look like in the picture; of a panel this panel itself."""
@@ -263,7 +260,6 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         float(values.get("near", Question.near)),
         tuple(values.get("shows", ())),
         ghosts,
-        values.get("choose", ""),
     )
 
 

@@ -282,4 +282,4 @@ def test_a_live_quiz_asks_for_an_answer_and_never_for_a_mark_or_a_line_that_it_h
     assert asked
     assert [text for text in asked if re.search(r"\b(Place|Draw)\b", text)] == []
     placed = [step.question for step in LESSONS[key].steps if step.question and step.question.cuts]
-    assert {question.choose for question in placed} <= set(asked)
+    assert {question.text for question in placed} <= set(asked)
