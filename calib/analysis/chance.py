@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from calib.analysis.differences import reference_of
 from calib.evaluate import Evaluation
-from calib.kernel.cache import once
-from calib.kernel.wording import briefly
-from calib.metrics.chance import chance_range
+from calib.kernel.wording import brief
 
 
 def chance_sentence(evaluation: Evaluation) -> str:
-    """State the ECE range by chance for the model's own predictions; "" without predictions or with one cluster."""
+    """State the ECE by chance for the model's own predictions; "" without predictions or with one cluster."""
     if not evaluation.predictions:
         return ""
-    recipe, predictions = evaluation.recipe, evaluation.predictions[reference_of(evaluation.predictions)]
-    low, high = once(
-        predictions,
-        ("chance", recipe.bins, recipe.binning),
-        lambda: chance_range(evaluation.sample, predictions.p, recipe.bins, recipe.binning),
-    )
-    if low != low:
+    chance = evaluation.measured(["ece_chance"])["ece_chance"][reference_of(evaluation.predictions)]
+    if chance != chance:
         return ""
-    return "On these rows a calibrated model would show an ECE of {} to {}.".format(*briefly(low, high))
+    return f"On these {evaluation.size_text} a calibrated model would show an ECE of up to {brief(chance)}."

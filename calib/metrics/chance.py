@@ -1,7 +1,7 @@
 """Calibration error by chance alone: labels are redrawn as if the predictions were right, y* ~ Bernoulli(p).
 
 A calibrated model has an ECE above 0 on every test set, and more so with few rows. An ECE means little without this
-range (Bröcker & Smith 2007 use the same redraws in reliability diagrams).
+bound (Bröcker & Smith 2007 use the same redraws in reliability diagrams).
 """
 
 from __future__ import annotations
@@ -44,21 +44,6 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
     return np.asarray(gaps @ in_cells(np.ones(rows.n), at[order], k)) / rows.size
 
 
-def chance_range(
-    rows: Rows, p: Array, bins: int = BINS, strategy: str = "uniform", level: float = LEVEL
-) -> tuple[float, float]:
-    """Return (low, high) of the ECE of a calibrated model with these predictions (n,), in ``level`` of all draws.
-
-    NaN for a single cluster.
-    """
-    if rows.single_cluster:
-        return np.nan, np.nan
-    placed = binned(p, bins, strategy, rows.weight)
-    errors = np.abs(gap_draws(rows, p, placed.index, placed.count)).sum(axis=1)
-    low, high = np.quantile(errors, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 def ece_by_chance(
     y: ArrayLike,
     p: ArrayLike,
@@ -70,6 +55,8 @@ def ece_by_chance(
     counts: ArrayLike | None = None,
 ) -> float:
     """Return the ECE that a calibrated model with these predictions stays below in 95 of 100 draws, in [0, 1].
+
+    NaN for a single cluster.
 
     Parameters
     ----------
@@ -91,7 +78,10 @@ def ece_by_chance(
     checks.in_range(bins, "bins", low=1, integer=True)
     sampled = {"sample_weight": sample_weight, "counts": counts, "cluster": cluster}
     rows, (held,) = Rows.checked(labels, probabilities, **sampled)
-    return chance_range(rows, held, bins, strategy, level=2 * LEVEL - 1)[1]
+    if rows.single_cluster:
+        return np.nan
+    placed = binned(held, bins, strategy, rows.weight)
+    return float(np.quantile(np.abs(gap_draws(rows, held, placed.index, placed.count)).sum(axis=1), LEVEL))
 
 
 ECE_BY_CHANCE = Metric(
