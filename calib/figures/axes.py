@@ -23,6 +23,7 @@ NEAREST = 1e-6  # smallest distance of an axis from 0 and 1
 PADDING = 0.4  # log-odds between the outermost point and the end of the axis
 EDGE = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
 MOST_TICKS = 6
+MOST_LETTERS = 24  # of labels side by side in the narrowest diagrams, three in a row; more would turn
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 EVERY_OTHER = np.arange(len(DECADES)) % 2 == 0  # with 0.5 in the middle
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
@@ -87,6 +88,20 @@ class LogOddsAxis:
             **percent_ticks(ticks),
             "tickvals": logit(ticks).tolist(),
         }
+
+    @property
+    def across(self) -> dict[str, Any]:
+        """Settings of a horizontal axis: if the labels do not fit side by side, every other tick has none.
+
+        >>> LogOddsAxis(0.2, 0.8).across["ticktext"], LogOddsAxis(5e-6, 0.7).across["ticktext"]
+        (['30 %', '50 %', '70 %'], ['', '0.01 %', '', '1 %', '', '50 %'])
+        """
+        settings = self.settings
+        labels = settings["ticktext"]
+        if sum(map(len, labels)) > MOST_LETTERS:
+            last = len(labels) - 1
+            labels = ["" if (last - i) % 2 else label for i, label in enumerate(labels)]
+        return settings | {"ticktext": labels}
 
     def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
         """Transform a trace of probabilities to this axis; parts of a line beyond its ends are not visible."""

@@ -127,7 +127,7 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     if record.axis is not None:
         for trace in figure.data:
             record.axis.move(trace)
-        figure.update_layout(xaxis=record.axis.settings, yaxis=record.axis.settings)
+        figure.update_layout(xaxis=record.axis.across, yaxis=record.axis.settings)
     return figure
 
 

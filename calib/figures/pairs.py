@@ -189,7 +189,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     if axis is not None:
         for trace in figure.data:
             axis.move(trace, x=trace.xaxis != "x2", y=trace.yaxis != "y2")
-        figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
+        figure.update_layout(xaxis=axis.across, yaxis=axis.settings)
     figure.add_traces(
         mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, hovertext)
     )

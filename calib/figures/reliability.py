@@ -487,9 +487,7 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis, them
         _reach(key, curve, _drawn(curve, record.faint), axis, theme) for key, curve in record.bins.items()
     ]
     figure.add_traces(reach)
-    figure.update_layout(
-        xaxis=axis.settings, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE
-    )
+    figure.update_layout(xaxis=axis.across, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE)
 
 
 def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis, theme: Theme) -> go.Scatter:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy.stats import binom
 
 from calib.analysis.curves import binned_curve, histogram, smooth_curve
 from calib.figures import FIGURES
-from calib.figures.axes import LogOddsAxis
+from calib.figures.axes import MOST_LETTERS, LogOddsAxis
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from tests.figures.evaluations import evaluation
@@ -177,3 +178,14 @@ def test_intervals_in_bins_keep_their_ends_on_the_axes():
     np.testing.assert_allclose(trace.x, record.axis.place(bins.center[there]))
     np.testing.assert_allclose(trace.y + trace.error_y.array, record.axis.place(bins.upper[there]))
     np.testing.assert_allclose(trace.y - trace.error_y.arrayminus, record.axis.place(bins.lower[there]))
+
+
+@pytest.mark.parametrize("high", [0.02, 0.2, 0.6, 0.95, 0.999])
+@pytest.mark.parametrize("low", [1e-6, 5e-6, 1e-4, 2e-3, 0.01])
+def test_labels_across_stay_few_enough_for_a_narrow_diagram_on_the_same_grid(low, high):
+    axis = LogOddsAxis(low, high)
+    across, labels = axis.across["ticktext"], axis.settings["ticktext"]
+    assert axis.across["tickvals"] == axis.settings["tickvals"]
+    assert sum(map(len, across)) <= MOST_LETTERS
+    assert across[-1] == labels[-1]
+    assert across == labels or all("" in pair for pair in pairwise(across))
