@@ -16,7 +16,7 @@ from calib.kernel import checks
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.kernel.wording import number
+from calib.kernel.wording import number, with_interval
 
 NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "One column"}
 
@@ -147,12 +147,13 @@ def finding(found: GroupingLosses) -> str:
 
 def gain_of(found: GroupingLoss) -> str:
     """State the gain in Brier score that a better model could have and no calibrator can."""
-    low, high = (number(end) for end in found.interval)
-    if not found.interval[0]:
-        return f"No grouping loss was found. These regions explain at most {high} of the Brier score."
+    low, high = found.interval
+    if not low:
+        return f"No grouping loss was found. These regions explain at most {number(high)} of the Brier score."
+    bound = with_interval(found.lower, low, high)
     return (
-        f"A better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}]. No calibrator "
-        "can, because this part is grouping loss."
+        f"A better model could lower the Brier score by at least {bound}. No calibrator can, because this part is "
+        "grouping loss."
     )
 
 

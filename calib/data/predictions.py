@@ -59,7 +59,7 @@ from calib.data.target import (
 )
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
-from calib.kernel.wording import counted, listed, number, percent, quoted, row_numbers
+from calib.kernel.wording import counted, listed, number, percent, quoted, row_numbers, with_interval
 
 MOST_SCORES = 20  # most columns of a table of one label and scores
 FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
@@ -681,7 +681,7 @@ def _scale(column: str, low: float, high: float) -> Problem | None:
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
     """Return the warning about scores whose AUC is not clearly above one half."""
     negative, positive = data.classes
-    result = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
+    result = f"AUC {with_interval(area, *interval)}"
     # "not a" means several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
     action = f"Make {negative!r} the positive class" if switch else ""

@@ -13,7 +13,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import error_bars, lanes
 from calib.figures.theme import LIGHT, Theme, layout, rgba
-from calib.kernel.wording import number
+from calib.kernel.wording import number, with_interval
 
 LANE, HEAD = 76, 110  # pixels
 
@@ -42,8 +42,8 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
         f"can explain more. All numbers are on the scale of the Brier score, which is {number(found.brier)} here.",
         alt="Lower bounds of the grouping loss. "
         + "; ".join(
-            f"{partition_name(str(line.partition))}: {number(line.lower_bound)} [{number(line.interval_low)}, "
-            f"{number(line.interval_high)}]"
+            f"{partition_name(str(line.partition))}: "
+            + with_interval(line.lower_bound, line.interval_low, line.interval_high)
             for line in table.itertuples()
         )
         + ".",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from calib.figures.base import FigureEntry, Record, chart_text
 from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, class_named, number
+from calib.kernel.wording import class_named, number, with_interval
 from calib.models import TreeNode
 
 MOST_LEAVES = 16  # most ends of branches drawn at once, open or folded
@@ -76,12 +76,12 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     leaves = [node for node in tree.nodes if node.leaf]
     least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
     size = "without a depth limit" if tree.deepest else f"of depth {tree.depth}"
-    title = (
-        f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, brief)} to {_p_of(most, brief)}"
-    )
+    title = f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, 2)} to {_p_of(most, 2)}"
     if row is not None:
         leaf, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
-        title = f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {_p_of(leaf, brief)}"
+        title = (
+            f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {_p_of(leaf, 2)}"
+        )
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
         tree,
@@ -94,9 +94,11 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     )
 
 
-def _p_of(node: TreeNode, say: Callable[[float | None], str] = number) -> str:
+def _p_of(node: TreeNode, digits: int = 3) -> str:
     """Return a node's p with its interval."""
-    return f"{say(node.p)} [{say(node.p0)}, {say(node.p1)}]"
+    if node.p is None or node.p0 is None or node.p1 is None:
+        return number(node.p, digits)
+    return with_interval(node.p, node.p0, node.p1, digits=digits)
 
 
 def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, ...], frozenset[int]]:

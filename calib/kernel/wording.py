@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+MOST_DIGITS = 6
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -37,8 +38,48 @@ def number(value: float | None, digits: int = 3) -> str:
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     if int(exponent) < -6:
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    decimals = max(0, min(6, digits - 1 - int(exponent)))
-    return f"{value:.{decimals}f}".replace("-", "−")
+    return _with_decimals(value, _decimals(value, digits))
+
+
+def _decimals(value: float, digits: int) -> int:
+    exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    return max(0, min(MOST_DIGITS, digits - 1 - exponent))
+
+
+def _with_decimals(value: float, decimals: int) -> str:
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace(
+        "-", "−"
+    )  # + 0.0: what is rounded to 0 has no sign
+
+
+def alike(value: float, *others: float, digits: int = 3) -> tuple[str, ...]:
+    """Format an estimate and the ends of its interval with the same decimals: those of the estimate.
+
+    If an end is ten times as large, fewer suffice; if rounding would make them equal, there are more. Exactly 0 is 0.
+
+    >>> alike(0.0941, 0.0812, 0.107), alike(1.02, 0.9512, 1.12, digits=2)
+    (('0.0941', '0.0812', '0.1070'), ('1.02', '0.95', '1.12'))
+    >>> alike(0.0001, 0.0, 0.05), alike(0.71, 0.0435, 11.3), alike(0.0, -0.0123, float("inf"))
+    (('0.0001', '0', '0.0500'), ('0.7', '0.0', '11.3'), ('0', '−0.0123', '∞'))
+    """
+    values = (value, *others)
+    sizes = [abs(each) for each in values if each and math.isfinite(each)]
+    largest = max(sizes, default=0.0)
+    if largest < 1e-6:
+        return tuple(number(each, digits) for each in values)
+    decimals = _decimals(value if largest < 10 * abs(value) < math.inf else largest, digits)
+    if value and math.isfinite(value):
+        decimals = max(decimals, _decimals(value, 1))
+
+    def written(decimals: int) -> tuple[str, ...]:
+        return tuple(
+            _with_decimals(each, decimals) if each and math.isfinite(each) else number(each)
+            for each in values
+        )
+
+    while len({*written(decimals)}) < len({*written(MOST_DIGITS)}):
+        decimals += 1
+    return written(decimals)
 
 
 ONE_IN = 1e-12, 0.01  # range in which a probability is also shown as 1 in N
@@ -76,9 +117,6 @@ def percent(p: float) -> str:
         return "–"
     text = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
     return f"{text} ({one_in(p)})" if one_in(p) else text
-
-
-MOST_DIGITS = 6
 
 
 def brief(value: float | None) -> str:
@@ -131,21 +169,22 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     """Format a difference with its sign and its interval, if it has one.
 
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
-    ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
+    ('−0.0814 [−0.1047, −0.0581]', '+0.00310 [0.00120, 0.00520]', '+0.100')
     """
-    text = number(value, digits)
-    text = f"+{text}" if value > 0 else text
-    return text if math.isnan(lower) else f"{text} [{number(lower, 2)}, {number(upper, 2)}]"
+    text = with_interval(value, lower, upper, digits=digits)
+    return f"+{text}" if value > 0 else text
 
 
-def with_interval(value: float, lower: float, upper: float, mark: str = "") -> str:
-    """Format a number, a mark after it, and its interval, if it is known.
+def with_interval(value: float, lower: float, upper: float, mark: str = "", digits: int = 3) -> str:
+    """Format a number, a mark after it, and its interval in the same decimals, if it is known.
 
     >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
     ('0.123 [0.100, 0.150]', '–')
     """
-    known = not (math.isnan(lower) or math.isnan(value))
-    return f"{number(value)}{mark}" + (f" [{number(lower)}, {number(upper)}]" if known else "")
+    if math.isnan(lower) or math.isnan(value):
+        return f"{number(value, digits)}{mark}"
+    text, low, high = alike(value, lower, upper, digits=digits)
+    return f"{text}{mark} [{low}, {high}]"
 
 
 def points(gap: float, lower: float, upper: float) -> str:

@@ -49,6 +49,10 @@ class PosedQuestion:
         self.open, self.empty = answers is not None, answers is not None and not posed
         self.kept, self.draw_answers = kept, answers
 
+    def hide_others(self) -> None:
+        """Show only the axes of the pictures that follow, until the answer: the one above poses the question."""
+        self.empty = self.open
+
     def answers(self) -> None:
         """Draw the answers to choose from, once per run: under the first picture, or where it would be."""
         draw, self.draw_answers = self.draw_answers, None

@@ -7,7 +7,7 @@ import pytest
 from calib.data import TableFile
 from calib.evaluate import evaluate
 from calib.export import report_html
-from calib.kernel.wording import number
+from calib.kernel.wording import with_interval
 from calib.metrics.confidence import confidence_interval
 from calib.recipe import Recipe
 from calib.sources import digest, load, with_test_file
@@ -41,6 +41,6 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     assert "150 test rows" in text
     assert "of new.csv" in text
     predictions = evaluation.predictions["platt"]
-    low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
-    assert f"[{low}, {high}]" in text
+    ends = confidence_interval("auc", predictions.y, predictions.p)
+    assert with_interval(evaluation.measured(["auc"]).loc["platt", "auc"], *ends) in text
     assert alone.errors == []

@@ -29,7 +29,7 @@ from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
-from calib.kernel.wording import number, percent
+from calib.kernel.wording import number, percent, with_interval
 from calib.metrics.confidence import confidence_interval
 from calib.sources import data_problems, digest, load
 from calib.splits import SPLITS
@@ -317,12 +317,12 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     assert "3,000 rows" in own(report_html(evaluation).decode()).partition("<h2>")[0]
     assert f"Test {evaluation.size:,} {evaluation.y.sum():,}" in found["Data and flow of rows"]
     for key, predictions in evaluation.predictions.items():
-        low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
-        area = number(evaluation.measured(["auc"]).loc[key, "auc"])
-        assert f"{area} [{low}, {high}]" in found["Discrimination and overall performance"]
-        slope = number(evaluation.measured(["slope"]).loc[key, "slope"])
-        ends = (number(end) for end in confidence_interval("slope", predictions.y, predictions.p))
-        assert f"{slope} [{', '.join(ends)}]" in found["Calibration"]
+        ends = confidence_interval("auc", predictions.y, predictions.p)
+        area = evaluation.measured(["auc"]).loc[key, "auc"]
+        assert with_interval(area, *ends) in found["Discrimination and overall performance"]
+        slope = evaluation.measured(["slope"]).loc[key, "slope"]
+        ends = confidence_interval("slope", predictions.y, predictions.p)
+        assert with_interval(slope, *ends) in found["Calibration"]
     chance = evaluation.measured(["ece_chance"]).loc["none", "ece_chance"]
     assert f"ECE of up to {number(chance, 2)}" in found["Calibration"]
     assert "DeLong" in found["Discrimination and overall performance"]
@@ -382,7 +382,7 @@ def test_the_subgroups_chosen_have_their_numbers():
     found = sections(report_html(evaluation).decode())["Subgroups"]
     table = judge_groups(evaluation, group_rows(evaluation.dataset.X["income"].iloc[evaluation.rows])).table
     for line in table.itertuples():
-        assert f"{number(line.observed)} [{number(line.lower)}, {number(line.upper)}]" in found
+        assert with_interval(line.observed, line.lower, line.upper) in found
         assert number(line.mean_p) in found
 
 

@@ -119,5 +119,5 @@ def test_what_is_infinite_is_written_and_not_drawn():
 def test_the_table_marks_what_is_more_than_sampling_variability():
     found = made(("brier", "platt", -0.0155, -0.0209, -0.0099, 0), ("brier", "beta", 0.01, -0.01, 0.03, 0))
     table = formatted_differences(found)
-    assert table.loc["Platt scaling", "Brier score"] == "−0.0155 [−0.021, −0.0099] ●"
-    assert table.loc["Beta calibration", "Brier score"] == "+0.0100 [−0.010, 0.030]"
+    assert table.loc["Platt scaling", "Brier score"] == "−0.0155 [−0.0209, −0.0099] ●"
+    assert table.loc["Beta calibration", "Brier score"] == "+0.0100 [−0.0100, 0.0300]"

@@ -15,7 +15,7 @@ from calib.figures.theme import DARK, LIGHT
 from calib.figures.tree import MOST_LEAVES, draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import brief, class_named, number
+from calib.kernel.wording import brief, class_named, with_interval
 from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_every_node_drawn_says_rule_rows_label_and_its_probabilities(tree):
         assert f"n {node.n} ·" in words
         assert trace.name == f"predicts class {html.escape(tree.classes[int(node.label)], quote=False)}"
         assert tree.classes[int(node.label)] in words
-        assert f"{number(node.p)} [{number(node.p0)}, {number(node.p1)}]" in words
+        assert with_interval(node.p, node.p0, node.p1) in words
         assert re.sub(r"\W", "", node.rule) in re.sub(r"\W", "", html.unescape(hover.replace("<br>", " ")))
         assert trace.marker.symbol == ("diamond" if node.label else "circle")
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe, evaluate
 from calib.figures import FIGURES, formatted_setups
-from calib.kernel.wording import brief, brief_percent, listed
+from calib.kernel.wording import brief_percent, listed, with_interval
 from calib.models import MODELS
 from calib.sources import load
 from calib.study.papers.ten_setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
@@ -62,7 +62,7 @@ def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_
     low, high = (brief_percent(table[f"accuracy_{end}"].iloc[0]) for end in ("low", "high"))
     assert accuracy.delta == f"90 % [{low}, {high}]"
     line = table.loc[table.brier.idxmin()]
-    assert brier.delta == f"{brief(line.brier)} [{brief(line.brier_low)}, {brief(line.brier_high)}]"
+    assert brier.delta == with_interval(line.brier, line.brier_low, line.brier_high, digits=2)
     assert "[" not in reliability.delta
 
 

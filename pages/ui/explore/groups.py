@@ -30,7 +30,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.segment import shown_segment
-from calib.kernel.wording import counted, duration, number, percent
+from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
@@ -394,10 +394,10 @@ LOSSES = {
 def _losses(found: GroupingLosses) -> None:
     with headings.rows():
         for each in found.losses:
-            low, high = (number(end) for end in each.interval)
+            bound, low, high = alike(each.lower, *each.interval)
             tables.noted(
                 partition_name(each.partition),
-                number(each.lower),
+                bound,
                 f"[{low}, {high}], p = {number(each.p_value)}",
                 help="Lower bound of the grouping loss by these regions, with its 95 % interval and the p-value of no "
                 "grouping loss.",

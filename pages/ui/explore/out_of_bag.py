@@ -13,7 +13,7 @@ from calib.evaluate import Evaluation
 from calib.figures import formatted_setups
 from calib.figures.classes import formatted_together
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import brief, brief_percent, listed
+from calib.kernel.wording import brief_percent, listed, points, with_interval
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -147,22 +147,29 @@ def headline(table: pd.DataFrame) -> None:
         return
     with headings.rows():
         for label, metric, written in (
-            ("Estimate closest to accuracy", "accuracy_gap", _signed),
-            ("Lowest reliability (100 bins)", "reliability", brief),
-            ("Lowest Brier score", "brier", brief),
-            ("Highest accuracy", "accuracy", brief_percent),
+            ("Estimate closest to accuracy", "accuracy_gap", _in_points),
+            ("Lowest reliability (100 bins)", "reliability", _brief),
+            ("Lowest Brier score", "brier", _brief),
+            ("Highest accuracy", "accuracy", _in_percent),
         ):
             names = list(table.index[METRICS[metric].best(table[metric])])
             lead = table.loc[names[0]]
-            value = written(lead[metric])
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
-            value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
-            tables.noted(label, listed(names, 2), value)
+            tables.noted(label, listed(names, 2), written(lead[metric], *ends))
     st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
-def _signed(share: float) -> str:
-    return f"{100 * share:+.2g} %".replace("-", "−")
+def _in_points(gap: float, low: float, high: float) -> str:
+    return f"{points(gap, low, high)} points"
+
+
+def _brief(value: float, low: float, high: float) -> str:
+    return with_interval(value, low, high, digits=2)
+
+
+def _in_percent(share: float, low: float, high: float) -> str:
+    ends = "" if math.isnan(low) else f" [{brief_percent(low)}, {brief_percent(high)}]"
+    return f"{brief_percent(share)}{ends}"
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:

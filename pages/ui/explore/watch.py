@@ -16,7 +16,7 @@ from calib.export.calibrators import write_calibrator
 from calib.kernel.cache import is_known, once
 from calib.kernel.checks import InputError
 from calib.kernel.period import write_period
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import alike, counted
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
 from pages.ui.controls import one_calibrator, parameter_control
@@ -99,7 +99,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             evidence_words(watched.log_now),
             help=f"The alarm is raised at {watched.threshold:g}.",
         )
-        for label, (low, value, high), what in (
+        for label, (lower, value, upper), what in (
             ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),
             ("Brier score", watched.brier, "Mean over all rows so far."),
             (
@@ -109,10 +109,11 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             ),
         ):
             if value == value:
+                shown, low, high = alike(value, lower, upper)
                 noted(
                     label,
-                    number(value),
-                    f"[{number(low)}, {number(high)}]",
+                    shown,
+                    f"[{low}, {high}]",
                     help=f"{what} The interval is valid at every look.",
                 )
     if seen.kind == "row":

@@ -35,6 +35,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     line = found.line
     hint = "Click a mark to flip its label. Click + to add or remove a cut."
     records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
+    current_question().hide_others()  # the losses are the answer
     _cuts(line)
     with st.container(horizontal=True, key="partitions"):
         for name in list(found.rows)[1:]:
