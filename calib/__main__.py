@@ -535,7 +535,7 @@ def _on_file(
     table = load_table(read_as, uploads)
     found, dataset = problems(read_as, table), dataset_of(read_as, table)
     if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
-        groups = set(recipe.given("reliability", "group").values())
+        groups = set(recipe.stated_settings("reliability", "group").values())
         dataset = replace(
             dataset, beside={name: each for name, each in dataset.beside.items() if name in groups}
         )

@@ -644,10 +644,10 @@ class Recipe:
             raise KeyError(key)
         return SimpleNamespace(**{name.partition(".")[2]: self.setting(name) for name in names})
 
-    def given(self, page: str, *names: str) -> dict[str, Any]:
+    def stated_settings(self, page: str, *names: str) -> dict[str, Any]:
         """Return the stated settings of a page, among these names, as arguments of functions with defaults.
 
-        >>> Recipe(settings={"order.objects": 7}).given("order", "objects", "guess")
+        >>> Recipe(settings={"order.objects": 7}).stated_settings("order", "objects", "guess")
         {'objects': 7}
         """
         chosen = dict(self.settings)

@@ -20,7 +20,7 @@ if evaluation.of_confidence:
     frame.notes(evaluation.notes)
     st.stop()
 
-decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+decided = decision.decide(evaluation, **recipe.stated_settings("decide", "cost_false_alarm", "cost_miss"))
 place = headings.finding()
 with place.words:
     decide.controls(recipe)
@@ -28,7 +28,7 @@ with place.words:
 with place.picture:
     chart.show("costs", decided, sentence=place.sentence)
 decide.range_of_thresholds(evaluation)
-chart.show("net_benefit", decided, **recipe.given("decide", "lowest", "highest"))
+chart.show("net_benefit", decided, **recipe.stated_settings("decide", "lowest", "highest"))
 decide.table(decided)
 decide.undecided(decided, recipe)
 frame.notes(evaluation.notes)

@@ -6,7 +6,7 @@ from pages.ui.explore import venn_abers
 
 recipe = frame.open_page("pages/explore_venn_abers.py")
 evaluation = venn_abers.evaluation(recipe)
-method, row = venn_abers.shown_method(evaluation), venn_abers.chosen_row(evaluation)
+method, row = venn_abers.chosen_method(evaluation), venn_abers.chosen_row(evaluation)
 
 place = headings.finding()
 with place.picture:
@@ -16,7 +16,7 @@ with place.picture:
         calibrator=method,
         color=recipe.setting("venn_abers.color"),
         row=row,
-        **recipe.given("reliability", "axes"),
+        **recipe.stated_settings("reliability", "axes"),
         on_click=venn_abers.choose_row,
         sentence=place.sentence,
         hint="Click a mark to explain one of its rows.",

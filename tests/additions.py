@@ -139,7 +139,7 @@ class Systematic(Splitter):
     key = "systematic"
     label = "Every so manieth row"
     help = "Right where rows stand in no order."
-    drawn = False
+    seeded = False
 
     def holdout(self, rows, share, random_state):
         held = np.diff(np.floor(np.arange(rows.n + 1) * share)) > 0

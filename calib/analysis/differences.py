@@ -234,7 +234,7 @@ def repeat_splits(
         If ``watch`` was cancelled.
     """
     watch = watch or Watch()
-    if not SPLITS[recipe.split].drawn:
+    if not SPLITS[recipe.split].seeded:
         raise InputError(
             f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. For a "
             "split in "

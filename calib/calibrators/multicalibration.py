@@ -165,7 +165,7 @@ class Multicalibration(ScoreCalibrator):
         self.breaks_ = levels_of(x, self.bins, weights)
         self.corrections_: tuple[Correction, ...] = ()
         if y.min() < y.max():
-            fitting, held = (_Rows(x, y, groups, each).kept() for each in _split_weights(weights))
+            fitting, held = (_Rows(x, y, groups, each).with_weight() for each in _split_weights(weights))
             self.corrections_ = self._boosted(fitting, held)
 
     def _boosted(self, fitting: _Rows, held: _Rows) -> tuple[Correction, ...]:
@@ -272,7 +272,7 @@ class _Rows:
     groups: Array
     weights: Array
 
-    def kept(self) -> _Rows:
+    def with_weight(self) -> _Rows:
         """Return the rows of positive weight."""
         kept = self.weights > 0
         return _Rows(self.x[kept], self.y[kept], self.groups[kept], self.weights[kept])

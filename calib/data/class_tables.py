@@ -450,10 +450,10 @@ def to_sigmoid(values: np.ndarray, column: str) -> tuple[np.ndarray, str]:
     return expit(values), f"{column}: the column contains logits, so their sigmoid is used."
 
 
-def shown_columns(columns: Sequence[Any]) -> str:
+def columns_in_words(columns: Sequence[Any]) -> str:
     """List the names of columns; of more than four, only the first and the last.
 
-    >>> shown_columns(["a", "b"]), shown_columns([f"p_{i}" for i in range(10)])
+    >>> columns_in_words(["a", "b"]), columns_in_words([f"p_{i}" for i in range(10)])
     ("'a', 'b'", "'p_0' … 'p_9'")
     """
     return quoted(columns) if len(columns) <= 4 else f"{columns[0]!r} … {columns[-1]!r}"

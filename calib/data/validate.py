@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.class_tables import ClassTables, shown_columns
+from calib.data.class_tables import ClassTables, columns_in_words
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.duplicates import FLATTER, repeats
@@ -236,7 +236,7 @@ def _predictions(
     remedy = "To train a model, use these columns as features."
     named = list(data.X.columns)
     if data.joint:
-        named = [shown_columns(columns).replace("'", "") for columns in data.columns.values()]
+        named = [columns_in_words(columns).replace("'", "") for columns in data.columns.values()]
     yield Problem("info", listed(named), message, remedy, {"content": "features"}, "Use as features")
     yield from scale_problems(data)
     yield from ranking_problems(data)

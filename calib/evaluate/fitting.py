@@ -302,7 +302,7 @@ def needs_test_set(recipe: Recipe, dataset: Dataset) -> bool:
     Existing predictions are not trained here, so rows are held out only for their calibrators. A split in time or by
     file is kept, because it states which rows the model had not seen.
     """
-    return not (dataset.predictions and SPLITS[recipe.split].drawn)
+    return not (dataset.predictions and SPLITS[recipe.split].seeded)
 
 
 def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:

@@ -18,10 +18,10 @@ from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_c
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
-from calib.kernel.period import in_period, shown_period
+from calib.kernel.period import in_period, period_in_words
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.segment import met, shown_segment
+from calib.kernel.segment import met, segment_in_words
 from calib.kernel.weights import are_whole, describe_lines, effective_weights, represented_rows
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
@@ -381,7 +381,7 @@ class Evaluation:
         InputError
             If there are no such rows.
         """
-        return self._only(in_period(self.when, period), "period", f"from {shown_period(period)}")
+        return self._only(in_period(self.when, period), "period", f"from {period_in_words(period)}")
 
     def in_segment(self, segment: Sequence[str]) -> Evaluation:
         """Evaluate only the test rows that meet conditions on columns, as in a Recipe's ``segment``.
@@ -392,7 +392,7 @@ class Evaluation:
             If there are no such rows, or no such column.
         """
         named = (*map(str, self.dataset.X), *self.dataset.beside)
-        return self._only(met(segment, self.column, named), "segment", f"with {shown_segment(segment)}")
+        return self._only(met(segment, self.column, named), "segment", f"with {segment_in_words(segment)}")
 
     def narrowed_to(self, recipe: Recipe) -> Evaluation:
         """Evaluate only the test rows of another Recipe's period and segment."""

@@ -60,7 +60,7 @@ def _declare() -> None:
 _declare()
 
 
-def shown_experiment(settings: Mapping[str, Any], page: str) -> Experiment:
+def chosen_experiment(settings: Mapping[str, Any], page: str) -> Experiment:
     """Return the experiment of a page that a Recipe's settings choose.
 
     Parameters
@@ -73,4 +73,4 @@ def shown_experiment(settings: Mapping[str, Any], page: str) -> Experiment:
     return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
 
 
-__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "shown_experiment"]
+__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "chosen_experiment"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calib.experiments import SKIP, shown_experiment
+from calib.experiments import SKIP, chosen_experiment
 from calib.experiments.base import Experiment
 from calib.kernel.wording import counted
 from calib.lessons import Lesson, Step
@@ -42,7 +42,7 @@ def _of_step(step: Step) -> Round:
         return _posed(step.title, step.question, step)
     settings = dict(step.recipe.settings)
     if step.page.startswith("learn_"):
-        experiment = shown_experiment(settings, step.page.removeprefix("learn_"))
+        experiment = chosen_experiment(settings, step.page.removeprefix("learn_"))
         skipped = settings.get(f"{experiment.key}.guess") == SKIP
         if not skipped and experiment.usual(experiment.values(settings)):
             return _of_experiment(experiment, step)

@@ -57,7 +57,7 @@ class Experiment:
         Key → further simulation with the same settings, each with the figure of its key.
     terms
         Keys of glossary entries that occur only in its pictures.
-    drawn
+    seeded
         Whether the numbers depend on the seed.
     large
         Whether its pictures need the whole width.
@@ -86,7 +86,7 @@ class Experiment:
     more_figures: tuple[str, ...] = ()
     also: Mapping[str, Simulation] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
-    drawn: bool = True
+    seeded: bool = True
     large: bool = False
     plays: str = ""
     posed: bool = False

@@ -15,7 +15,7 @@ from calib.analysis.explain import explain, widest_row
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
-from calib.experiments import shown_experiment
+from calib.experiments import chosen_experiment
 from calib.export.charts import Chart
 from calib.export.named_numbers import named_numbers
 from calib.export.pages import page
@@ -116,7 +116,7 @@ def _source(key: str, made: _StepCache, watch: Watch) -> Any:
             *(evaluate(recipe.replace(placement=one), data) for one in sorted(others)),
         ]
     if key in ("costs", "net_benefit"):
-        return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+        return decide(made.evaluation, **recipe.stated_settings("decide", "cost_false_alarm", "cost_miss"))
     if key.startswith("watch_"):
         return over_time(made.evaluation, next(iter(made.evaluation.predictions)))
     if key == "setups":
@@ -127,7 +127,7 @@ def _source(key: str, made: _StepCache, watch: Watch) -> Any:
 
 def _of_experiment(step: Step, watch: Watch) -> Chart:
     settings = dict(step.recipe.settings)
-    experiment = shown_experiment(settings, step.page.removeprefix("learn_"))
+    experiment = chosen_experiment(settings, step.page.removeprefix("learn_"))
     key, values = step.chart or experiment.key, experiment.values(settings)
     simulation = next(name for name, figures in experiment.runs.items() if key in figures)
     numbers = experiment.numbers(values, simulation)
@@ -136,7 +136,7 @@ def _of_experiment(step: Step, watch: Watch) -> Chart:
     return Chart(key, record, picture=step.picture)
 
 
-def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
+def pictured_steps(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
     """Yield every step with its picture."""
     for i, step in enumerate(lesson.steps):
         watch.step(i / len(lesson.steps), step.title)
@@ -145,7 +145,7 @@ def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
 
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """Return the summary card as one HTML page that loads nothing and prints on A4."""
-    steps, charts = zip(*drawn(lesson, watch or Watch()), strict=True)
+    steps, charts = zip(*pictured_steps(lesson, watch or Watch()), strict=True)
     figures = [chart.draw(theme) for chart in charts]
     parts = [
         {

@@ -70,9 +70,11 @@ def in_report(entry: FigureEntry, evaluation: Evaluation) -> bool:
 def report_options(recipe: Recipe) -> ReportOptions:
     """Return what the stated settings of the pages ask of a report's figures."""
     return ReportOptions(
-        **recipe.given("venn_abers", "interval"),
-        **recipe.given("reliability", "axes", "selection", "faint", "group", "more_metrics"),
-        **recipe.given("decide", "cost_false_alarm", "cost_miss", "costs", "reject", "lowest", "highest"),
-        **recipe.given("groups", "calibrator"),
-        search=recipe.given("groups", *SEARCH) if recipe.setting("groups.in_report") else None,
+        **recipe.stated_settings("venn_abers", "interval"),
+        **recipe.stated_settings("reliability", "axes", "selection", "faint", "group", "more_metrics"),
+        **recipe.stated_settings(
+            "decide", "cost_false_alarm", "cost_miss", "costs", "reject", "lowest", "highest"
+        ),
+        **recipe.stated_settings("groups", "calibrator"),
+        search=recipe.stated_settings("groups", *SEARCH) if recipe.setting("groups.in_report") else None,
     )

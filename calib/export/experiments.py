@@ -75,7 +75,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
     """
     experiment = run.experiment
     settings = [f"{p.label}: {p.in_words(run.values[p.name])}" for p in experiment.parameters]
-    if experiment.drawn:
+    if experiment.seeded:
         settings.append(f"Seed: {run.seed}")
     return page(
         "experiment.html",

@@ -6,9 +6,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.experiments import SKIP, Experiment, shown_experiment
+from calib.experiments import SKIP, Experiment, chosen_experiment
 from calib.export import chromium
-from calib.export.cards import drawn, for_paper
+from calib.export.cards import for_paper, pictured_steps
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
 from calib.figures.projector import for_projector
@@ -29,7 +29,7 @@ LETTERS = "ABCDEFGH"
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """Return the handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
-    for step, chart in drawn(lesson, watch or Watch()):
+    for step, chart in pictured_steps(lesson, watch or Watch()):
         figure = chart.draw(theme)
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
         drawing = {"figure": _on_paper(figure), "alt": chart.record.alt, "before": _before(step, figure)}
@@ -85,7 +85,7 @@ def _experiment(step: Step) -> Experiment | None:
     if not step.page.startswith("learn_"):
         return None
     settings = dict(step.recipe.settings)
-    experiment: Experiment = shown_experiment(settings, step.page.removeprefix("learn_"))
+    experiment: Experiment = chosen_experiment(settings, step.page.removeprefix("learn_"))
     return experiment if experiment.right and settings.get(f"{experiment.key}.guess") != SKIP else None
 
 

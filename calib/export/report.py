@@ -260,7 +260,7 @@ def _section(
         "limits": limits(
             evaluation,
             evaluation.recipe.setting("reliability.group"),
-            bool(evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")),
+            bool(evaluation.recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")),
             searched[0].columns if searched else (),
         ),
         "subject": _subject(evaluation),

@@ -179,7 +179,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return WORD_SOURCES[page]
     if page == "playground":
         return PLAYGROUND.format(
-            recipe.given("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
+            recipe.stated_settings("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
         )
     if page == "groups" and (view := recipe.setting("groups.view")) != "search":
         page = f"groups_{view}"
@@ -199,7 +199,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
 
 
 def _results_source(recipe: Recipe) -> str:
-    settings = recipe.given("results", "rows", "file_name", "metric", "setups")
+    settings = recipe.stated_settings("results", "rows", "file_name", "metric", "setups")
     kind, _, key = settings.get("rows", "published:forests_calibrated").partition(":")
     reading, rows = "", f"as_rows({key!r})"
     if kind == "upload":
@@ -224,7 +224,9 @@ PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results
 
 def _study(recipe: Recipe) -> dict[str, Any]:
     """Return the choices on the page Run that differ from the protocol, with files by their names."""
-    settings = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
+    settings = {
+        name: value for name, value in recipe.stated_settings("run", *RUN).items() if value not in (None, ())
+    }
     if "test_folds" in settings:
         settings["folds"] = settings.pop("test_folds")
     protocol = settings.pop("protocol", PROTOCOL)
@@ -272,20 +274,20 @@ def _run_source(recipe: Recipe) -> str:
 
 def _chosen(recipe: Recipe) -> dict[str, Any]:
     """Return the settings of pages as source: keyword arguments, left out if they are the defaults."""
-    costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
-    trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
+    costs = recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")
+    trees = recipe.stated_settings("trees", "metric", "leaves", "depth", "interval")
     watched = recipe.setting("watch.calibrator")
     preferred = recipe.setting("groups.calibrator")
     audited = preferred if preferred in recipe.calibrators else None
     return {
         "searching": _keywords(
-            ({"calibrator": audited} if audited else {}) | recipe.given("groups", *SEARCH)
+            ({"calibrator": audited} if audited else {}) | recipe.stated_settings("groups", *SEARCH)
         ),
-        "grouped": _keywords(recipe.given("reliability", "group")),
+        "grouped": _keywords(recipe.stated_settings("reliability", "group")),
         "regions": (repr(audited) if audited else "audited_by_default(evaluation)")
-        + _keywords(recipe.given("groups", "columns")),
+        + _keywords(recipe.stated_settings("groups", "columns")),
         "costs": _keywords(costs),
-        "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
+        "watching": _keywords(recipe.stated_settings("watch", "alpha", "horizon", "skip_unlabelled")),
         "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",
         "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
         "leaves": trees.get("leaves", next(iter(LEAF_ESTIMATES))),

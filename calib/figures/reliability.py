@@ -159,7 +159,7 @@ def prepare(
         },
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
-        drawn_first(evaluation, shown),
+        default_curves(evaluation, shown),
         _corner(evaluation, reference_of(shown)) if shown and corner else (),
         recipe.band,
         faint,
@@ -248,7 +248,7 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
     return (curve.count > 0) & (curve.count >= least)
 
 
-def drawn_first(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
+def default_curves(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
     """Return the uncalibrated model and the recommended method, or else the one with the lowest Brier score."""
     reference = reference_of(shown) if shown else "none"
     others = [key for key in shown if key != reference]
@@ -264,7 +264,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
-    table, (reference, *rest) = advise(evaluation).table, drawn_first(evaluation, shown)
+    table, (reference, *rest) = advise(evaluation).table, default_curves(evaluation, shown)
     if not rest:
         return f"{capital(name_of(reference))}: Brier score {brief(table.score[reference])}"
     before, after = briefly(*table.score[[reference, *rest]])

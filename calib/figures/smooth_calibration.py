@@ -35,7 +35,7 @@ class SmoothDiagram(Record):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per drawn point: the probability, the smoothed frequency and the density of predictions."""
         return stacked(
-            (key, pd.DataFrame(dict(zip(COLUMNS, drawn(curve), strict=True))))
+            (key, pd.DataFrame(dict(zip(COLUMNS, visible_points(curve), strict=True))))
             for key, curve in self.curves.items()
         )
 
@@ -43,7 +43,7 @@ class SmoothDiagram(Record):
 COLUMNS = ("probability", "observed", "density")
 
 
-def drawn(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def visible_points(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return probability, smoothed frequency and density at the points with enough predictions."""
     step = (len(curve.points) - 1) // (DRAWN - 1)
     points, observed, density = curve.points[::step], curve.observed[::step], curve.density[::step]
@@ -98,7 +98,7 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
 
 def _line(key: str, curve: Smoothed, theme: Theme) -> go.Scatter:
     """Return a calibrator's curve, whose thickness shows the density of predictions."""
-    mark, (points, observed, density) = theme.mark(key), drawn(curve)
+    mark, (points, observed, density) = theme.mark(key), visible_points(curve)
     size = 1 + 8 * np.sqrt(density / density.max())
     return go.Scatter(
         x=points,

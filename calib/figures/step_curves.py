@@ -132,7 +132,7 @@ def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def thinned_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (scores, p0, p1) of a step line; very many steps are thinned to those of a thousandth or more."""
     x = np.concatenate([[ends[0]], curve.thresholds, [ends[1]]])
     p0, p1 = np.append(curve.p0, curve.p0[-1]), np.append(curve.p1, curve.p1[-1])
@@ -147,7 +147,7 @@ def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarra
 
 
 def _pair(curve: StepCurves, ends: tuple[float, float], theme: Theme, *, alone: bool) -> list[go.Scatter]:
-    x, p0, p1 = drawn_steps(curve, ends)
+    x, p0, p1 = thinned_steps(curve, ends)
     color, width = theme.mark(METHOD).color, 2 if alone else 1
     common = {"mode": "lines", "x": x, "showlegend": alone, "opacity": 1 if alone else 0.55}
     lower = go.Scatter(

@@ -150,7 +150,7 @@ class LevelOverTime(TableRecord):
     since: Any
 
 
-def prepare_moved(found: OverTime) -> LevelOverTime:
+def prepare_levels(found: OverTime) -> LevelOverTime:
     """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
     table = pd.concat([found.table, found.later], ignore_index=True)
     estimated = table["base_rate"].notna().any()
@@ -183,7 +183,7 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
     )
 
 
-def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
+def draw_levels(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     """Draw four panels above each other on one axis of time."""
     table, so_far = record.table, record.band
     figure = _four_panels(record.axis, theme, bool(table["base_rate"].notna().any()))
@@ -338,5 +338,5 @@ def _short_name(name: str) -> str:
 
 
 WATCH_EVIDENCE = FigureEntry("watch_evidence", "Evidence over time", prepare_evidence, draw_evidence)
-WATCH_MOVED = FigureEntry("watch_moved", "Scores and calibration over time", prepare_moved, draw_moved)
+WATCH_MOVED = FigureEntry("watch_moved", "Scores and calibration over time", prepare_levels, draw_levels)
 WATCH_PERIODS = FigureEntry("watch_periods", "Reliability by period", prepare_periods, draw_periods)

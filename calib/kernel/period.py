@@ -36,10 +36,10 @@ def write_period(first: str, last: str) -> str:
     return f"{first}{BETWEEN}{last}"
 
 
-def shown_period(period: str) -> str:
+def period_in_words(period: str) -> str:
     """Write a period for a person.
 
-    >>> shown_period("2023-01-01..2023-01-31"), shown_period("7..7")
+    >>> period_in_words("2023-01-01..2023-01-31"), period_in_words("7..7")
     ('2023-01-01 to 2023-01-31', '7')
     """
     first, _, last = period.partition(BETWEEN)

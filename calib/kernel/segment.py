@@ -54,10 +54,10 @@ def write_range(column: str, low: Any, high: Any) -> str:
     return f"{column}{EQUAL}{end(low)}{BETWEEN}{end(high)}"
 
 
-def shown_segment(segment: Sequence[str]) -> str:
+def segment_in_words(segment: Sequence[str]) -> str:
     """Write a segment for a person.
 
-    >>> shown_segment(("age=60.0..75.5", "income=..1234567.0", "work=self-employed", "day=2024-02-01T00:00:00.."))
+    >>> segment_in_words(("age=60.0..75.5", "income=..1234567.0", "work=self-employed", "day=2024-02-01T00:00:00.."))
     'age from 60 to below 75.5, income below 1,234,567, work = self-employed and day from 2024-02-01'
     """
     words = [_in_words(each) for each in segment]

@@ -197,7 +197,7 @@ class Rooms:
     >>> rooms.reveal(code, key)
     >>> rooms.look(code).votes, rooms.forecasts(code, key)
     ((0, 1), [(0.9, False)])
-    >>> [(one.number, one.seat, one.vote.answer) for one in rooms.given(code, key)]
+    >>> [(one.number, one.seat, one.vote.answer) for one in rooms.answers(code, key)]
     [(1, 1, 2)]
     >>> rooms.close(code, key)
     """
@@ -297,7 +297,7 @@ class Rooms:
             ]
             return sorted((vote.sure, vote.answer == right) for right, vote in votes if vote.sure is not None)
 
-    def given(self, code: str, key: str) -> list[Given]:
+    def answers(self, code: str, key: str) -> list[Given]:
         """List all answers, by round and by the number of the seat."""
         with self._lock:
             room = self._own(code, key)

@@ -134,7 +134,7 @@ def _loess(points: Array, count: Array) -> Array:
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
     """Return (low, high) of Σ |Γ_b|; NaN for a single draw, which shows no spread."""
-    noise = drawn_noise([gaps], rows, seed)
+    noise = simulate_noise([gaps], rows, seed)
     if noise is None:
         return np.nan, np.nan
     return max(_lower_end(noise[0], None, level), 0.0), -_lower_end(None, noise[0], level)
@@ -143,7 +143,7 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
 def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[float, float]:
     """Return (low, high) of the smooth ECE of p (n,); NaN for a single draw."""
     at = np.rint(p * (PLACES - 1)).astype(np.intp)
-    noise = drawn_noise([_gaps_in(rows, p, at, PLACES)], rows, seed)
+    noise = simulate_noise([_gaps_in(rows, p, at, PLACES)], rows, seed)
     if noise is None:
         return np.nan, np.nan
 
@@ -168,7 +168,7 @@ def distance_difference(
     first: Gaps, second: Gaps, rows: Rows, level: float, seed: int
 ) -> tuple[float, float]:
     """Return (low, high) of Σ |Γ_b| of the first method minus that of the second, on the same rows."""
-    noise = drawn_noise([first, second], rows, seed)
+    noise = simulate_noise([first, second], rows, seed)
     if noise is None:
         return np.nan, np.nan
     return _lower_end(noise[0], noise[1], level), -_lower_end(noise[1], noise[0], level)
@@ -194,7 +194,7 @@ class Noise:
         return Noise(self.values @ mix, draws, draws.std(axis=0), self.rows)
 
 
-def drawn_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
+def simulate_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
     """Draw the noise of several methods' gaps on the same rows jointly: Student's t if rows are clustered."""
     values = np.concatenate([each.values for each in methods])
     covariance = rows.covariance(hstack([each.influence for each in methods], format="csr"))

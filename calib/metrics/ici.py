@@ -86,7 +86,7 @@ def smooth_differences(
     array([0.5, 0.5])
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    tied = _drawn_together(pool_ties(p, y, weights))
+    tied = _groups_of_neighbours(pool_ties(p, y, weights))
     observed = np.array([_local(tied, point) for point in tied.scores])
     return SmoothDifferences(tied.scores, tied.weights, np.clip(observed, 0, 1))
 
@@ -107,7 +107,7 @@ def _local(tied: Tied, point: float) -> float:
     return float(np.linalg.lstsq(design * root[:, None], means * root, rcond=1e-10)[0][0])
 
 
-def _drawn_together(tied: Tied) -> Tied:
+def _groups_of_neighbours(tied: Tied) -> Tied:
     if len(tied.scores) <= MOST:
         return tied
     shares = np.cumsum(tied.weights) / tied.weights.sum()

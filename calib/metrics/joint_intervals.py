@@ -38,7 +38,7 @@ from calib.metrics.confidence import (
     share_interval,
 )
 from calib.metrics.distances import LEAST_SPREAD as LEAST
-from calib.metrics.distances import Gaps, Noise, distance_interval, drawn_noise
+from calib.metrics.distances import Gaps, Noise, distance_interval, simulate_noise
 from calib.metrics.joint import (
     classwise_calibration_error,
     confidence_calibration_error,
@@ -143,7 +143,7 @@ def corrected_interval(
     )
     ends = [(seen, seen)]
     for least in (found.gaps.least, np.zeros(len(found.view))):
-        noise = drawn_noise([replace(found.gaps, least=least)], rows, random_state)
+        noise = simulate_noise([replace(found.gaps, least=least)], rows, random_state)
         if noise is None:
             return UNKNOWN
         ends += _norm_intervals(found, noise[0], seen, level)

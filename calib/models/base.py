@@ -63,11 +63,11 @@ class ModelEntry:
         return self.make(**values, random_state=random_state)
 
     @cached_property  # cached because the sidebar needs it on every run
-    def drawn(self) -> bool:
+    def seeded(self) -> bool:
         """Tell whether another seed gives another model.
 
         >>> from calib.models import MODELS
-        >>> MODELS["random_forest"].drawn, MODELS["naive_bayes"].drawn
+        >>> MODELS["random_forest"].seeded, MODELS["naive_bayes"].seeded
         (True, False)
         """
         held = self.build(random_state=1).get_params().items()

@@ -71,7 +71,7 @@ class Splitter(ABC):
         Name in a Recipe, name on pages, and one line on when to use it.
     needs
         Column that it uses, as a field of Recipe and of ``RowInfo``, or None.
-    drawn
+    seeded
         Whether another seed gives another split.
     parameters
         Options of ``__init__``, stored in a Recipe's ``data_params``.
@@ -81,7 +81,7 @@ class Splitter(ABC):
     label: ClassVar[str]
     help: ClassVar[str]
     needs: ClassVar[str | None] = None
-    drawn: ClassVar[bool] = True
+    seeded: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     @classmethod

@@ -32,7 +32,7 @@ class ByFile(Splitter):
         "result."
     )
     needs = "part"
-    drawn = False
+    seeded = False
 
     @classmethod
     def refuses(cls, asked: str, fixed: bool) -> str | None:

@@ -41,7 +41,7 @@ class InTime(Splitter):
         "Test rows are later than training rows. Use this split if the model will be applied to later rows."
     )
     needs = "time"
-    drawn = False
+    seeded = False
     parameters = (
         Parameter(
             "gap",

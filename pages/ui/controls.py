@@ -15,9 +15,9 @@ from calib.data import SAMPLES, about
 from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
-from calib.kernel.period import shown_period
+from calib.kernel.period import period_in_words
 from calib.kernel.records import Parameter, effective_parameters
-from calib.kernel.segment import shown_segment
+from calib.kernel.segment import segment_in_words
 from calib.kernel.wording import class_named, counted, listed
 from calib.models import MODELS
 from calib.models.existing_scores import may_be_probabilities
@@ -209,8 +209,8 @@ def _model(recipe: Recipe, depths: bool) -> None:
 
 def _seed_matters(recipe: Recipe) -> bool:
     """Tell whether another seed gives another split or another model."""
-    drawn = SPLITS[recipe.split].drawn or (recipe.split == "file" and not _file_fixes_calibration(recipe))
-    return drawn or MODELS[recipe.model].drawn
+    seeded = SPLITS[recipe.split].seeded or (recipe.split == "file" and not _file_fixes_calibration(recipe))
+    return seeded or MODELS[recipe.model].seeded
 
 
 def seed(recipe: Recipe, help: str) -> None:
@@ -634,7 +634,7 @@ def rows_shown(page: str) -> None:
 
 
 CONDITIONS: dict[str, tuple[str, Callable[[Any], str], str]] = {
-    "period": ("Watch", lambda value: f"of the period {shown_period(value)}", "Show all periods"),
-    "segment": ("Groups", lambda value: f"with {shown_segment(value)}", "Show all rows"),
+    "period": ("Watch", lambda value: f"of the period {period_in_words(value)}", "Show all periods"),
+    "segment": ("Groups", lambda value: f"with {segment_in_words(value)}", "Show all rows"),
 }
 """Field of a Recipe that chooses rows → the page that sets it and shows all rows, its words, and what ends it."""

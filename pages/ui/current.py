@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from calib.experiments import EXPERIMENTS, shown_experiment
+from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from pages.ui import browser, state
@@ -151,7 +151,9 @@ def python() -> str:
     recipe = state.recipe()
     page = of(st.session_state["page"])
     if page.key in {one.page for one in EXPERIMENTS.values()}:
-        return shown_experiment(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
+        return chosen_experiment(dict(recipe.settings), page.key).to_python(
+            dict(recipe.settings), recipe.seed
+        )
     return page_source(page.key, recipe, state.files())
 
 

@@ -23,7 +23,7 @@ from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
-from calib.figures.reliability import drawn_first
+from calib.figures.reliability import default_curves
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, class_named, percent
 from calib.lessons import parse_step
@@ -173,7 +173,7 @@ def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
     if len(keys) <= MOST:
         return {"key": "metrics"}
     in_colour = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
-    here = [key for key in keys if key in (in_colour or drawn_first(evaluation, keys))]
+    here = [key for key in keys if key in (in_colour or default_curves(evaluation, keys))]
     name = f"metrics_{'_'.join(map(slug, here))}"  # a new table if the lines were chosen elsewhere
 
     def chosen() -> None:
@@ -277,7 +277,7 @@ def diagrams(
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
             key = f"reliability_{slug(name)}"
-            picked = evaluation.recipe.given("reliability", "selection", "axes", "faint") | options
+            picked = evaluation.recipe.stated_settings("reliability", "selection", "axes", "faint") | options
             chart.show(
                 "reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked
             )

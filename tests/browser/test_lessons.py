@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments import shown_experiment as experiment_of
+from calib.experiments import chosen_experiment as experiment_of
 from calib.export.cards import lesson_card
 from calib.export.handouts import lesson_handout
 from calib.lessons import LESSONS

@@ -17,7 +17,7 @@ from calib.experiments.calibration_size.simulation import case, sweep
 from calib.experiments.overlap.simulation import generator, path
 from calib.experiments.shared.forest_comparison import Calibrated, forest
 from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, method_name, of_base, wide
-from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.forest_search import stored_searches
 from calib.experiments.shared.gaussian_plane import draw_plane
 from calib.experiments.shared.one_feature import NormalClasses
 from calib.experiments.shared.prediction_errors import PredictionErrors
@@ -441,7 +441,7 @@ def test_in_two_dimensions_calibrating_a_tuned_forest_is_mostly_worse():
 @pytest.mark.parametrize("step", [4, 7, 13])
 def test_so_it_is_with_other_draws(seed, step):
     """RF_opt's settings are those searched for seed 0."""
-    pair, searched = path(2, 0)[step - 1], kept_searches()[f"overlap 2 {step}"]
+    pair, searched = path(2, 0)[step - 1], stored_searches()[f"overlap 2 {step}"]
     rng, tables = np.random.default_rng([seed, step]), []
     for _ in range(5):
         train, pool, test = (pair.sample(n, rng) for n in (800, 200, 1000))
@@ -523,7 +523,7 @@ def by_size_with_other_draws(seed, *sizes):
     """TCE by size and method, means over twelve mixtures; RF_opt's settings are those searched for seed 0."""
     tables = []
     for repetition in range(12):
-        data, searched = sweep(repetition, seed, n_test=500), kept_searches()[case(repetition)]
+        data, searched = sweep(repetition, seed, n_test=500), stored_searches()[case(repetition)]
         forests = Calibrated(data.train, data.pool, data.test, searched, seed)
         tables += [forests.table(size).assign(share=size / 800) for size in sizes]
     return wide(of_base(pd.concat(tables), "tuned"), "share", "tce")
@@ -539,7 +539,7 @@ def test_platt_settles_early_and_high():
 @over_seeds
 @claims("calibration_size", "With a dozen rows Venn–Abers")
 def test_with_a_dozen_rows_venn_abers_says_next_to_nothing(seed):
-    data, searched = sweep(seed, 0), kept_searches()[case(seed)]
+    data, searched = sweep(seed, 0), stored_searches()[case(seed)]
     model = forest(data.train, seed, **searched.forest)
     scores = model.predict_proba(data.pool.X)[:, 1], model.predict_proba(data.test.X)[:, 1]
     few, many = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import calib.experiments
-from calib.experiments import EXPERIMENTS, shown_experiment
+from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -104,8 +104,8 @@ def test_settings_of_learn_change_no_fit():
 
 
 def test_a_page_shows_its_first_experiment_until_another_is_chosen():
-    assert shown_experiment({}, "validity").key == "theorem"
-    assert shown_experiment({"validity.experiment": "regret"}, "validity").key == "regret"
+    assert chosen_experiment({}, "validity").key == "theorem"
+    assert chosen_experiment({"validity.experiment": "regret"}, "validity").key == "regret"
     assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.experiment"].choices)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.figures.step_curves import MOST_POINTS, MOST_STEPS, draw, drawn_steps, prepare
+from calib.figures.step_curves import MOST_POINTS, MOST_STEPS, draw, prepare, thinned_steps
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
 from tests.saying import assert_says
@@ -19,7 +19,7 @@ def test_the_line_between_its_steps_is_the_interval():
     result = evaluation()
     record = prepare(result)
     (curve,) = record.curves
-    x, p0, p1 = drawn_steps(curve, record.score_range)
+    x, p0, p1 = thinned_steps(curve, record.score_range)
     middles = (x[1:] + x[:-1]) / 2
     pairs = result.calibrators["venn_abers"][0].predict_interval(middles)
     np.testing.assert_array_equal(pairs, np.column_stack([p0[:-1], p1[:-1]]))
@@ -68,7 +68,7 @@ def test_many_steps_are_thinned_within_a_pixel(kind):
     y = (scores > 0.4) if kind == "separable" else rng.random(200_000) < scores
     curve = VennAbers().fit(scores, y.astype(int)).step_curves()
     assert len(curve.thresholds) > MOST_STEPS
-    x, p0, p1 = drawn_steps(curve, (0.0, 1.0))
+    x, p0, p1 = thinned_steps(curve, (0.0, 1.0))
     assert len(x) < 3100
     whole = np.concatenate([[0.0], curve.thresholds])
     for drawn, values in ((p0, curve.p0), (p1, curve.p1)):

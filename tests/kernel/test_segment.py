@@ -6,7 +6,7 @@ import pytest
 
 from calib.analysis.subgroups import group_rows
 from calib.kernel.checks import InputError
-from calib.kernel.segment import check_condition, met, shown_segment
+from calib.kernel.segment import check_condition, met, segment_in_words
 
 N = 500
 RNG = np.random.default_rng(0)
@@ -67,8 +67,8 @@ def test_only_conditions_are_allowed(value):
 
 
 def test_a_person_reads_ends_and_signs():
-    assert shown_segment(("age=60.0..", "work!=none")) == "age from 60 and work ≠ none"
+    assert segment_in_words(("age=60.0..", "work!=none")) == "age from 60 and work ≠ none"
     assert (
-        shown_segment(("day=2024-01-02T00:00:00..2024-02-01T00:00:00",))
+        segment_in_words(("day=2024-01-02T00:00:00..2024-02-01T00:00:00",))
         == "day from 2024-01-02 to below 2024-02-01"
     )

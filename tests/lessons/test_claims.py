@@ -16,7 +16,7 @@ from calib.analysis.decision import decide
 from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic
 from calib.evaluate import Evaluation, evaluate, fit
-from calib.experiments import EXPERIMENTS, shown_experiment
+from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.export.named_numbers import named_numbers
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Step
@@ -73,13 +73,13 @@ def of(key: str, number: int, **changes) -> Evaluation:
 
 def costs_of(key: str, number: int) -> dict[str, float]:
     """The costs of a step that differ from the page's own."""
-    return step(key, number).recipe.given("decide", "cost_false_alarm", "cost_miss")
+    return step(key, number).recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")
 
 
 def simulated(key: str, number: int):
     """The result of the experiment that a step shows."""
     recipe, page = step(key, number).recipe, step(key, number).page
-    experiment = shown_experiment(dict(recipe.settings), page.removeprefix("learn_"))
+    experiment = chosen_experiment(dict(recipe.settings), page.removeprefix("learn_"))
     values = experiment.values(dict(recipe.settings))
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 

@@ -15,7 +15,7 @@ from calib.analysis.decision import decide
 from calib.analysis.explain import explain, widest_row
 from calib.calibrators import Isotonic, VennAbers
 from calib.evaluate import fit
-from calib.experiments import SKIP, shown_experiment
+from calib.experiments import SKIP, chosen_experiment
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.lessons.question import OF_DAYS
@@ -33,7 +33,7 @@ def asks(one) -> bool:
     settings = dict(one.recipe.settings)
     if not one.page.startswith("learn_"):
         return False
-    experiment = shown_experiment(settings, one.page.removeprefix("learn_"))
+    experiment = chosen_experiment(settings, one.page.removeprefix("learn_"))
     return settings.get(f"{experiment.key}.guess") != SKIP and experiment.usual(experiment.values(settings))
 
 
@@ -49,7 +49,7 @@ def test_a_third_of_the_steps_ask_for_a_guess_in_the_picture():
 def test_questions_are_short_and_each_wrong_answer_has_its_own_reason():
     for one in STEPS.values():
         settings = dict(one.recipe.settings)
-        asked = one.question or shown_experiment(settings, one.page.removeprefix("learn_"))
+        asked = one.question or chosen_experiment(settings, one.page.removeprefix("learn_"))
         text = one.question.text if one.question else asked.question
         assert len(f"{one.text} {text}".split()) <= 60, one.place
         if one.question:
@@ -62,7 +62,7 @@ def test_questions_are_short_and_each_wrong_answer_has_its_own_reason():
 def test_a_wrong_answer_is_not_told_the_same_words_twice():
     """Its reason stands right before that of the right answer."""
     for one in STEPS.values():
-        asked = one.question or shown_experiment(dict(one.recipe.settings), one.page.removeprefix("learn_"))
+        asked = one.question or chosen_experiment(dict(one.recipe.settings), one.page.removeprefix("learn_"))
         told = one.question.remark if one.question else ""
         right = asked.why[asked.right - 1]
         for why in {*asked.why} - {right}:
@@ -440,7 +440,7 @@ def test_not_useful_5_a_deeper_tree_lowers_grouping_loss_only(seed):
 def sweep_settings(key: str, number: int):
     """The settings of the losses along depth."""
     recipe = STEPS[key, number].recipe
-    experiment = shown_experiment(dict(recipe.settings), "cl_gl")
+    experiment = chosen_experiment(dict(recipe.settings), "cl_gl")
     return experiment.numbers(experiment.values(dict(recipe.settings)), "cl_gl_sweep")
 
 
@@ -448,7 +448,7 @@ def sweep_settings(key: str, number: int):
 @over_seeds
 def test_deep_trees_1_and_2_the_panel_with_the_lowest_tce(number, seed):
     one = STEPS["deep_trees", number]
-    experiment = shown_experiment(dict(one.recipe.settings), "tree_depth")
+    experiment = chosen_experiment(dict(one.recipe.settings), "tree_depth")
     made = found("tree_depth", seed, **experiment.numbers(experiment.values(dict(one.recipe.settings))))
     assert tuple(panel.name for panel in made.shown) == one.question.answers, "the answers are the panels"
     assert np.argmin([panel.tce for panel in made.shown]) + 1 == one.question.right

@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from calib.analysis.audit import audit
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
-from calib.experiments import EXPERIMENTS, shown_experiment
+from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.metrics import auc
@@ -42,7 +42,7 @@ def says(place: str, words: str) -> Callable:
 def here(key: str, number: int, page: str, simulation: str | None = None):
     """The result of the experiment of a step, remembered for its other steps."""
     settings = dict(step(key, number).recipe.settings)
-    experiment = shown_experiment(settings, page)
+    experiment = chosen_experiment(settings, page)
     return found(experiment.key, 0, simulation, **experiment.numbers(experiment.values(settings), simulation))
 
 
@@ -474,7 +474,7 @@ def test_a_heading_is_so(place):
 def sketch(key: str, number: int, answer: int | None = None):
     """The sketch of an answer to the question of a step, of the right one by default."""
     one = step(key, number)
-    asked = one.question or shown_experiment(dict(one.recipe.settings), one.page.removeprefix("learn_"))
+    asked = one.question or chosen_experiment(dict(one.recipe.settings), one.page.removeprefix("learn_"))
     return asked.ghosts[(answer or asked.right) - 1]
 
 
@@ -543,7 +543,7 @@ def test_errors_of_classes_are_sketched_around_their_values(number):
     ],
 )
 def test_a_sketch_names_traces_of_its_picture(key, number, page):
-    experiment = shown_experiment(dict(step(key, number).recipe.settings), page)
+    experiment = chosen_experiment(dict(step(key, number).recipe.settings), page)
     figure = FIGURES[experiment.key]
     names = {trace.name for trace in figure.draw(figure.prepare(here(key, number, page))).data}
     assert {name for one in experiment.ghosts for name in one.get("traces", ())} <= names

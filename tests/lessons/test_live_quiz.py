@@ -133,7 +133,7 @@ def test_only_the_key_moves_a_room_and_no_code_nor_seat_does(rooms):
     seat = rooms.join(code)
     other = rooms.open(ROUNDS)[1]
     for wrong in (code, seat, other, "", "ä"):
-        for move in (rooms.reveal, rooms.close, rooms.show, rooms.forecasts, rooms.given):
+        for move in (rooms.reveal, rooms.close, rooms.show, rooms.forecasts, rooms.answers):
             with pytest.raises(InputError, match="Only the person who opened room"):
                 move(code, wrong)
         with pytest.raises(InputError, match="Only the person who opened room"):
@@ -232,9 +232,9 @@ def test_all_answers_are_listed_by_round_and_seat_with_the_last_one_of_each(room
         rooms.go(code, key, number)
         for seat, vote in votes.items():
             rooms.vote(code, seats[seat], number, vote)
-    found = [(one.number, one.seat, one.vote) for one in rooms.given(code, key)]
+    found = [(one.number, one.seat, one.vote) for one in rooms.answers(code, key)]
     assert found == [(1, 1, Vote(2)), (1, 2, Vote(1, 0.9)), (3, 3, Vote(1))]
-    assert not set(seats) & set(str(rooms.given(code, key)).split("'")), "no token leaves the room"
+    assert not set(seats) & set(str(rooms.answers(code, key)).split("'")), "no token leaves the room"
 
 
 def test_how_the_class_is_divided_is_shown_when_the_teacher_says_so_for_that_round_only(rooms):

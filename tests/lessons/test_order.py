@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from calib.experiments import shown_experiment
+from calib.experiments import chosen_experiment
 from calib.lessons import LESSONS
 from calib.lessons.glossary import GLOSSARY
 
@@ -49,7 +49,7 @@ def says(key: str, text: str) -> bool:
 
 def asked_in(step) -> str:
     """All words of a step's question, its answers and their reasons."""
-    asked = step.question or shown_experiment(dict(step.recipe.settings), step.page.removeprefix("learn_"))
+    asked = step.question or chosen_experiment(dict(step.recipe.settings), step.page.removeprefix("learn_"))
     text = asked.text if step.question else asked.question
     return " ".join((text, *asked.answers, *asked.why, step.question.remark if step.question else ""))
 

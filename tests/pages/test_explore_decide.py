@@ -20,7 +20,7 @@ QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
 def decision_of(at):
     recipe = at.session_state["recipe"]
-    return decide(evaluated(recipe), **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    return decide(evaluated(recipe), **recipe.stated_settings("decide", "cost_false_alarm", "cost_miss"))
 
 
 def tables(at, column):

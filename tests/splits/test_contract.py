@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_split(key):
     )
     first, again, other = (SPLITS[key]().holdout(rows, 0.3, seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.test, again.test)
-    assert SPLITS[key].drawn == (set(first.test) != set(other.test))
+    assert SPLITS[key].seeded == (set(first.test) != set(other.test))
 
 
 @pytest.mark.parametrize("key", [key for key in SPLITS if SPLITS[key].needs])

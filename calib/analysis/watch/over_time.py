@@ -11,7 +11,7 @@ import pandas as pd
 
 from calib.analysis.watch.periods import Periods, periods, starting_rate
 from calib.analysis.watch.periods import waiting as waiting_periods
-from calib.analysis.watch.watcher import ALPHA, Watched, level_band, shown_moment, watch
+from calib.analysis.watch.watcher import ALPHA, Watched, level_band, moment_in_words, watch
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation, score_column
 from calib.kernel.checks import Array, InputError
@@ -94,7 +94,7 @@ class OverTime:
 
     def shown(self, moment: Any) -> str:
         """Write a time of the alarm for people: a date, a number, or the number of the row in the table."""
-        return shown_moment(moment - 1 if self.kind == "row" else moment, self.kind)
+        return moment_in_words(moment - 1 if self.kind == "row" else moment, self.kind)
 
     def fit(self) -> Any:
         """Fit the calibrator that the advice names to the rows since the change; refused without an alarm."""

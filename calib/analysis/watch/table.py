@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.watcher import Alarm, Watched, shown_moment
+from calib.analysis.watch.watcher import Alarm, Watched, moment_in_words
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
@@ -161,11 +161,11 @@ def watch_sentences(watched: Watched, kind: str | None) -> list[str]:
         lines.append("No alarm: nothing needs to be done.")
     else:
         began, earliest, latest = (
-            shown_moment(each, kind)
+            moment_in_words(each, kind)
             for each in (found.since_moment, found.earliest_moment, found.latest_moment)
         )
         lines += [
-            f"Alarm {at} {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
+            f"Alarm {at} {moment_in_words(found.moment, kind)}, after {counted(found.rows, 'row')}.",
             f"If the change was sudden, it probably began {at} {began} (95 % interval: {earliest} to {latest}). {SLOW}",
             change_in_words(found),
             DO[found.advice],
@@ -194,8 +194,8 @@ def as_record(watched: Watched, kind: str | None) -> Mapping[str, Any]:
     return {
         "rows": watched.rows,
         "evidence": watched.now,
-        "alarm": None if found is None else shown_moment(found.moment, kind),
-        "since": None if found is None else shown_moment(found.since_moment, kind),
+        "alarm": None if found is None else moment_in_words(found.moment, kind),
+        "since": None if found is None else moment_in_words(found.since_moment, kind),
         "cause": watched.cause,
         "advice": watched.advice,
     }

@@ -206,7 +206,7 @@ class Watcher:
         if kind != "row" and len(p) and self.last is not None and moments[0] < self.last:
             late = int((moments < self.last).sum())
             raise InputError(
-                f"{counted(late, 'row')} {'is' if late == 1 else 'are'} older than {shown_moment(self.last, kind)}, "
+                f"{counted(late, 'row')} {'is' if late == 1 else 'are'} older than {moment_in_words(self.last, kind)}, "
                 "the latest time that was read before. Supply only newer rows, or start again with a new state file."
             )
         missing = np.flatnonzero(~known)
@@ -400,7 +400,7 @@ class Watcher:
 _KINDS = {"row": "no dates or times", "date": "dates", "number": "times as numbers", None: "nothing"}
 
 
-def shown_moment(moment: Any, kind: str | None) -> str:
+def moment_in_words(moment: Any, kind: str | None) -> str:
     """Write a time for people: a date, a number, or the number of the row."""
     if kind == "date":
         at = np.datetime64(int(moment), "ns")

@@ -17,11 +17,11 @@ from calib.experiments.shared.forest_lines import (
     PAPER_CALIBRATORS,
     UNCALIBRATED,
     add_lines,
-    how_made,
     line_mark,
     method_name,
     name,
     of_base,
+    source_in_words,
     span,
     wide,
 )
@@ -100,7 +100,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     return Sizes(
         title=f"If as many rows calibrate as train, {_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
-        f"forests trained on all rows. Bands show two standard errors. {needs}{how_made(found)}{GREY}",
+        f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],

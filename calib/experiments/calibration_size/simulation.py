@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calib.experiments.shared.forest_comparison import Calibrated, baselines
-from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.forest_search import stored_searches
 from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
@@ -49,7 +49,7 @@ def one_repetition(
 ) -> pd.DataFrame:
     """Evaluate one mixture at every share, ``sizes`` shares from 1/sizes to 1."""
     data, seed = sweep(repetition, random_state, n_train, n_test), random_state + repetition
-    found = kept_searches()[case(repetition % MIXTURES)]
+    found = stored_searches()[case(repetition % MIXTURES)]
     calibrated = Calibrated(data.train, data.pool, data.test, found, seed)
     shares = CALIBRATION_SHARES[len(CALIBRATION_SHARES) // sizes - 1 :: len(CALIBRATION_SHARES) // sizes]
     tables = []

@@ -64,5 +64,5 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
     "values.",
     more_figures=("finite_losses", "finite_all"),
-    drawn=False,
+    seeded=False,
 )

@@ -60,5 +60,5 @@ EXPERIMENT = Experiment(
         r"y_1=1:\quad \mathbb{P}(Y{=}1) = \tbinom{l-1}{m-2}\big/\tbinom{l}{m-1} = \tfrac{m-1}{l}",
     ),
     source=f"{PAPER}, theorem 2 and the remark after it.",
-    drawn=False,
+    seeded=False,
 )

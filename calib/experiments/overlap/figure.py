@@ -18,10 +18,10 @@ from calib.experiments.shared.forest_lines import (
     PAPER_CALIBRATORS,
     UNCALIBRATED,
     add_lines,
-    how_made,
     method_name,
     name,
     of_base,
+    source_in_words,
     span,
     wide,
 )
@@ -83,7 +83,7 @@ def prepare(
         "The class distance is the Bhattacharyya distance. "
         f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
         "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
-        f"in dark mode) are forests that learn from all rows. {how_made(found)}{_of_all(steps)}{GREY}",
+        f"in dark mode) are forests that learn from all rows. {source_in_words(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[

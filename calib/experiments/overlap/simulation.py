@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from calib.experiments.shared.forest_comparison import Calibrated, baselines
-from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.forest_search import stored_searches
 from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
@@ -61,7 +61,7 @@ def one_step(
     d: int, step: int, random_state: int, n: int, share: float, repetitions: int, watch: Watch | None = None
 ) -> pd.DataFrame:
     """Compute all repetitions of one step: n learning rows, a share of which calibrates, and TESTS test rows."""
-    pair, found = path(d, random_state)[step - 1], kept_searches()[case(d, step)]
+    pair, found = path(d, random_state)[step - 1], stored_searches()[case(d, step)]
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):
         rng, seed = generator(d, step, repetition, random_state), random_state + repetition

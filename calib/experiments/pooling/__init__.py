@@ -73,6 +73,6 @@ EXPERIMENT = Experiment(
     ),
     source="Ayer, Brunk, Ewing, Reid and Silverman (1955), as in lemma 1 of Vovk and Petej, Venn–Abers predictors "
     "(2014).",
-    drawn=False,
+    seeded=False,
     plays="step",
 )

@@ -72,5 +72,5 @@ EXPERIMENT = Experiment(
         r"\Rightarrow\; p = p_1 + \tfrac12 p_0^2 - \tfrac12 p_1^2",
     ),
     source=f"{PAPER}, section 4, eq. 10 and 11.",
-    drawn=False,
+    seeded=False,
 )

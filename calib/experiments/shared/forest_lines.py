@@ -119,7 +119,7 @@ def span(table: pd.DataFrame, measure: str, from_zero: bool = True) -> list[floa
     return [0.0 if from_zero and values.min() >= 0 and measure != "accuracy" else low, high]
 
 
-def how_made(found: LongResult) -> str:
+def source_in_words(found: LongResult) -> str:
     """State the source of the numbers: stored results, or repetitions computed here."""
     if found.made is not None:
         return found.made.sentence()

@@ -56,7 +56,7 @@ def search(
 
 
 @lru_cache
-def kept_searches() -> dict[str, ForestSettings]:
+def stored_searches() -> dict[str, ForestSettings]:
     """Read the stored results by case, for the experiments' default seed."""
     stored = json.loads(
         resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8")
@@ -65,6 +65,6 @@ def kept_searches() -> dict[str, ForestSettings]:
 
 
 def as_json(found: Mapping[str, ForestSettings]) -> str:
-    """Write the file that ``kept_searches`` reads, one case per line."""
+    """Write the file that ``stored_searches`` reads, one case per line."""
     lines = (f"{json.dumps(case)}: {json.dumps(asdict(one))}" for case, one in sorted(found.items()))
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -103,21 +103,21 @@ class LongRun:
 
     def __call__(self, settings: Mapping[str, Any], random_state: int, watch: Watch) -> LongResult:
         """Return stored results, or compute all chunks one after the other."""
-        kept = self.kept(random_state, settings)
-        if kept is not None:
-            return kept
+        stored = self.stored_results(random_state, settings)
+        if stored is not None:
+            return stored
         chunks = list(self.chunks(random_state, settings).values())
         shares = [(i / len(chunks), (i + 1) / len(chunks)) for i in range(len(chunks))]
         return self.gathered(
             [chunk(watch=watch.within(*share)) for chunk, share in zip(chunks, shares, strict=True)], settings
         )
 
-    def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
+    def stored_results(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
         """Return stored results if they are requested and were computed with these settings.
 
         A setting that they do not name selects rows, and so may have any value.
         """
-        found = _kept(self.package)
+        found = _stored(self.package)
         if found is None or settings["results"] != "shipped":
             return None
         table, made = found
@@ -131,7 +131,7 @@ class LongRun:
         return LongResult(table, settings=settings)
 
     def keep(self, tables: list[pd.DataFrame], random_state: int, settings: Mapping[str, Any]) -> None:
-        """Store the means of all chunks, which have a column ``seconds``, for ``kept``."""
+        """Store the means of all chunks, which have a column ``seconds``, for ``stored_results``."""
         made = {
             "settings": {name: settings[name] for name in settings if name in self.settings},
             "seed": random_state,
@@ -144,11 +144,11 @@ class LongRun:
             folder / TABLE, index=False, float_format="%.6g", compression=packed
         )
         (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-        _kept.cache_clear()
+        _stored.cache_clear()
 
 
 @lru_cache
-def _kept(package: str) -> tuple[pd.DataFrame, HowMade] | None:
+def _stored(package: str) -> tuple[pd.DataFrame, HowMade] | None:
     folder = resources.files(package)
     about = folder.joinpath(ABOUT)
     if not about.is_file():

@@ -23,7 +23,7 @@ from calib.data import (
     target_candidates,
     weight_meaning,
 )
-from calib.data.class_tables import shown_columns
+from calib.data.class_tables import columns_in_words
 from calib.data.column_types import typed_frame
 from calib.data.limits import format_bytes
 from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
@@ -433,7 +433,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
     else:
         taken = list(data.X.columns)
     if data is not None and len(taken) > MOST_CHIPS and data.joint:
-        shown_names = [f"{model}: {shown_columns(columns)}" for model, columns in data.columns.items()]
+        shown_names = [f"{model}: {columns_in_words(columns)}" for model, columns in data.columns.items()]
         st.caption(plain(f"Score columns of {listed(shown_names)}."))
         return
     numbers = _columns_of(others, "number")

@@ -52,7 +52,7 @@ def controls(recipe: Recipe) -> None:
 def among_classes(evaluation: Evaluation) -> None:
     """Draw the decision among three or more classes: a cost per pair of classes, and the cost of the decisions."""
     recipe = evaluation.recipe
-    decision = decide_class(evaluation, **recipe.given("decide", "costs", "reject"))
+    decision = decide_class(evaluation, **recipe.stated_settings("decide", "costs", "reject"))
     place = headings.finding()
     with place.words:
         _class_costs(decision)

@@ -29,7 +29,7 @@ from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
-from calib.kernel.segment import shown_segment
+from calib.kernel.segment import segment_in_words
 from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
@@ -76,7 +76,7 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
         group=chosen,
         on_click=_pick_group(evaluation, chosen),
         hint=HINT,
-        **recipe.given("reliability", "selection"),
+        **recipe.stated_settings("reliability", "selection"),
     )
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
         largest = record.grouping.largest(GROUP_DIAGRAMS)
@@ -116,7 +116,7 @@ def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def options_of(recipe: Recipe) -> dict[str, Any]:
-    return recipe.given("groups", *SEARCH)
+    return recipe.stated_settings("groups", *SEARCH)
 
 
 def _key(evaluation: Evaluation, recipe: Recipe) -> str:
@@ -313,7 +313,7 @@ def segment(made: Audited, line: int) -> None:
         key="filter_by_segment",
         on_click=state.update,
         kwargs={"segment": conditions, "groups.chosen": words},
-        help=plain(shown_segment(conditions)),
+        help=plain(segment_in_words(conditions)),
     )
     left, right = st.columns(2, gap="large")
     mine = made.evaluation.at(found.members(line).nonzero()[0])

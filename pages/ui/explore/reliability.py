@@ -81,7 +81,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         tables.side_by_side(evaluation, **pick)
         st.caption(PICK)
     else:
-        view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
+        view = evaluation.recipe.stated_settings("reliability", "selection", "axes", "faint")
         if lesson_layout.has("reliability"):  # lessons do not explain the numbers of clinical papers
             view["corner"] = False
         lines = evaluation.recipe.setting("reliability.lines")
@@ -389,7 +389,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         st.info("Choose a second calibrator to compare with the first.")
         return
     recipe = evaluation.recipe
-    if not SPLITS[recipe.split].drawn:
+    if not SPLITS[recipe.split].seeded:
         _over_rows(found)
         st.caption("There is only one split of this kind, so other splits cannot be drawn.")
         return

@@ -147,7 +147,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
             if all_of_it:
                 _headline(grown, name)
         with place.picture:
-            view = recipe.given("trees", "growth", "leaves")
+            view = recipe.stated_settings("trees", "growth", "leaves")
             chart.show("depth", grown.tables(), sentence=place.sentence, metric=name, **view)
         return place.words
 

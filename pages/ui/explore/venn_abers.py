@@ -58,7 +58,7 @@ def with_intervals(recipe: Recipe) -> Recipe:
     return recipe.replace(**with_calibrators(recipe, ("none", *methods, *pairs)))
 
 
-def shown_method(result: Evaluation) -> str:
+def chosen_method(result: Evaluation) -> str:
     """Return the method whose pairs are drawn: the Recipe's, or Venn–Abers if that has none here."""
     preferred = result.recipe.setting("venn_abers.interval")
     return preferred if preferred in result.predictions else explaining.METHOD
@@ -66,7 +66,7 @@ def shown_method(result: Evaluation) -> str:
 
 def headline(result: Evaluation) -> None:
     """Draw the mean interval beside the observed frequency, its width, and the scores of the merged probability."""
-    method = shown_method(result)
+    method = chosen_method(result)
     predicted = result.predictions[method]
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
     with headings.rows():
@@ -99,7 +99,7 @@ def chosen_row(result: Evaluation) -> int:
             return row
         except InputError as error:
             st.info(plain(f"{error} Until then, the page shows the row with the widest interval."))
-    return explaining.widest_row(result, shown_method(result))
+    return explaining.widest_row(result, chosen_method(result))
 
 
 def choose_row(known: list) -> None:
@@ -132,7 +132,7 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
 
 def _explained(result: Evaluation, row: int) -> None:
     if result.joint is not None:
-        chart.show("class_intervals", result, calibrator=shown_method(result), row=row)
+        chart.show("class_intervals", result, calibrator=chosen_method(result), row=row)
         if has_pairs(result):
             chart.show("class_pairs", result, row=row)
     if not _of_all_classes(result):
@@ -143,7 +143,7 @@ def _explained(result: Evaluation, row: int) -> None:
 
 def _other_method(result: Evaluation, row: int) -> None:
     """State the chosen method's numbers of a row, if they are not those that the explanation derives."""
-    method = shown_method(result)
+    method = chosen_method(result)
     if method != explaining.METHOD:
         line, at = result.predictions[method], explaining.position_of(result, row)
         p0, p1, p = briefly(*(float(values[at]) for values in (line.p0, line.p1, line.p)))
@@ -176,7 +176,7 @@ def _steps(result: Evaluation, row: int) -> None:
     with left:
         chart.show("step_curves", result, row=row)
     with right:
-        method = shown_method(result)
+        method = chosen_method(result)
         chart.show("width_by_score", result, calibrator=method, row=row, on_click=choose_row)
 
 
@@ -186,14 +186,14 @@ def _validity(recipe: Recipe, result: Evaluation) -> None:
     with words:
         controls.bins(recipe)
     with picture:
-        axes = recipe.given("reliability", "axes")
-        chart.show("interval_bins", result, calibrator=shown_method(result), **axes)
+        axes = recipe.stated_settings("reliability", "axes")
+        chart.show("interval_bins", result, calibrator=chosen_method(result), **axes)
 
 
 def rows(result: Evaluation, row: int) -> None:
     """Draw a table to choose a row from: the widest intervals, or the rows most like the chosen one."""
     chosen = row if result.recipe.setting("venn_abers.row") == row else None
-    table = listed_rows(result, shown_method(result), chosen)
+    table = listed_rows(result, chosen_method(result), chosen)
     key = f"rows_{chosen}"
 
     def picked() -> None:

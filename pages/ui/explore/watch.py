@@ -66,7 +66,7 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     keys = list(evaluation.predictions)
     preferred = recipe.setting("watch.calibrator")
     key = preferred if preferred in keys else keys[0]
-    options = recipe.given("watch", "alpha", "horizon", "skip_unlabelled")
+    options = recipe.stated_settings("watch", "alpha", "horizon", "skip_unlabelled")
     known = ("watch", key, *sorted(options.items()))
     try:
         long = len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known)

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown_experiment
+from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, chosen_experiment
 from calib.kernel.records import Parameter
 from calib.lessons import Question
 from calib.lessons.glossary import GLOSSARY
@@ -79,7 +79,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     variations
         By experiment, what the page does differently.
     """
-    experiment = shown_experiment(dict(recipe.settings), page)
+    experiment = chosen_experiment(dict(recipe.settings), page)
     variation = variations.get(experiment.key, PageVariation())
     guess = guess_of(recipe, experiment)
     words = lesson_layout.words()
@@ -306,7 +306,7 @@ def _settings(
         for parameter in experiment.parameters
         if not parameter.extra.get("drawn_by_page") and parameter.name not in idle
     ]
-    seed = [partial(controls.seed, recipe, SAME_SEED)] if experiment.drawn else []
+    seed = [partial(controls.seed, recipe, SAME_SEED)] if experiment.seeded else []
     if (
         lesson_layout.has("controls") and not state.presenter()
     ):  # a step has space for two, and the player already shows one of them

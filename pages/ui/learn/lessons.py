@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, Experiment, shown_experiment
+from calib.experiments import ASK, Experiment, chosen_experiment
 from calib.export.cards import lesson_card
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Lesson, Question, Step, parse_step
@@ -140,7 +140,7 @@ def _answered(step: Step) -> bool:
 def _experiment(step: Step) -> Experiment | None:
     """Return the experiment on the page of a step."""
     section, _, page = step.page.partition("_")
-    return shown_experiment(dict(state.recipe().settings), page) if section == "learn" else None
+    return chosen_experiment(dict(state.recipe().settings), page) if section == "learn" else None
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def chart_of(step: Step) -> str:
     """Return the key of the one chart that a step is about."""
     section, _, page = step.page.partition("_")
     return step.chart or (
-        shown_experiment(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page]
+        chosen_experiment(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page]
     )
 
 

@@ -97,7 +97,7 @@ def offer(topic: Lesson | Experiment) -> None:
 
 def _open(topic: Lesson | Experiment) -> None:
     """Open a new room in place of this session's old one, unless that has answers, which would be lost."""
-    if _answers_given():
+    if _count_answers():
         st.switch_page(SCRIPT)
     _close_own()
     try:
@@ -109,10 +109,10 @@ def _open(topic: Lesson | Experiment) -> None:
     st.switch_page(SCRIPT, query_params={"room": code})
 
 
-def _answers_given() -> int:
+def _count_answers() -> int:
     """Return how many answers this session's own room has."""
     try:
-        return len(rooms().given(*st.session_state["own_room"]))
+        return len(rooms().answers(*st.session_state["own_room"]))
     except (KeyError, InputError):
         return 0
 
@@ -171,7 +171,7 @@ def _own_room() -> None:
     if "own_room" not in st.session_state:
         return
     code, _ = st.session_state["own_room"]
-    if given := _answers_given():
+    if given := _count_answers():
         st.warning(
             f"Room {code} has {counted(given, 'answer')}. Save them and close the room before you open another one."
         )
@@ -188,7 +188,7 @@ def _closing() -> None:
     with st.popover("Close the room", type="tertiary", key="room_closing"):
         st.markdown("Closing deletes all answers. Save them first if you need them.")
         downloads.table(
-            "Answers (CSV)", lambda: answers(rooms().given(code, secret)), f"live_quiz_{code}.csv"
+            "Answers (CSV)", lambda: answers(rooms().answers(code, secret)), f"live_quiz_{code}.csv"
         )
         st.button("Close and delete", key="room_close", type="primary", on_click=_close_own)
 

@@ -23,7 +23,7 @@ def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     The page is drawn again whenever more chunks are done.
     """
     run = _run(experiment)
-    found = run.kept(recipe.seed, values)
+    found = run.stored_results(recipe.seed, values)
     if found is not None:
         return found
     seen = len(_done(recipe, experiment, values))
@@ -61,7 +61,7 @@ def _kind(experiment: Experiment) -> str:
 
 def idle(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
     """Hide the choice of results if none are stored for the other settings."""
-    kept = experiment.simulation.kept(recipe.seed, values | {"results": "shipped"})
+    kept = experiment.simulation.stored_results(recipe.seed, values | {"results": "shipped"})
     return () if kept else ("results",)
 
 

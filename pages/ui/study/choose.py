@@ -228,7 +228,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
         if press.form_submit_button("Fetch", width="stretch"):
             names = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
             jobs.forget(FETCH, [(name, protocol.data) for name in names])
-            before = recipe.given("run", "sets").get("sets", ())  # the default gives way
+            before = recipe.stated_settings("run", "sets").get("sets", ())  # the default gives way
             state.update(**{"run.sets": tuple(dict.fromkeys([*before, *names]))} if names else {})
             st.rerun()
 
@@ -276,7 +276,7 @@ def _files_received() -> None:
         except InputError as error:
             problems.append(about_file(file.name, error))
     if new:
-        chosen = state.recipe().given("run", "sets").get("sets", ())  # the default gives way
+        chosen = state.recipe().stated_settings("run", "sets").get("sets", ())  # the default gives way
         another = [name for name in chosen if name not in new and _file(name) in map(_file, new)]
         state.update(
             **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}

@@ -9,7 +9,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.calibration_size import simulation as calibration_size
 from calib.experiments.calibration_size.figure import PUBLISHED_ENTROPY, settled
 from calib.experiments.calibration_size.simulation import RUN, one_repetition, sweep
-from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.forest_search import stored_searches
 
 simulate = EXPERIMENTS["calibration_size"].simulate
 
@@ -62,9 +62,9 @@ def test_forests_without_calibration_learn_from_both_sets(cell):
 
 def test_cells_are_the_repetitions():
     assert len(RUN.chunks(0, PRESET)) == 100
-    assert RUN.kept(0, PRESET) is not None
-    assert RUN.kept(1, PRESET) is None
-    assert RUN.kept(0, PRESET | {"repetitions": 5}) is None
+    assert RUN.stored_results(0, PRESET) is not None
+    assert RUN.stored_results(1, PRESET) is None
+    assert RUN.stored_results(0, PRESET | {"repetitions": 5}) is None
 
 
 @pytest.mark.soak
@@ -82,7 +82,7 @@ def test_what_was_made_beforehand_is_what_the_code_computes(kept):
 
 
 def test_the_mixtures_were_searched():
-    assert {calibration_size.case(i) for i in range(calibration_size.MIXTURES)} <= set(kept_searches())
+    assert {calibration_size.case(i) for i in range(calibration_size.MIXTURES)} <= set(stored_searches())
 
 
 def test_rf_opt_has_the_lowest_tce(kept):

@@ -8,7 +8,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.experiments.overlap.simulation import DIMENSIONS, RUN, STEPS, one_step, path
 from calib.experiments.shared.forest_comparison import Calibrated
-from calib.experiments.shared.forest_search import DRAWS, kept_searches
+from calib.experiments.shared.forest_search import DRAWS, stored_searches
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.kernel.checks import InputError
 from calib.synthetic.mixture import part_of
@@ -56,11 +56,11 @@ def test_what_is_there_already_is_a_result():
 
 
 def test_other_seeds_and_settings_are_computed_anew():
-    assert RUN.kept(0, PRESET) is not None
-    assert RUN.kept(1, PRESET) is None
-    assert RUN.kept(0, PRESET | {"n": 500}) is None
-    assert RUN.kept(0, PRESET | {"results": "anew"}) is None
-    assert set(RUN.kept(0, PRESET | {"d": "5"}).table["d"]) == {5}
+    assert RUN.stored_results(0, PRESET) is not None
+    assert RUN.stored_results(1, PRESET) is None
+    assert RUN.stored_results(0, PRESET | {"n": 500}) is None
+    assert RUN.stored_results(0, PRESET | {"results": "anew"}) is None
+    assert set(RUN.stored_results(0, PRESET | {"d": "5"}).table["d"]) == {5}
     with pytest.raises(InputError, match="d"):
         simulate(random_state=0, d="3")
 
@@ -81,7 +81,9 @@ def test_what_was_made_beforehand_is_what_the_code_computes():
 
 
 def test_every_step_was_searched_with_all_draws():
-    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(kept_searches())
+    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(
+        stored_searches()
+    )
     assert DRAWS == 50
 
 
@@ -158,7 +160,7 @@ def test_brier_falls_with_the_distance_since_irreducible_loss_does():
 @pytest.mark.soak
 def test_beta_peaks_where_a_certain_score_was_wrong():
     """At step 10 in two dimensions, repetition by repetition."""
-    pair, found = path(2, 0)[9], kept_searches()[overlap.case(2, 10)]
+    pair, found = path(2, 0)[9], stored_searches()[overlap.case(2, 10)]
     wrong, worse = [], []
     for repetition in range(5):
         rng = overlap.generator(2, 10, repetition, 0)

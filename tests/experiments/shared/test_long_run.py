@@ -74,17 +74,17 @@ def test_a_part_whose_file_is_there_is_not_computed_again(tmp_path):
 
 def test_what_is_kept_is_found_for_its_settings_alone(run):
     settings = {"results": "shipped", "n": 5, "view": "any"}
-    assert run.kept(4, settings) is None
+    assert run.stored_results(4, settings) is None
     run.keep([part_of(step).assign(seconds=30.0) for step in (1, 2)], 4, settings)
-    found = run.kept(4, settings)
+    found = run.stored_results(4, settings)
     expected = run.gathered([part_of(1), part_of(2)], {}).table
     assert found.table["tce"].to_numpy() == pytest.approx(expected["tce"], rel=1e-5)
     assert found.made.settings == {"n": 5}
     assert found.made.minutes == 1.0
-    assert run.kept(4, settings | {"view": "another"}) is not None
+    assert run.stored_results(4, settings | {"view": "another"}) is not None
     for other in (settings | {"n": 6}, settings | {"results": "anew"}):
-        assert run.kept(4, other) is None
-    assert run.kept(5, settings) is None
+        assert run.stored_results(4, other) is None
+    assert run.stored_results(5, settings) is None
 
 
 @pytest.mark.parametrize("key", ["overlap", "calibration_size"])
