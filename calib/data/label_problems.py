@@ -14,9 +14,9 @@ from calib.data.target import (
     MOST_PREDICTED,
     MOST_TRAINED,
     Classes,
+    Labels,
     alternative_spellings,
     choose_classes,
-    coded_labels,
     guess_target,
     name_of_others,
     target_candidates,
@@ -31,8 +31,8 @@ ALL_CLASSES = ({"positive": None}, "All classes together")
 
 
 def label_problems(
-    frame: pd.DataFrame,
-    target: str | None,
+    target: str,
+    label: Labels,
     positive: object = None,
     rows_needed: int = 3,
     content: str = "features",
@@ -42,24 +42,23 @@ def label_problems(
 
     Parameters
     ----------
-    frame, target, positive, rows_needed, content
+    target, label
+        Name and labels of the column.
+    positive, rows_needed, content
         Arguments of ``validate``.
     tables
         Columns of all classes, if the table contains predictions of them.
 
     Examples
     --------
-    >>> [p.message for p in label_problems(pd.DataFrame({"y": ["a", "a"]}), "y")]
+    >>> from calib.data.target import coded_labels
+    >>> [p.message for p in label_problems("y", coded_labels(pd.DataFrame({"y": ["a", "a"]}), "y"))]
     ["The label column contains only the label 'a', but two classes are needed."]
     """
-    if target is None or str(target) not in map(str, frame.columns):
-        yield _not_chosen(frame, target)
-        return
-    target, predictions = str(target), content == "predictions"
-    label = coded_labels(frame, target)
+    predictions = content == "predictions"
     missing, counts = int((~label.there).sum()), label.counts
     if missing:
-        message = f"{missing:,} of {len(frame):,} rows have no label."
+        message = f"{missing:,} of {len(label.codes):,} rows have no label."
         yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
     joint = positive is None and (not predictions or tables is not None)
     most = MOST_PREDICTED if predictions else MOST_TRAINED
@@ -94,7 +93,8 @@ def label_problems(
     yield from () if spelling or predictions else _small_classes(target, counts, len(counts))
 
 
-def _not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
+def label_not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
+    """Report that no column, or one that does not exist, is named as the label."""
     guess = guess_target(frame)
     likely = [guess] if guess else target_candidates(frame)
     hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."

@@ -14,7 +14,7 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
-from calib.data.label_problems import label_problems
+from calib.data.label_problems import label_not_chosen, label_problems
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import (
     prepare_predictions,
@@ -25,7 +25,7 @@ from calib.data.predictions import (
 )
 from calib.data.roles import propose_roles, read_roles
 from calib.data.table import about
-from calib.data.target import choose_classes, coded_labels
+from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 
@@ -80,12 +80,15 @@ def validate(
         typed = typed_frame(frame)
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
-    roles = roles or {}
-    tables = _tables(frame, typed, target, scores, roles, scores_as) if content == "predictions" else None
-    found = [
-        *label_problems(frame, target, positive, rows_needed, content, tables),
-        *_roles(frame, typed, target, roles, weight_as),
-    ]
+    roles, tables, label = roles or {}, None, None
+    if target is None or str(target) not in typed:
+        found = [label_not_chosen(frame, target)]
+    else:
+        label = coded_labels(frame, str(target))
+        if content == "predictions":
+            tables = _tables(typed, str(target), label, scores, roles, scores_as)
+        found = list(label_problems(str(target), label, positive, rows_needed, content, tables))
+    found += _roles(frame, typed, target, roles, weight_as)
     usable = not any(problem.severity == "error" for problem in found)
     known = (
         {} if tables is None else dict.fromkeys(tables.all_columns)
@@ -99,7 +102,7 @@ def validate(
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(
-            _features(frame, typed, target, positive, (*exclude, *taken), columns, drop_repeated, keep)
+            _features(typed, target, label, positive, (*exclude, *taken), columns, drop_repeated, keep)
         )
     if usable:
         left_out = set(map(str, exclude))
@@ -110,19 +113,16 @@ def validate(
 
 
 def _tables(
-    frame: pd.DataFrame,
     typed: pd.DataFrame,
-    target: str | None,
+    target: str,
+    label: Labels,
     scores: Collection[str],
     roles: Mapping[str, str | None],
     scores_as: str | None,
 ) -> ClassTables | None:
     """Return the columns of all classes, if the table has them."""
-    if target is None or str(target) not in typed:
-        return None
     rest = typed.drop(columns=[name for name in map(str, roles.values()) if name in typed])
-    labels = list(coded_labels(frame, str(target)).counts)
-    return tables_of(rest, str(target), labels, list(scores) or None, scores_as=scores_as)
+    return tables_of(rest, target, list(label.counts), list(scores) or None, scores_as=scores_as)
 
 
 def _roles(
@@ -140,9 +140,9 @@ def _roles(
 
 
 def _features(
-    frame: pd.DataFrame,
     typed: pd.DataFrame,
     target: str | None,
+    label: Labels | None,
     positive: object,
     exclude: Collection[str],
     columns: Mapping[str, Column],
@@ -167,8 +167,8 @@ def _features(
         )
     if not drop_repeated:
         yield from _duplicates(typed, columns)
-    if target is not None and str(target) in typed.columns:
-        yield from _leaks(frame, typed, str(target), positive, features)
+    if label is not None:
+        yield from _leaks(typed, label, positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
             found = f"{counted(len(made), 'column')} from 0 to 1, named like predictions"
@@ -184,11 +184,8 @@ def _features(
             )
 
 
-def _leaks(
-    frame: pd.DataFrame, typed: pd.DataFrame, target: str, positive: object, features: list[Column]
-) -> Iterator[Problem]:
+def _leaks(typed: pd.DataFrame, label: Labels, positive: object, features: list[Column]) -> Iterator[Problem]:
     """Report columns that leak the label."""
-    label = coded_labels(frame, target)
     try:
         classes = choose_classes(label.counts, positive, joint=True)
     except DataError:
