@@ -177,8 +177,7 @@ def inputs_of_model(recipe: Recipe, table: Table) -> None:
     if found.by_position:
         _left_out(
             recipe,
-            table.frame,
-            table.target,
+            _others(recipe, table),
             "Columns that are not inputs of the model. The model reads the other columns in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
@@ -301,7 +300,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
             _content(recipe)
     with place:
         if recipe.onnx is None:
-            _columns(recipe, raw_table, target)
+            _columns(recipe, table)
         if target in columns:
             _roles(recipe, raw_table, [name for name in columns if name != target])
             _labels(recipe, table)
@@ -344,25 +343,24 @@ def _content(recipe: Recipe) -> None:
     controls.choice("content", recipe)
 
 
-def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> None:
+def _columns(recipe: Recipe, table: Table) -> None:
     """Draw the choice of the feature or score columns."""
-    columns, roles = list(map(str, raw_table.columns)), sources.roles(recipe)
+    others = _others(recipe, table)
     if recipe.content == "features":
-        others = [name for name in columns if name not in (target, *roles.values())]
-        _left_out(
-            recipe,
-            raw_table,
-            target,
-            "Columns that the model must not see, for example because they reveal the label.",
-        )
-        _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
-    elif target in columns:
-        _score_columns(recipe, raw_table[[name for name in columns if name not in (target, *roles.values())]])
+        why = "Columns that the model must not see, for example because they reveal the label."
+        _left_out(recipe, others, why)
+        _keep(recipe, table.frame[[name for name in others if name not in recipe.exclude]])
+    elif table.target in map(str, table.frame.columns):
+        _score_columns(recipe, table.frame[others])
 
 
-def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help: str) -> None:
-    taken = (target, *sources.roles(recipe).values())
-    others = [name for name in map(str, raw_table.columns) if name not in taken]
+def _others(recipe: Recipe, table: Table) -> list[str]:
+    """Return the columns that are not the label and have no role."""
+    taken = (table.target, *sources.roles(recipe).values())
+    return [name for name in map(str, table.frame.columns) if name not in taken]
+
+
+def _left_out(recipe: Recipe, others: list[str], help: str) -> None:
     controls.choice(
         "exclude",
         recipe,
