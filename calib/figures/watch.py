@@ -131,7 +131,12 @@ def _mark_alarm(figure: go.Figure, record: Evidence, limit: float, theme: Theme)
         figure.add_vrect(x0=begin, x1=end, fillcolor=theme.calibration, opacity=0.25, line_width=0)
     figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
     text = f"alarm at {record.threshold:g}"
-    _note(figure, text, legible(theme.positive, theme), x=0, xref="paper", y=limit, xanchor="left")
+    when = record.table["when"]
+    early = record.alarm is not None and record.alarm < when.iloc[len(when) // 2]
+    side = (
+        {"x": 1, "xanchor": "right"} if early else {"x": 0, "xanchor": "left"}
+    )  # away from the alarm's own line
+    _note(figure, text, legible(theme.positive, theme), xref="paper", y=limit, **side)
     if record.alarm is not None:
         figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
 

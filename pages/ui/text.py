@@ -6,6 +6,7 @@ import re
 
 from calib.kernel.wording import without_direction_marks
 
+NO_BREAK = "\u00a0%"  # a number and its sign stay in one line
 SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 # Streamlit turns bare text into links, addresses, icons, arrows and dashes in spite of escapes. An
 # invisible word joiner between their signs leaves them as they are.

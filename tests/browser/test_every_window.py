@@ -98,6 +98,12 @@ def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new
         assert 0 < below - (top + high) < 40, "the histogram stands right under the square diagram"
 
 
+def test_on_a_phone_no_link_of_the_start_page_is_cut_off(new_tab):
+    links = new_tab(width=390).open("").page.locator(".stMain .stPageLink p").evaluate_all(WIDTHS)
+    assert links
+    assert all(wide <= room for room, wide in links)
+
+
 # Where a diagram begins, how high it is, and where the histogram below it begins
 STACKED = """chart => {
     const {yaxis, yaxis2} = chart._fullLayout;

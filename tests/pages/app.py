@@ -150,7 +150,7 @@ def headline(at: AppTest) -> dict[str, str]:
 
 def titles(at: AppTest) -> list[str]:
     headings = [*at.main.header, *at.main.subheader]
-    return [element.value.replace("\\", "") for element in headings]
+    return [element.value.replace("\\", "").replace("\u00a0%", " %") for element in headings]
 
 
 def keys(at: AppTest) -> list[str]:

@@ -12,10 +12,9 @@ import streamlit as st
 from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
 from calib.lessons import Question
 from pages.ui import chart, current, placed_guess
-from pages.ui.text import plain
+from pages.ui.text import NO_BREAK, plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
-NO_BREAK = "\u00a0%"  # a number and its sign stay in one line
 WRONG = ":red-badge[:material/cancel: Not quite.]"
 
 

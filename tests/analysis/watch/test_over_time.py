@@ -1,5 +1,6 @@
 """The two samples with a known change: found, dated, named; periods add up; missing labels hold up later rows."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -192,6 +193,16 @@ def test_figures_draw_what_was_found(key):
         line = next(trace for trace in entry.draw(record).data if trace.customdata is not None)
         assert line.line.shape == "hv", "what is held changes at once when labels come"
         assert record.table["log10_evidence"].iloc[-1] == pytest.approx(found.watched.log_now / np.log(10))
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_the_name_of_the_level_is_away_from_the_alarms_own_line(later):
+    record = FIGURES["watch_evidence"].prepare(seen("drift_abrupt"))
+    when = record.table["when"]
+    record = replace(record, alarm=when.iloc[-2 if later else 1])
+    figure = FIGURES["watch_evidence"].draw(record)
+    (name,) = (one for one in figure.layout.annotations if one.text.startswith("alarm at"))
+    assert (name.x, name.xanchor) == ((0, "left") if later else (1, "right"))
 
 
 def dated_scores(rng, n, months, rate=None):
