@@ -141,3 +141,13 @@ def test_the_source_of_the_page_gives_its_numbers():
     names = {"print": lambda *args: None}
     exec(next(code.value for code in at.code if "decision = " in code.value), names)
     assert formatted_costs(names["decision"]).equals(tables(at, "False alarms")[0])
+
+
+def test_undecided_rows_at_a_base_rate_are_counted_as_rows():
+    at = page("explore_decide", data="sample:breast_cancer", base_rate="0.003")
+    decision = decision_of(at)
+    rows = int(decision.undecided["venn_abers"].sum())
+    assert rows, "there is something to count"
+    (shown,) = [each for each in at.metric if each.label.startswith("Undecided")]
+    assert shown.delta == f"{rows} of {len(decision.evaluation.y)} rows"
+    assert_any_says([each.value for each in at.markdown], f"For {rows} test rows", "of the weight")

@@ -188,11 +188,11 @@ def headline(decision: Decision) -> None:
         st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
         _costs(decision, "Cost per test row, if you act above the threshold.")
         for method, rows in decision.undecided.items():
-            held = decision.evaluation.at(rows).size
+            held = decision.evaluation.at(rows).tested
             noted(
                 f"Undecided · {label_of(method)}",
                 brief_percent(decision.undecided_share(method)),
-                f"{held:,} of {decision.evaluation.size:,} rows",
+                f"{held:,} of {decision.evaluation.tested:,} rows",
                 help="Rows whose interval includes the threshold, so that its two ends lead to different decisions.",
             )
 
@@ -241,11 +241,12 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         )
         return
     held, positive = decision.evaluation.at(rows), decision.evaluation.dataset.classes[1]
+    of_what = "" if held.size == held.tested else " of the weight"
     st.markdown(
-        f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval includes the threshold {plain(number(decision.threshold))}. At the lower end of the interval you "
-        f"should not act; at the upper end you should act. {percent(held.share)} of these rows are in "
-        f"{plain(class_named(positive))}. Check these rows individually."
+        f"For {counted(held.tested, 'test row')}, {percent(decision.undecided_share(method))}{of_what}, the "
+        f"{label_of(method)} interval includes the threshold {plain(number(decision.threshold))}. At the lower end of "
+        "the interval you should not act; at the upper end you should act. "
+        f"{percent(held.share)} of these rows are in {plain(class_named(positive))}. Check these rows individually."
     )
     _rows(decision, method)
 
