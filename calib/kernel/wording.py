@@ -55,10 +55,12 @@ def _with_decimals(value: float, decimals: int) -> str:
 def alike(value: float, *others: float, digits: int = 3) -> tuple[str, ...]:
     """Format an estimate and the ends of its interval with the same decimals: those of the estimate.
 
-    If an end is ten times as large, fewer suffice; if rounding would make them equal, there are more. Exactly 0 is 0.
+    If an end is ten times as large, fewer suffice; if one more tells equal ones apart, it is shown. Exactly 0 is 0.
 
     >>> alike(0.0941, 0.0812, 0.107), alike(1.02, 0.9512, 1.12, digits=2)
     (('0.0941', '0.0812', '0.1070'), ('1.02', '0.95', '1.12'))
+    >>> alike(0.9134, 0.9127, 0.9206, digits=2)
+    ('0.91', '0.91', '0.92')
     >>> alike(0.0001, 0.0, 0.05), alike(0.71, 0.0435, 11.3), alike(0.0, -0.0123, float("inf"))
     (('0.0001', '0', '0.0500'), ('0.7', '0.0', '11.3'), ('0', '−0.0123', '∞'))
     """
@@ -77,9 +79,8 @@ def alike(value: float, *others: float, digits: int = 3) -> tuple[str, ...]:
             for each in values
         )
 
-    while len({*written(decimals)}) < len({*written(MOST_DIGITS)}):
-        decimals += 1
-    return written(decimals)
+    rounded, finer = written(decimals), written(decimals + 1)
+    return rounded if len({*rounded}) == len({*finer}) else finer
 
 
 ONE_IN = 1e-12, 0.01  # range in which a probability is also shown as 1 in N
