@@ -47,9 +47,8 @@ def _decimals(value: float, digits: int) -> int:
 
 
 def _with_decimals(value: float, decimals: int) -> str:
-    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace(
-        "-", "−"
-    )  # + 0.0: what is rounded to 0 has no sign
+    # + 0.0: what is rounded to 0 has no sign
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def alike(value: float, *others: float, digits: int = 3) -> tuple[str, ...]:
