@@ -17,7 +17,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression
 
-MOST_VOTES = 1 << 53  # of a tree; floats up to this are exact
+MOST_VOTES = 100_000_000
 
 
 class Rank(ScoreCalibrator):
@@ -82,19 +82,17 @@ class Rank(ScoreCalibrator):
 
     @classmethod
     def from_map(cls, fields: Fields) -> Rank:
-        trees = fields.objects("trees")
-        votes = [(tree.numbers("votes", increasing=True), cls._counts(tree)) for tree in trees]
-        if len({counts.sum() for _, counts in votes}) > 1:
+        trees, left = [], MOST_VOTES
+        for tree in fields.objects("trees"):
+            votes = tree.numbers("votes", increasing=True)
+            counts = tree.numbers("counts", length=len(votes))
+            if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > left:
+                raise tree.refuse(
+                    "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
+                )
+            left -= int(counts.sum())
+            trees.append((votes, counts.astype(np.intp)))
+        if len({counts.sum() for _, counts in trees}) > 1:
             raise fields.refuse("trees", "must all have the same number of votes")
         isotonic = Isotonic.from_map(fields.object("isotonic"))
-        return cls()._with_learned(votes=votes, isotonic=isotonic)
-
-    @staticmethod
-    def _counts(tree: Fields) -> Array:
-        """Return how often each vote occurs, int (k,)."""
-        counts = tree.numbers("counts", length=len(tree.numbers("votes")))
-        if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > MOST_VOTES:
-            raise tree.refuse(
-                "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
-            )
-        return counts.astype(np.intp)
+        return cls()._with_learned(votes=trees, isotonic=isotonic)
