@@ -417,7 +417,7 @@ class _Search:
         """Return the Newton step of a cell at a level; of many segments the worst looks worse than it is, so shrink
         (James & Stein 1961).
         """
-        g, h, variance = _with_all_levels(cells.sums)[:, level, cell]
+        g, h, variance = _with_all_levels(cells.sums[:, :, cell])[:, level]
         shrunk = 1 - DOUBT**2 * variance / g**2
         return Correction(
             cells.segment(cell), EVERY if level == self.levels else level, float(shrunk * g / h)
@@ -425,7 +425,7 @@ class _Search:
 
 
 def _with_all_levels(sums: Array) -> Array:
-    """Add the sum over all levels to sums by level (3, levels, cells), as a last one."""
+    """Add the sum over all levels to sums by level (3, levels, …), as a last one."""
     return np.concatenate([sums, sums.sum(axis=1, keepdims=True)], axis=1)
 
 

@@ -115,11 +115,14 @@ class Labels:
             counts[text] += count
         return {text: counts[text] for text in in_sorted_order(counts) if counts[text]}
 
+    def to_series(self) -> pd.Series:
+        """Return the label column as text; missing labels are missing. The index is 0 … n − 1."""
+        return pd.Series(np.array([*self.texts, None], dtype=object)[self.codes], dtype="str")
+
 
 def labels(frame: pd.DataFrame, target: str) -> pd.Series:
     """Return the label column as text, spelt as in the file; missing labels are missing. The index is 0 … n − 1."""
-    coded = coded_labels(frame, target)
-    return pd.Series(np.array([*coded.texts, None], dtype=object)[coded.codes], dtype="str")
+    return coded_labels(frame, target).to_series()
 
 
 def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
@@ -260,7 +263,8 @@ def tidy_labels(
     >>> frame["y"].tolist(), notes
     (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])
     """
-    text, before = labels(frame, target), class_counts(frame, target)
+    coded = coded_labels(frame, target)
+    text, before = coded.to_series(), coded.counts
     other = alternative_spellings(before) if merge else {}
     notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
     text = text.replace(other)

@@ -133,9 +133,8 @@ def _mark_alarm(figure: go.Figure, record: Evidence, limit: float, theme: Theme)
     text = f"alarm at {record.threshold:g}"
     when = record.table["when"]
     early = record.alarm is not None and record.alarm < when.iloc[len(when) // 2]
-    side = (
-        {"x": 1, "xanchor": "right"} if early else {"x": 0, "xanchor": "left"}
-    )  # away from the alarm's own line
+    # Away from the alarm's own line
+    side = {"x": 1, "xanchor": "right"} if early else {"x": 0, "xanchor": "left"}
     _note(figure, text, legible(theme.positive, theme), xref="paper", y=limit, **side)
     if record.alarm is not None:
         figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
