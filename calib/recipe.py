@@ -23,6 +23,8 @@ from typing import Any
 from calib.calibrators import CALIBRATORS
 from calib.calibrators.base import MERGE
 from calib.data import DEFAULT_SAMPLE, LEARN_ROWS, WEIGHT_AS
+from calib.data.label_meaning import LABELS_AS
+from calib.data.score_meaning import SCORES_AS, WRONG_SCORES
 from calib.kernel import checks, declared, fields
 from calib.kernel.base_rate import shares
 from calib.kernel.binning import BINS, STRATEGIES
@@ -161,11 +163,42 @@ TABLE: dict[str, Parameter] = {
             "choice",
             None,
             optional=True,
-            choices={
-                "shares": "Shares: each row is divided by its sum",
-                "logits": "Logits: their sigmoid, or of one column per class their softmax",
-            },
-            help="How to read scores that are not probabilities. Logits of all classes are recognised.",
+            choices=SCORES_AS,
+            help="What the scores are. If unset, names and values decide, or the page asks.",
+        ),
+        Parameter(
+            "predicted",
+            "Predicted class",
+            "text",
+            None,
+            optional=True,
+            help="The column of predicted classes, of which the scores are the confidence.",
+        ),
+        Parameter(
+            "wrong_scores",
+            "Scores that are not probabilities",
+            "choice",
+            None,
+            optional=True,
+            choices=WRONG_SCORES,
+            help="What to do with a few scores outside [0, 1] among probabilities.",
+        ),
+        Parameter(
+            "labels_as",
+            "Read labels as",
+            "choice",
+            None,
+            optional=True,
+            choices=LABELS_AS,
+            help="What labels are that may be codes for a missing label, or shares of annotators.",
+        ),
+        Parameter(
+            "trials",
+            "Trials",
+            "text",
+            None,
+            optional=True,
+            help="The column with the number of trials, if the label column counts events.",
         ),
         Parameter(
             "learn_rows",

@@ -582,10 +582,18 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     if recipe.content == "predictions":
         scores = _scores(recipe, frame, target) or None
         made = prepare_predictions(
-            frame, target, table.positive, scores, scores_as=_scores_as(recipe), **_row_options(recipe)
+            frame, target, table.positive, scores, **_meanings(recipe), **_row_options(recipe)
         )
     else:
-        made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_row_options(recipe))
+        made = prepare(
+            frame,
+            target,
+            table.positive,
+            recipe.exclude,
+            recipe.keep,
+            labels_as=_meanings(recipe)["labels_as"],
+            **_row_options(recipe),
+        )
     release_memory(made.n)
     known = about(frame)
     notes = (*known.notes, *made.notes)
@@ -755,8 +763,13 @@ def _row_options(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _scores_as(recipe: Recipe) -> str | None:
-    return dict(recipe.data_params).get("scores_as")
+MEANINGS = ("scores_as", "labels_as", "predicted", "trials", "wrong_scores")
+"""Options of ``data_params`` that say what the columns are: arguments of ``prepare_predictions`` and ``validate``."""
+
+
+def _meanings(recipe: Recipe) -> dict[str, Any]:
+    options = dict(recipe.data_params)
+    return {name: options.get(name) for name in MEANINGS}
 
 
 def problems(recipe: Recipe, table: Table) -> list[Problem]:
@@ -767,7 +780,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,
-        scores_as=_scores_as(recipe),
+        **_meanings(recipe),
         **_row_options(recipe),
     )
     # Do not report that predictions could be features: a model's inputs are known

@@ -14,16 +14,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from calib.data.columns import is_number
-from calib.data.errors import DataError
-from calib.data.target import in_sorted_order, number_text
+from calib.data.conventions import conventional, number_text
+from calib.data.errors import DataError, Question
+from calib.data.target import in_sorted_order
 from calib.kernel.checks import ROW_SUM_ERROR
+from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, number, quoted, row_numbers
 
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
-LOGIT_WORDS = frozenset(("logit", "logits"))
+LOGIT_WORDS = frozenset(("logit", "logits", "logodds"))
+MARGIN_WORDS = frozenset(("margin", "margins", "decision", "raw"))
+LABELLED = PROBABILITY_WORDS | LOGIT_WORDS | MARGIN_WORDS | {"class"}  # words whose number names a class
 OUTPUT_WORDS = frozenset(
     ("output", "outputs", "preds", "predictions", "softmax", "decision", "margin", "margins")
 )
@@ -38,8 +42,12 @@ NEGATIVE = -1e-6  # a value below is not a probability, however it was rounded
 SEEN = 1000  # rows used to check whether columns sum to one
 AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
-AS_SHARES = ({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum")
-AS_LOGITS = ({"data_params": {"scores_as": "logits"}}, "These are logits")
+AS_SHARES = Answer(
+    {"data_params": {"scores_as": "shares"}}, "Divide each row by its sum", "Each row then sums to 1."
+)
+AS_LOGITS = Answer({"data_params": {"scores_as": "logits"}}, "These are logits", "Their softmax is used.")
+EXCLUDE: Mapping[str, Any] = {"data_params": {"wrong_scores": "exclude"}}
+MOST_WRONG_ROWS = 0.05  # largest share of rows with another sum that may simply be wrong
 Ends = tuple[str, str]  # prefix and suffix of names, around the class
 
 
@@ -98,10 +106,49 @@ def class_tables(
     numbers = [name for name in candidates if is_number(seen[name])]
     if len(numbers) < fewest:
         return None
+    if len(labels) == 2:
+        return _of_two_labels(labels, numbers, seen)
     for match in (_by_name, _by_number, _by_place):
         found = match(labels, numbers, seen, sure)
         if found is not None:
             return found
+    return None
+
+
+def _of_two_labels(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+    """Find the columns of two classes, or of more classes of which two have rows; None if columns are single scores.
+
+    Numbers at the end of names may number models, and positions may be in any order. They count only if the columns
+    sum to 1 and no convention contradicts them.
+    """
+    several = _by_name(labels, numbers, seen, False) or _by_place(labels, numbers, seen, False)
+    if several is not None and len(several.names) > 2:
+        return several if all(sum_to_one(seen, columns) for columns in several.columns.values()) else None
+    found = _by_name(labels, numbers, seen, False)
+    if found is not None:
+        words = all(LABELLED & _letters(column) for column in found.all_columns)
+        named = not all(label.lstrip("-").isdecimal() for label in labels)
+        sums = all(sum_to_one(seen, columns) for columns in found.columns.values())
+        return found if named or words or sums else None
+    if conventional(labels) == labels[-1]:
+        found = _by_number(labels, numbers, seen, False)
+        if found is not None and all(sum_to_one(seen, columns) for columns in found.columns.values()):
+            return found
+    return _by_words(labels, numbers, seen)
+
+
+def _by_words(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+    """Match two columns that sum to 1 and are named after outcomes, such as ``neg`` and ``pos``, to labels 0 and 1."""
+    if conventional(labels) is None or len(numbers) != 2 or not sum_to_one(seen, numbers):
+        return None
+    words = {column: _letters(column) - SCORE_WORDS - FILLERS for column in numbers}
+    for first, second in (numbers, numbers[::-1]):
+        pairs = ((a, b) for a in words[first] - words[second] for b in words[second] - words[first])
+        if any(conventional((a, b)) == b for a, b in pairs):
+            positive = conventional(labels)
+            columns = (first, second) if labels[-1] == positive else (second, first)
+            note = f"{second!r} is the probability of class {positive!r}, by the words in the columns' names."
+            return ClassTables(tuple(labels), {"predictions": columns}, note)
     return None
 
 
@@ -204,7 +251,13 @@ def _are_predictions(
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
     """
     words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
-    terms = PROBABILITY_WORDS | LOGIT_WORDS | {"class"} | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
+    terms = (
+        PROBABILITY_WORDS
+        | LOGIT_WORDS
+        | MARGIN_WORDS
+        | {"class"}
+        | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
+    )
     return bool(words & terms) or (sure and from_zero) or sum_to_one(seen, columns)
 
 
@@ -344,11 +397,17 @@ def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def to_probabilities(
-    P: np.ndarray, rows: np.ndarray, model: str, scores_as: str | None = None, joint: bool = True
+    P: np.ndarray,
+    rows: np.ndarray,
+    model: str,
+    scores_as: str | None = None,
+    joint: bool = True,
+    columns: Sequence[str] = (),
 ) -> str:
     """Convert the predictions of K classes to probabilities, in place; return a note on the conversion, or "".
 
-    Negative values in rows that do not sum to 1 identify logits; these are replaced by their softmax.
+    Rows that sum to 100 are percentages. Negative values in rows that do not sum to 1, or columns named so, are logits,
+    which are replaced by their softmax.
 
     Parameters
     ----------
@@ -358,14 +417,18 @@ def to_probabilities(
     model
         Name of the model.
     scores_as
-        "shares" divides each row by its sum, "logits" takes the softmax, None recognises logits.
+        "shares" divides each row by its sum, "logits" takes the softmax, None decides by names and sums.
     joint
         Whether all classes are needed; rows that do not sum to 1 are then refused.
+    columns
+        Names of the K columns.
 
     Raises
     ------
+    Question
+        If rows do not sum to 1, and neither names nor sums say what the values are.
     DataError
-        If rows do not sum to 1 or contain a negative probability; with remedies.
+        If a probability is negative.
 
     Examples
     --------
@@ -380,13 +443,19 @@ def to_probabilities(
     low = float(np.where(rows, P.min(axis=1), 0.0).min(initial=0.0))
     distance = np.where(rows, np.abs(sums - 1), 0.0)
     off = distance > rounding(P.shape[1])
-    if not off.any() and low >= NEGATIVE:
-        return _rounded(P, sums, distance, low, model) if joint else ""
-    if scores_as == "logits" or (scores_as is None and off.any() and low < NEGATIVE):
+    if scores_as != "logits" and not off.any() and low >= NEGATIVE:
+        return _rounded(P, sums, distance, model) if joint else ""
+    named = bool(columns) and all(LOGIT_WORDS & _letters(column) for column in columns)
+    margins = any(MARGIN_WORDS & _letters(column) for column in columns)
+    seen_logits = off.any() and (named or (low < NEGATIVE and not margins))
+    if scores_as == "logits" or (scores_as is None and seen_logits):
         _softmax(P)
-        seen = " (negative values, sums other than 1)" if scores_as is None else ""
+        seen = "" if scores_as or named else " (negative values, sums other than 1)"
         return f"{model}: the columns contain logits{seen}, so their softmax is used."
-    if low < NEGATIVE:
+    if scores_as == "percentages" or (scores_as is None and low >= NEGATIVE and _are_percentages(sums, rows)):
+        P /= 100
+        return f"{model}: percentages are divided by 100."
+    if low < NEGATIVE and not margins:
         raise _negative(P, rows, model)
     if scores_as == "shares":
         return _shares(P, sums, rows, off, model)
@@ -395,11 +464,37 @@ def to_probabilities(
     return ""
 
 
-def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, low: float, model: str) -> str:
-    if low < 0:
-        np.clip(P, 0, None, out=P)
+def wrong_sums(P: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return which of ``rows``, bool (n,), do not sum to 1, or contain a negative value.
+
+    >>> wrong_sums(np.array([[0.5, 0.5], [0.5, 0.7]]), np.array([True, True]))
+    array([False,  True])
+    """
+    with np.errstate(invalid="ignore"):
+        off = (np.abs(P.sum(axis=1) - 1) > rounding(P.shape[1])) | (P.min(axis=1) < NEGATIVE)
+    return rows & off
+
+
+def _letters(column: str) -> set[str]:
+    """Return the words of a column's name, also those that begin with a capital."""
+    return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold()))
+
+
+def _are_percentages(sums: np.ndarray, rows: np.ndarray) -> bool:
+    return bool(rows.any()) and bool((np.abs(sums[rows] - 100) <= MOST_ROUNDING * 100).all())
+
+
+def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, model: str) -> str:
+    with np.errstate(invalid="ignore"):
+        clipped = int(((P < 0) | (P > 1)).any(axis=1).sum())
+    if clipped:
+        np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
-        return ""
+        return (
+            f"{model}: values outside [0, 1] by rounding are clipped in {counted(clipped, 'row')}."
+            if clipped
+            else ""
+        )
     P /= sums[:, None]
     return f"{model}: rows are divided by their sums, which differ from 1 by at most {number(most)} through rounding."
 
@@ -422,32 +517,31 @@ def _softmax(P: np.ndarray) -> None:
 
 def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
     row = int(np.argmin(np.where(rows, P.min(axis=1), np.inf)))
-    return DataError(
+    return Question(
         f"The probabilities of {model!r} contain negative values, such as {number(float(P[row].min()))} in row "
         f"{row + 1:,}.",
-        "Correct them. If they are logits, read them as logits, and their softmax is used.",
         (AS_LOGITS,),
+        "Correct them. If they are logits, read them as logits, and their softmax is used.",
     )
 
 
 def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarray, model: str) -> DataError:
-    row = int(np.argmax(off))
-    fixes = (AS_SHARES, AS_LOGITS) if P[rows].max() > 1 + ROW_SUM_ERROR else (AS_SHARES,)
-    return DataError(
+    """Ask how predictions that do not sum to 1 are to be read."""
+    row, few = int(np.argmax(off)), off.sum() <= MOST_WRONG_ROWS * rows.sum()
+    negative = P[rows].min() < NEGATIVE
+    answers = [] if negative else [AS_SHARES]
+    if P[rows].max() > 1 + ROW_SUM_ERROR or negative:
+        answers.append(AS_LOGITS)
+    if few:
+        answers.insert(
+            0, Answer(EXCLUDE, "Exclude these rows", f"{counted(int(off.sum()), 'row')} are excluded.")
+        )
+    return Question(
         f"The probabilities of {model!r} do not sum to 1 in {int(off.sum()):,} of {counted(int(rows.sum()), 'row')} "
         f"({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
-        "Correct them, or divide each row by its sum.",
-        fixes,
+        tuple(answers),
+        "Correct them, or say what they are.",
     )
-
-
-def to_sigmoid(values: np.ndarray, column: str) -> tuple[np.ndarray, str]:
-    """Convert one column of logits of the positive class to probabilities; return them and a note.
-
-    >>> to_sigmoid(np.array([0.0, 2.0]), "margin")[0].round(2)
-    array([0.5 , 0.88])
-    """
-    return expit(values), f"{column}: the column contains logits, so their sigmoid is used."
 
 
 def columns_in_words(columns: Sequence[Any]) -> str:

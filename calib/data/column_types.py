@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 
 from calib.data.errors import DataError
 from calib.data.limits import check_names
+from calib.data.vectors import unpack_vectors
 from calib.kernel.cache import is_known, mark_known, once
 from calib.kernel.memory import LARGE, release_memory
 
@@ -537,7 +538,9 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     columns = [column for _, column in read.items()]
     if names == list(read.columns) and all(map(_is_typed, columns)):
         return read
-    return pd.DataFrame(dict(zip(names, map(_typed_series, columns, names), strict=True)), copy=False)
+    return unpack_vectors(
+        pd.DataFrame(dict(zip(names, map(_typed_series, columns, names), strict=True)), copy=False)
+    )
 
 
 def _is_typed(column: pd.Series) -> bool:

@@ -208,8 +208,19 @@ def sniff(text: bytes) -> str:
             best, found = even, delimiter
     if found is not None:
         return found
-    words = {len(line.split()) for line in _lines(text, SAMPLE_LINES) if line.strip()}
-    return " " if len(words) == 1 and words != {1} and b"\n" in text.strip() else ","
+    return " " if _separated_by_blanks(_lines(text, SAMPLE_LINES)) else ","
+
+
+def _separated_by_blanks(lines: Sequence[str]) -> bool:
+    """Tell whether blanks give even rows; the header may lack a name for row names, as R writes it."""
+    reader = csv.reader(
+        (line.strip() for line in lines if line.strip()), delimiter=" ", skipinitialspace=True
+    )
+    try:
+        first, *rest = (len(row) for row in reader)
+    except (csv.Error, ValueError):
+        return False
+    return len(set(rest)) == 1 and rest[0] > 1 and first in (rest[0], max(rest[0] - 1, 2))
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:

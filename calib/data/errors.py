@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calib.kernel.checks import InputError
+from calib.kernel.read_as import Answer
 
 
 class DataError(InputError):
@@ -23,6 +24,20 @@ class DataError(InputError):
         self.message = message
         self.remedy = remedy
         self.fixes = fixes
+
+
+class Question(DataError):
+    """Question to a person, because neither a name nor a convention says how a table is to be read.
+
+    Nothing is evaluated until one of ``answers`` is chosen.
+
+    >>> Question("Which class?", (Answer({"positive": "a"}, "Class a"),)).fixes
+    (({'positive': 'a'}, 'Class a'),)
+    """
+
+    def __init__(self, message: str, answers: tuple[Answer, ...], remedy: str = ""):
+        super().__init__(message, remedy, tuple((answer.fix, answer.label) for answer in answers))
+        self.answers = answers
 
 
 class TooLargeError(DataError):

@@ -11,9 +11,10 @@ import pandas as pd
 
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, content_type, inspect, is_number
+from calib.data.conventions import folded
 from calib.data.errors import DataError
 from calib.data.table import KEY, About, about
-from calib.data.target import folded, labels
+from calib.data.target import labels
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -90,6 +90,26 @@ def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
     return {key: columns.pop(key).typed(key) for key in list(columns)}
 
 
+def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Columns | None:
+    """Return the columns of {column: {row: value}}, or of {row: {column: value}}.
+
+    pandas writes the first with orient="columns", its default, and the second with orient="index". There are more rows
+    than columns, and row names are usually numbers.
+    """
+    rows = list(dict.fromkeys(row for values in nested.values() for row in values))
+    numbered, columns_numbered = (all(name.isdecimal() for name in names) for names in (nested, rows))
+    if not columns_numbered and (numbered or len(nested) > len(rows)):
+        return _of_records([list(map(dict, nested.values()))])
+    check_names(list(nested))
+    check_memory(PER_CELL * len(rows) * len(nested))
+    columns = {}
+    for name, values in nested.items():
+        column = Growing()
+        column.add([values.get(row) for row in rows])
+        columns[name] = column.typed(name)
+    return columns
+
+
 class _Document:
     """JSON value whose lists are read element by element."""
 
@@ -137,13 +157,23 @@ class _Document:
     def _object(self) -> Columns | None:
         """Return the records under one of ``WRAPS``, else the columns that the keys name."""
         names, columns, wrapped = [], dict[str, Growing | None](), dict[str, Columns]()
+        nested, split = dict[str, dict[str, Any]](), list[str]()
         for key in self._keys():
             names.append(key)
             columns[key] = None
             if not self._starts("["):
-                self._value()
+                value = self._value()
+                if isinstance(value, dict):
+                    nested[key] = value
                 continue
             begin = self._at
+            if key == "columns":
+                split = [whole_text(str(name)) for name in self._value()]
+                self._at = begin
+            elif key == "data" and split and (rows := self._split_rows(split)) is not None:
+                wrapped[key] = rows
+                continue
+            self._at = begin
             if key in WRAPS and (records := _of_records(self._in_pieces(self._elements()))) is not None:
                 wrapped[key] = records
                 continue
@@ -155,6 +185,8 @@ class _Document:
         for key in WRAPS:
             if key in wrapped:
                 return wrapped[key]
+        if nested and len(nested) == len(columns):
+            return _of_nested(nested)
         full = {key: column for key, column in columns.items() if column is not None}
         if not full or len(full) < len(columns):
             return None
@@ -166,6 +198,17 @@ class _Document:
                 f"The JSON columns differ in length: {listed}.", "Give each column one value per row."
             )
         return {key: column.typed(key) for key, column in full.items()}
+
+    def _split_rows(self, names: Sequence[str]) -> Columns | None:
+        """Return the columns of a list of rows, as pandas writes them with orient="split"; None for anything else."""
+        check_names(list(names))
+        columns = [Growing() for _ in names]
+        for rows in self._in_pieces(self._elements()):
+            if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+                return None
+            for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+                column.add(list(values))
+        return {name: column.typed(name) for name, column in zip(names, columns, strict=True)}
 
     def _elements(self) -> Iterator[Any]:
         """Yield the elements of the list that begins here."""

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from calib.data.class_tables import ClassTables
-from calib.data.errors import DataError
+from calib.data.errors import DataError, Question
+from calib.data.label_meaning import ask_about_labels
 from calib.data.target import (
     MOST_PREDICTED,
     MOST_TRAINED,
@@ -20,7 +21,6 @@ from calib.data.target import (
     guess_target,
     name_of_others,
     target_candidates,
-    unknown_labels,
 )
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, quoted
@@ -37,6 +37,7 @@ def label_problems(
     rows_needed: int = 3,
     content: str = "features",
     tables: ClassTables | None = None,
+    labels_as: str | None = None,
 ) -> Iterator[Problem]:
     """List the problems of a label column.
 
@@ -44,7 +45,7 @@ def label_problems(
     ----------
     target, label
         Name and labels of the column.
-    positive, rows_needed, content
+    positive, rows_needed, content, labels_as
         Arguments of ``validate``.
     tables
         Columns of all classes, if the table contains predictions of them.
@@ -60,6 +61,13 @@ def label_problems(
     if missing:
         message = f"{missing:,} of {len(label.codes):,} rows have no label."
         yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
+    try:
+        ask_about_labels(target, counts, labels_as)
+    except Question as question:
+        yield problem_of(question, target)
+        return
+    if predictions and tables is None and positive is None and len(counts) > 2:
+        return  # what the scores are decides which classes there are
     joint = positive is None and (not predictions or tables is not None)
     most = MOST_PREDICTED if predictions else MOST_TRAINED
     try:
@@ -91,6 +99,15 @@ def label_problems(
         yield Problem("info", target, message, remedy)
     # Spellings of one label are not classes of their own
     yield from () if spelling or predictions else _small_classes(target, counts, len(counts))
+
+
+def problem_of(error: DataError, column: str | None = None) -> Problem:
+    """Return an error as a Problem, with its remedies as buttons."""
+    found = Problem("error", column, error.message, error.remedy)
+    if not error.fixes:
+        return found
+    (fix, action), *also = error.fixes
+    return replace(found, fix=fix, action=action, also=tuple(also))
 
 
 def label_not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
@@ -186,7 +203,7 @@ def _with_rows(few: Mapping[str, int]) -> str:
 
 
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
-    """Report labels that seem to be spellings of one label, and labels that mean "unknown"; the user decides."""
+    """Report labels that seem to be spellings of one label; the user decides."""
     other = alternative_spellings(counts)
     if other:
         kept = len(counts) - len(other)
@@ -200,16 +217,4 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
             "Merge these labels, or correct the file. Until then, each spelling is a class.",
             {"data_params": {"merge_labels": True}},
             "Merge spellings",
-        )
-    unknown = unknown_labels({name: rows for name, rows in counts.items() if name not in other})
-    none = [name for name in counts if other.get(name, name) in unknown]
-    if none:
-        rows = sum(counts[name] for name in none)
-        yield Problem(
-            "warning",
-            target,
-            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown, but now counts as a class.",
-            "Exclude these rows, unless the label is a real class.",
-            {"data_params": {"drop_labels": tuple(none)}},
-            "Exclude these rows",
         )

@@ -1,8 +1,8 @@
 """Read existing predictions: a label and one or more score columns, without a model.
 
-The class of the scores never depends on how well they agree with the labels. Columns are named after it (``p_yes``),
-or it is positive by convention (1 of 0 and 1), or it is the minority class. If the scores then rank the classes in
-reverse, a problem is reported.
+The class of the scores never depends on how well they agree with the labels. A person states it, columns are named
+after it (``p_yes``), predicted classes beside a column show it, or it is positive by convention (1 of 0 and 1).
+Otherwise a ``Question`` is raised, also if a convention decided but the scores rank the classes in reverse.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from calib.data.class_tables import (
     few_rows,
     sum_to_one,
     to_probabilities,
-    to_sigmoid,
+    wrong_sums,
 )
 from calib.data.column_types import typed_frame
 from calib.data.columns import (
@@ -41,22 +41,46 @@ from calib.data.columns import (
     is_number,
     positions,
 )
+from calib.data.conventions import conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
-from calib.data.errors import DataError
+from calib.data.errors import DataError, Question
 from calib.data.join import both_files_phrase
+from calib.data.label_meaning import (
+    Counted,
+    ask_about_labels,
+    ask_about_shares,
+    counted_events,
+    events_and_trials,
+    shares_of,
+)
 from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.data.roles import Read, read_roles, weight_note
+from calib.data.score_meaning import (
+    CONFIDENCE,
+    PREDICTED,
+    Beside,
+    Scaled,
+    as_recipe,
+    ask_about_confidence,
+    beside_predictions,
+    class_columns,
+    named_probability,
+    predicted_column,
+    refuse_classes,
+    scaled,
+)
 from calib.data.table import about
 from calib.data.target import (
     MOST_PREDICTED,
+    POSITIVE,
     Classes,
     Labels,
     choose_classes,
     coded_labels,
-    conventional,
     guess_target,
 )
+from calib.kernel.read_as import Answer, ReadAs, ScoreReading
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, listed, number, percent, quoted, row_numbers, with_interval
@@ -66,13 +90,9 @@ FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, wha
 NOT_SCORES = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
 # Names of labels in tables of predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
-CONFIDENCE = re.compile(
-    r"(?i)(^|[_\W\d])(conf(idence)?|max_?prob(ability)?|top_?1?_?prob(ability)?)($|[_\W\d])"
-)
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may coincide by chance
-MOST_WRONG = 0.05  # largest share of values outside [0, 1] in a column that seems to hold probabilities
 GROUPED = 0.5  # share of lines whose score also occurs in the other class
 
 
@@ -223,6 +243,19 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word not in FILLERS]
 
 
+@dataclasses.dataclass(frozen=True)
+class Stated:
+    """What a person stated about a table of predictions: parameters of ``prepare_predictions``."""
+
+    positive: object = None
+    scores: tuple[str, ...] = ()
+    scores_as: str | None = None
+    labels_as: str | None = None
+    predicted: str | None = None
+    trials: str | None = None
+    wrong_scores: str | None = None
+
+
 def prepare_predictions(
     frame: pd.DataFrame,
     target: str,
@@ -233,11 +266,15 @@ def prepare_predictions(
     weight_as: str | None = None,
     drop_repeated: bool = False,
     scores_as: str | None = None,
+    labels_as: str | None = None,
+    predicted: str | None = None,
+    trials: str | None = None,
+    wrong_scores: str | None = None,
 ) -> Dataset:
     """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
-    Rows without a label or with a missing or infinite score are excluded. ``notes`` report these rows, and scores that
-    rank the classes in reverse.
+    Rows without a label or with a missing or infinite score are excluded. ``notes`` report these rows, and ``read_as``
+    says what each column is.
 
     If three or more classes have one column each, X holds the probabilities of all classes (``columns``).
 
@@ -245,11 +282,10 @@ def prepare_predictions(
     ----------
     positive
         Positive class. None takes all classes together if each has a column; else the class that the score columns
-        are named after (``p_yes``), else the one that is positive by convention (1 of 0 and 1, yes of no and yes …),
-        else the minority class.
+        are named after (``p_yes``), else the one that is positive by convention (1 of 0 and 1, yes of no and yes …).
     scores
-        Score columns; None takes ``score_columns``. If two of them sum to one, or a class was chosen among one
-        column per class, only the column of the positive class is used.
+        Score columns; None takes ``score_columns``. If a class was chosen among one column per class, only the column
+        of this class is used.
     roles
         weight, time, cluster and part → the column with this role, which is then not a score.
     weight_as
@@ -257,36 +293,46 @@ def prepare_predictions(
     drop_repeated
         Whether to exclude rows that repeat an earlier row in every column.
     scores_as
-        "logits" converts scores outside [0, 1] with the sigmoid, or one column per class with the softmax. "shares"
-        divides the columns of all classes by their sum. None recognises logits of all classes.
+        Meaning of the scores, a key of ``SCORES_AS``; None decides by names and values.
+    labels_as
+        Meaning of the labels, a key of ``LABELS_AS``; None asks if they may be something else than classes.
+    predicted
+        Column of predicted classes, of which the scores may be the confidence.
+    trials
+        Column with the number of trials, if the label column counts events.
+    wrong_scores
+        "exclude" leaves out rows whose scores are not probabilities although most others are.
 
     Raises
     ------
+    Question
+        If neither a name nor a convention says how the table is to be read; with possible answers.
     DataError
-        If no Dataset can be made, or the probabilities of all classes do not sum to 1.
+        If no Dataset can be made.
 
     Examples
     --------
     >>> table = pd.DataFrame({"y": [1, 0, 1, 1], "s": [0.1, 0.9, 0.2, 0.8]})
     >>> prepare_predictions(table, "y").classes, prepare_predictions(table.rename(columns={"s": "p_0"}), "y").classes
     (('0', '1'), ('1', '0'))
+    >>> print(prepare_predictions(table, "y").read_as)
+    's' is read as the probability of '1', by convention. The label is 'y'.
     >>> three = pd.DataFrame({"y": ["a", "b", "c"], "p_a": [0.7, 0.2, 0], "p_b": [0.2, 0.8, 0], "p_c": [0.1, 0, 1]})
     >>> prepare_predictions(three, "y").columns
     {'predictions': ('p_a', 'p_b', 'p_c')}
     """
     typed, target = typed_frame(frame), str(target)
-    label = coded_labels(frame, target)
+    stated = Stated(
+        positive, tuple(map(str, scores or ())), scores_as, labels_as, predicted, trials, wrong_scores
+    )
+    label, lines, counting = _labels(frame, typed, target, stated)
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
-    counts = known.per_class(label)
-    taken = {str(column) for column in (roles or {}).values()}
+    if lines is not None and known.counts:
+        raise DataError("weight: this table already counts events and trials.", "Remove the role weight.")
+    counts = known.per_class(label) if lines is None else lines.counts
+    taken = {*map(str, (roles or {}).values()), *counting}
     others = typed.drop(columns=[name for name in typed if name in taken])
-    tables = tables_of(others, target, list(counts), scores, positive, scores_as)
-    if tables is None:
-        found = _single_columns(others, target, counts, positive, scores, scores_as, both_files_phrase(frame))
-    elif positive is None and len(tables.names) > 2:
-        found = _of_all_classes(others, counts, tables, scores_as)
-    else:
-        found = _of_one_class(others, counts, tables, positive, scores_as, both_files_phrase(frame))
+    found = _read_scores(others, target, label, counts, stated, both_files_phrase(frame))
     scored = known.rows & found.scored
     rows = label.there & scored
     if not rows.any():
@@ -295,11 +341,12 @@ def prepare_predictions(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
-    notes = [*found.notes, *left_out, *_unused(typed, target, {*found.values, *taken})]
+    used = {*found.values, *taken, found.beside}
+    notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
     data = Dataset(
         name=name or about(frame).name or "predictions",
         X=found.table(rows),
-        y=label.are(found.classes.positive)[rows].astype(np.intp),
+        y=(label.are(found.classes.positive) if found.right is None else found.right)[rows].astype(np.intp),
         classes=found.classes.names,
         predictions=True,
         read=len(frame),
@@ -309,11 +356,48 @@ def prepare_predictions(
         **_without_label(found, scored & ~label.there, known),
         **known.of(rows),
     )
-    classes = found.classes
+    classes, why, reading = found.classes, found.why, found.reading(target, tuple(counts))
+    if lines is not None:
+        data = lines.on(data, rows)
     del label, known, found, scored, rows  # free arrays as long as the table
-    notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
+    notes += weight_note((roles or {}).get("weight"), data.weight, data.n) if lines is None else []
+    if why == "convention" and positive is None:
+        _ask_if_reversed(data)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
-    return dataclasses.replace(data, notes=(classes.note, *notes))
+    return dataclasses.replace(data, notes=(classes.note, *notes), read_as=reading)
+
+
+def _labels(
+    frame: pd.DataFrame, typed: pd.DataFrame, target: str, stated: Stated
+) -> tuple[Labels, Counted | None, tuple[str, ...]]:
+    """Return the labels; lines that stand for several rows, if the table has such; and the column of trials, if any."""
+    pair = (target, stated.trials) if stated.trials else None
+    if pair is None and stated.labels_as is None and target in typed:
+        pair = events_and_trials(typed, target)
+    if pair is not None:
+        lines = counted_events(typed, *pair)
+        return lines.labels, lines, pair[1:]
+    label = coded_labels(frame, target)
+    if ask_about_shares(target, label.counts, stated.labels_as):
+        lines = shares_of(target, label.codes, label.texts)
+        return lines.labels, lines, ()
+    ask_about_labels(target, label.counts, stated.labels_as)
+    return label, None, ()
+
+
+def _read_scores(
+    typed: pd.DataFrame, target: str, label: Labels, counts: Mapping[str, int], stated: Stated, where: str
+) -> _Scores:
+    """Read the scores as one column per class, or as single columns."""
+    hard = [name for name in class_columns(typed, target, list(counts)) if not named_probability(name)]
+    beside = predicted_column(typed, target, list(counts), hard, stated.predicted)
+    left = typed.drop(columns=[name for name in hard if name not in stated.scores])
+    tables = tables_of(left, target, list(counts), stated.scores, stated.positive, stated.scores_as)
+    if tables is None:
+        return _single_columns(left, target, label, counts, stated, beside, hard, where)
+    if stated.positive is None and len(tables.names) > 2:
+        return _of_all_classes(left, target, counts, tables, stated)
+    return _of_one_class(left, label, counts, tables, stated, where)
 
 
 def tables_of(
@@ -343,8 +427,14 @@ def tables_of(
     candidates = [str(score) for score in scores] if scores else [name for name in typed if name != target]
     if not set(candidates) <= set(typed):
         return None
-    # For two classes a single column suffices, unless a softmax needs both
-    return class_tables(typed, labels, candidates, 2 if scores_as == "logits" else 3, sure)
+    tables = class_tables(typed, labels, candidates, 2, sure)
+    return None if tables is None else _without_margins(few_rows(typed), tables)
+
+
+def _without_margins(seen: pd.DataFrame, tables: ClassTables) -> ClassTables:
+    """Leave out columns of margins (``rawPrediction``) beside probabilities of the same classes."""
+    sums = {model: columns for model, columns in tables.columns.items() if sum_to_one(seen, columns)}
+    return dataclasses.replace(tables, columns=sums) if sums and len(sums) < len(tables.columns) else tables
 
 
 def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
@@ -365,18 +455,33 @@ class _Scores:
     ----------
     classes
         Classes of the scores.
+    why
+        Reason for the positive class, as in ``ReadAs``.
     values
         Column → float64 (n,).
     missing
-        Beginning of a message ("'p' is") → bool (n,), the rows in which the score is present.
+        Reason for excluding a row → bool (n,), the rows to which it does not apply.
+    readings
+        Meaning of each score.
+    others
+        Other possible readings.
+    beside
+        Column of predicted classes, if the scores are their confidences.
+    right
+        Whether the prediction is right, bool (n,), if this is what the scores are the probability of.
     tables, whole
         For all classes together, their columns, and all values as one array (n, k).
     """
 
     classes: Classes
+    why: str
     values: Mapping[str, np.ndarray]
     missing: Mapping[str, np.ndarray]
+    readings: tuple[ScoreReading, ...]
     notes: tuple[str, ...] = ()
+    others: tuple[Answer, ...] = ()
+    beside: str | None = None
+    right: np.ndarray | None = None
     tables: ClassTables | None = None
     whole: np.ndarray | None = None
 
@@ -401,28 +506,162 @@ class _Scores:
         names = self.tables.names
         return {"names": names, "labels": label.among(names)[rows], "columns": dict(self.tables.columns)}
 
+    def reading(self, target: str, labels: tuple[str, ...]) -> ReadAs:
+        """Return the record of how the table was read."""
+        joint = self.tables is not None
+        positive = None if joint else self.classes.positive
+        return ReadAs(
+            target, positive, self.why, self.readings, self.tables.names if joint else labels, self.others
+        )
+
 
 def _single_columns(
     typed: pd.DataFrame,
     target: str,
+    label: Labels,
     counts: Mapping[str, int],
-    positive: object,
-    scores: Sequence[str] | None,
-    scores_as: str | None,
+    stated: Stated,
+    beside: Beside | None,
+    hard: Sequence[str],
     where: str,
 ) -> _Scores:
     """Read scores of one class, one column per model."""
-    values = {column: _scores(typed, column, target) for column in _chosen(typed, target, scores)}
-    if positive is None and len(counts) > 2:
-        _refuse_confidence(list(values))
-    named = _classes_of_columns(values, list(counts))
-    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
-    classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED)
-    for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
-        del values[column]
-    notes = _sigmoids(values) if scores_as == "logits" else ()
-    missing = {f"{column!r} is": np.isfinite(given) for column, given in values.items()}
-    return _Scores(classes, values, missing, notes)
+    columns = _chosen(typed, target, stated.scores, hard)
+    found = {
+        column: scaled(_scores(typed, column, target), column, stated.scores_as, stated.wrong_scores)
+        for column in columns
+    }
+    if beside is not None or stated.scores_as in ("right", "confidence"):
+        shown = _shown_by(found, label, counts, stated, beside)
+        confident = [column for column, (what, _) in shown.items() if what == "confidence"]
+        if confident:
+            return _confidences({c: found[c] for c in confident}, label, counts, stated, beside, where)
+    else:
+        shown = {}
+    if stated.positive is None and len(counts) > 2:
+        _refuse_confidence(columns)
+    named = _classes_of_columns({column: each.values for column, each in found.items()}, list(counts))
+    named |= {column: list(counts)[code] for column, (what, code) in shown.items() if what == "class"}
+    positive, why = _positive(counts, named, stated)
+    if positive is None:
+        _ask_for_class(label, counts, found, named)
+    classes = choose_classes(counts, positive, _why_in_words(why, named, counts), where, most=MOST_PREDICTED)
+    notes = [each.note for each in found.values() if each.note]
+    if not stated.scores:
+        for column in _other_classes(named, classes.positive):
+            if len(counts) > 2 or found[column].kind != "probability":
+                del found[column]
+            else:
+                notes.append(f"{column!r} is the probability of {named[column]!r}, so 1 − {column} is used.")
+                found[column] = found[column]._replace(values=1 - found[column].values)
+    readings = tuple(
+        ScoreReading((column,), each.kind, classes.positive, each.scale) for column, each in found.items()
+    )
+    return _Scores(
+        classes,
+        why,
+        {column: each.values for column, each in found.items()},
+        _reasons(found),
+        readings,
+        tuple(notes),
+        (*_other_positives(counts, classes.positive), *_other_meanings(found, beside, stated)),
+    )
+
+
+def _reasons(found: Mapping[str, Scaled]) -> dict[str, np.ndarray]:
+    """Return reasons for excluding rows by single columns → the rows to which they do not apply."""
+    reasons = {}
+    for column, each in found.items():
+        if each.wrong is not None and each.wrong.any():
+            reasons[f"because {column!r} is not between 0 and 1"] = ~each.wrong
+        there = np.isfinite(each.values) if each.wrong is None else np.isfinite(each.values) | each.wrong
+        reasons[f"because {column!r} is missing or infinite"] = there
+    return reasons
+
+
+def _shown_by(
+    found: Mapping[str, Scaled],
+    label: Labels,
+    counts: Mapping[str, int],
+    stated: Stated,
+    beside: Beside | None,
+) -> dict[str, tuple[str, int]]:
+    """Return what the predicted classes beside the scores show of each column, as in ``beside_predictions``."""
+    if beside is None:
+        raise DataError(
+            f"scores_as is {stated.scores_as!r}, but no column of predicted classes was found.",
+            "Set predicted to this column.",
+        )
+    if stated.scores_as in ("right", "confidence"):
+        return dict.fromkeys(found, ("confidence", -1))
+    if stated.scores_as is not None:
+        return {}
+    shown = {}
+    for column, each in found.items():
+        if (what := beside_predictions(each.values, column, beside.codes, len(counts))) is None:
+            continue
+        if what[0] == "ask":
+            ask_about_confidence(column, beside.column, list(counts)[what[1]])
+        shown[column] = what
+    return shown
+
+
+def _confidences(
+    found: Mapping[str, Scaled],
+    label: Labels,
+    counts: Mapping[str, int],
+    stated: Stated,
+    beside: Beside | None,
+    where: str,
+) -> _Scores:
+    """Read confidences of predicted classes: the probability of the positive class of two, else of being right."""
+    assert beside is not None
+    codes, texts = beside.codes, list(counts)
+    positive, why = (
+        (stated.positive, "stated") if stated.positive is not None else (conventional(texts), "convention")
+    )
+    in_right = stated.scores_as == "right" or (
+        stated.scores_as is None and (len(counts) > 2 or positive is None)
+    )
+    if not in_right and len(counts) > 2:
+        raise DataError(
+            "scores_as is 'confidence', but the label has more than two classes.", "Set scores_as to 'right'."
+        )
+    missing = _reasons(found) | {f"because {beside.column!r} is missing": codes >= 0}
+    both = tuple(
+        Answer(as_recipe(scores_as=key, predicted=beside.column), words)
+        for key, words in (
+            ("right", "Probability that the prediction is right"),
+            ("confidence", "Probability of a class"),
+        )
+        if (key == "right") != in_right and (key == "right" or len(counts) == 2)
+    )
+    if in_right:
+        kind, of, right = "right", beside.column, codes == label.among(texts)
+        note = f"{POSITIVE}: the prediction in {beside.column!r} is right, not wrong."
+        classes = Classes(("wrong", "right"), "right", note)
+        values, why = {column: each.values for column, each in found.items()}, "named"
+    else:
+        if positive is None:
+            _ask_for_class(label, counts, _for_class(found, codes, 1), {})
+        classes = choose_classes(counts, positive, _why_in_words(why, {}, counts), where)
+        kind, of, right = "confidence", beside.column, None
+        values = {
+            c: each.values for c, each in _for_class(found, codes, texts.index(classes.positive)).items()
+        }
+        both += _other_positives(counts, classes.positive)
+    scale = "" if in_right else f"as the probability of {classes.positive!r}"
+    readings = tuple(ScoreReading((column,), kind, of, scale) for column in found)
+    notes = tuple(each.note for each in found.values() if each.note)
+    return _Scores(classes, why, values, missing, readings, notes, both, beside.column, right)
+
+
+def _for_class(found: Mapping[str, Scaled], codes: np.ndarray, code: int) -> dict[str, Scaled]:
+    """Convert confidences of the predicted class, of two, to probabilities of one class."""
+    return {
+        column: each._replace(values=np.where(codes == code, each.values, 1 - each.values))
+        for column, each in found.items()
+    }
 
 
 def _refuse_confidence(columns: Sequence[str]) -> None:
@@ -431,59 +670,132 @@ def _refuse_confidence(columns: Sequence[str]) -> None:
         raise DataError(
             f"{called[0]!r} seems to be the probability of the predicted class, but the table does not say whether it "
             "was right.",
-            "Add a column that says so, and choose it as the label; or one column of probabilities per class. If it is "
-            "the probability of one class, choose this class.",
+            "Add the column of predicted classes. Or add one column of probabilities per class. If it is the "
+            "probability of one class, choose this class.",
         )
 
 
-def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:
-    """Convert columns outside [0, 1] with the sigmoid, in place; return the notes."""
-    notes = []
-    for column, given in values.items():
-        known = given[np.isfinite(given)]
-        if known.size and not (known.min() >= 0 and known.max() <= 1):
-            values[column], note = to_sigmoid(given, column)
-            notes.append(note)
-    return tuple(notes)
-
-
 def _of_all_classes(
-    typed: pd.DataFrame, counts: Mapping[str, int], tables: ClassTables, scores_as: str | None
+    typed: pd.DataFrame, target: str, counts: Mapping[str, int], tables: ClassTables, stated: Stated
 ) -> _Scores:
     """Read probabilities of all classes, for one or several models."""
     counts = {name: counts.get(name, 0) for name in tables.names}
     classes = choose_classes(counts, joint=True, most=MOST_PREDICTED, confirmed=True)
     whole, missing, notes = cells(typed, tables.all_columns), {}, [tables.note] if tables.note else []
-    for i, model in enumerate(tables.columns):
+    readings = []
+    for i, (model, columns) in enumerate(tables.columns.items()):
         P = whole[:, i * len(tables.names) : (i + 1) * len(tables.names)]
-        there = np.isfinite(P).all(axis=1)
-        missing[f"a probability of {model!r} is"] = there
-        notes += filter(None, [to_probabilities(P, there, model, scores_as)])
+        there, note = _converted(P, model, columns, stated, missing)
+        if stated.scores_as is None and there.any() and ((P[there] == 0) | (P[there] == 1)).all():
+            refuse_classes(columns)
+        missing[f"because a probability of {model!r} is missing or infinite"] = np.isfinite(P).all(axis=1)
+        notes += filter(None, [note])
+        readings.append(ScoreReading(columns, "classes", target, SCALES.get(_scale_of(note), "")))
+    values = dict(zip(tables.all_columns, whole.T, strict=True))
     return _Scores(
-        classes, dict(zip(tables.all_columns, whole.T, strict=True)), missing, tuple(notes), tables, whole
+        classes, "named", values, missing, tuple(readings), tuple(notes), (), None, None, tables, whole
     )
+
+
+SCALES = {
+    "softmax": "as the softmax of its logits",
+    "divided": "each row divided by its sum",
+    "percentages": "from percentages",
+}
+
+
+def _scale_of(note: str) -> str:
+    """Return the key of ``SCALES`` that a note of ``to_probabilities`` speaks of, or ""."""
+    return next(
+        (key for key in ("softmax", "percentages") if key in note), "divided" if "was not 1" in note else ""
+    )
+
+
+def _converted(
+    P: np.ndarray,
+    model: str,
+    columns: Sequence[str],
+    stated: Stated,
+    missing: dict[str, np.ndarray],
+    joint: bool = True,
+) -> tuple[np.ndarray, str]:
+    """Convert predictions of K classes in place; return the rows that are used and a note. Add to ``missing``."""
+    there = np.isfinite(P).all(axis=1)
+    if stated.wrong_scores == "exclude":
+        wrong = wrong_sums(P, there)
+        missing[f"because {model!r} does not sum to 1"] = ~wrong
+        there &= ~wrong
+    return there, to_probabilities(P, there, model, stated.scores_as, joint, columns)
 
 
 def _of_one_class(
     typed: pd.DataFrame,
+    label: Labels,
     counts: Mapping[str, int],
     tables: ClassTables,
-    positive: object,
-    scores_as: str | None,
+    stated: Stated,
     where: str,
 ) -> _Scores:
     """Read probabilities of the positive class from columns of all classes, for one or several models."""
-    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, {})
-    classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED, confirmed=True)
-    place = tables.names.index(classes.positive)
-    values, missing, notes = {}, {}, [tables.note] if tables.note else []
+    known = {name: counts.get(name, 0) for name in tables.names}
+    positive, why = (
+        (stated.positive, "stated") if stated.positive is not None else (conventional(list(known)), "named")
+    )
+    words = "as chosen" if why == "stated" else f"by convention for {listed([repr(name) for name in known])}"
+    classes = choose_classes(known, positive, words, where, most=MOST_PREDICTED, confirmed=True)
+    place, two = tables.names.index(classes.positive), len(tables.names) == 2
+    values, missing, readings = {}, {}, []
+    notes = [tables.note] if tables.note else []
     for model, columns in tables.columns.items():
-        P = cells(typed, columns)
-        there = np.isfinite(P).all(axis=1)
-        notes += filter(None, [to_probabilities(P, there, model, scores_as, joint=False)])
-        values[columns[place]] = P[:, place].copy()  # a copy, so that the other classes are freed
-        missing[f"{columns[place]!r} is"] = np.isfinite(P[:, place])
-    return _Scores(classes, values, missing, tuple(notes))
+        P, column = cells(typed, columns), columns[place]
+        try:
+            _, note = _converted(P, model, columns, stated, missing, two and stated.positive is None)
+        except Question as question:
+            if not two or stated.positive is not None:
+                raise
+            _ask_about_two(P, label, tables.names, columns, question)
+        notes += filter(None, [note])
+        values[column] = P[:, place].copy()  # a copy, so that the other classes are freed
+        missing[f"because {column!r} is missing or infinite"] = np.isfinite(P[:, place])
+        readings.append(
+            ScoreReading((column,), "probability", classes.positive, SCALES.get(_scale_of(note), ""))
+        )
+    others = _other_positives(known, classes.positive)
+    return _Scores(classes, why, values, missing, tuple(readings), tuple(notes), others)
+
+
+def _ask_about_two(
+    P: np.ndarray, label: Labels, names: Sequence[str], columns: Sequence[str], question: Question
+) -> NoReturn:
+    """Ask how two columns, one per class, are to be brought together if they do not add up to 1."""
+    own = tuple(
+        Answer(
+            {"positive": name, **as_recipe(scores=(column,))},
+            f"Only {column!r}, the probability of {name!r}",
+            consequence(P[:, k], label, name, None),
+        )
+        for k, (name, column) in enumerate(zip(names, columns, strict=True))
+    )
+    raise Question(question.message, (*question.answers, *own[::-1]), question.remedy) from None
+
+
+def _other_positives(counts: Mapping[str, int], positive: str) -> tuple[Answer, ...]:
+    """Return the readings with another positive class."""
+    names = sorted((name for name in counts if name != positive), key=lambda name: -counts[name])
+    return tuple(Answer({"positive": name}, f"Probability of {name!r}") for name in names[:MOST_ASKED])
+
+
+def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: Stated) -> tuple[Answer, ...]:
+    """Return the readings of the same columns with another scale or meaning."""
+    answers = []
+    if beside is not None and all(each.kind == "probability" for each in found.values()):
+        options = as_recipe(scores_as="right", predicted=beside.column)
+        answers.append(Answer(options, "Probability that the prediction is right"))
+    if any(each.kind == "margin" for each in found.values()):
+        answers.append(Answer(as_recipe(scores_as="logits"), "Logits", "Their sigmoid is used."))
+    if any(each.scale for each in found.values()) or stated.scores_as == "logits":
+        answers.append(Answer(as_recipe(scores_as="margins"), "Not probabilities"))
+    return tuple(answers)
 
 
 def _unused(typed: pd.DataFrame, target: str, used: Collection[str]) -> list[str]:
@@ -498,11 +810,13 @@ def _without_label(found: _Scores, rows: np.ndarray, known: Read) -> dict[str, A
     return {"unlabelled_scores": found.table(rows), "unlabelled_time": known.of(rows).get("time")}
 
 
-def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
-    """Return the chosen score columns, else those that look like scores."""
-    chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
+def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str], hard: Sequence[str]) -> list[str]:
+    """Return the chosen score columns, else those that look like scores; ``hard`` are columns of predicted classes."""
+    chosen = list(scores) or score_columns(typed, target)
     if chosen:
         return chosen
+    if hard:
+        refuse_classes([name for name in hard if PREDICTED.search(name)] or hard)
     for column in _inspect_others(target, typed):
         if column.kind == "mixed":
             _refuse_text(column)
@@ -520,7 +834,7 @@ def _refuse_text(column: Column) -> NoReturn:
 
 def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[str]:
     reasons = {"because the label is missing": ~labelled}
-    reasons |= {f"because {what} missing or infinite": ~there for what, there in missing.items()}
+    reasons |= {why: ~there for why, there in missing.items()}
     return [
         f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
         for why, out in reasons.items()
@@ -528,29 +842,98 @@ def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[s
     ]
 
 
-def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """Return (the positive class, the reason), or (None, …) if the minority class is to be used."""
+def _positive(
+    counts: Mapping[str, int], named: Mapping[str, str | None], stated: Stated
+) -> tuple[object | None, str]:
+    """Return (the positive class, key of the reason in ``WHY``), or (None, "") if a person must say."""
+    if stated.positive is not None:
+        return stated.positive, "stated"
     names = {label for label in named.values() if label is not None}
     if len(names) == 1:
-        return (
-            names.pop(),
-            f"because it is named in {listed([repr(column) for column in named if named[column]])}",
-        )
-    return conventional(list(counts)), f"by convention for {listed([repr(name) for name in counts])}"
+        return names.pop(), "named"
+    if len(counts) > 2:
+        return None, ""
+    positive = conventional(list(counts))
+    if names:  # columns of both classes: each is read by its name
+        return positive or min(counts, key=lambda name: counts[name]), "named"
+    return positive, "convention" if positive is not None else ""
 
 
-def _other_classes(
-    values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str, classes: int
-) -> list[str]:
-    """Return the columns of other classes, if the positive class has a column too.
+def _why_in_words(why: str, named: Mapping[str, str | None], counts: Mapping[str, int]) -> str:
+    if why == "named":
+        return f"because it is named in {listed([repr(column) for column in named if named[column]])}"
+    if why == "convention":
+        return f"by convention for {listed([repr(name) for name in counts])}"
+    return "as chosen"
 
-    With two classes, each column may be a different model, so only columns that sum to one with it are returned.
-    """
-    columns = [column for column in values if named[column] == positive]
-    others = [column for column in values if named[column] not in (None, positive)]
-    if classes > 2:
-        return others if columns else []
-    return [column for column in others if any(_add_up((values[column], values[mine])) for mine in columns)]
+
+def _other_classes(named: Mapping[str, str | None], positive: str) -> list[str]:
+    """Return the columns that are named after another class than the positive one."""
+    return [column for column, name in named.items() if name not in (None, positive)]
+
+
+MOST_ASKED = 6  # classes that a question offers
+STATE_CLASS = 'State the positive class: pos_label in Python, "positive" in a Recipe.'
+
+
+def _ask_for_class(
+    label: Labels, counts: Mapping[str, int], found: Mapping[str, Scaled], named: Mapping[str, str | None]
+) -> NoReturn:
+    """Ask which class the scores are the probability of, with the consequences of each answer."""
+    column, each = next(iter(found.items()))
+    kind = "the probability of" if each.kind == "probability" else "a score for"
+    names = sorted(counts, key=lambda name: -counts[name])[:MOST_ASKED]
+    columns = "" if len(found) == 1 else f" So may the other {counted(len(found) - 1, 'score column')}."
+    raise Question(
+        f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither its name nor a "
+        f"convention decides.{columns}",
+        tuple(
+            Answer(
+                {"positive": name},
+                f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}",
+                consequence(each.values, label, name, each.kind),
+            )
+            for name in names
+        ),
+        STATE_CLASS,
+    )
+
+
+def consequence(values: np.ndarray, label: Labels, name: str, kind: str | None) -> str:
+    """Say in one sentence what follows if scores (n,) are the probability of a class."""
+    known = np.isfinite(values) & label.there
+    if not known.any():
+        return ""
+    y, scores = label.are(name)[known].astype(np.intp), values[known]
+    area = number(float(column_aucs(scores[:, None], y)[0]))
+    first = number(float(scores[0]))
+    if kind == "margin":
+        return f"If {first} is a score for {name!r}: AUC {area}."
+    share = f"{percent(y.mean())} {name!r}"
+    return f"If {first} is the probability of {name!r}: AUC {area}, mean {number(float(scores.mean()))} for {share}."
+
+
+def _ask_if_reversed(data: Dataset) -> None:
+    """Ask if a convention decided, but all scores clearly rank the classes in reverse."""
+    draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
+    if data.joint or draws is None or (data.weight is None and _is_grouped(data)):
+        return
+    areas = column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight)
+    intervals = [auc_interval(float(area), *draws) for area in areas]
+    if not all(high < 0.5 for _, high in intervals):
+        return
+    negative, positive = data.classes
+    column, result = str(data.X.columns[0]), f"AUC {with_interval(float(areas[0]), *intervals[0])}"
+    raise Question(
+        f"{column!r} is read as a score for {positive!r} by convention, but it ranks the classes in reverse: {result}.",
+        (
+            Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - float(areas[0]))}."),
+            Answer(
+                {"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(float(areas[0]))}."
+            ),
+        ),
+        STATE_CLASS,
+    )
 
 
 def _add_up(columns: Collection[np.ndarray]) -> bool:
@@ -632,50 +1015,24 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Report score columns that are not probabilities: percentages, logits, or probabilities with a few wrong values.
+    """Report score columns that are read as margins, with the remedy if they are logits.
 
-    >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
+    >>> table = pd.DataFrame({"y": [0, 1, 1], "margin": [-2.5, 1.0, 3.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
-    'If they are percentages, divide them by 100.'
+    'If they are logits (log-odds), their sigmoid is the probability.'
     """
     if data.joint:
         return []
     ends = zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True)
-    found = [
-        _wrong_values(data, column, low, high) or _scale(column, low, high) for column, low, high in ends
-    ]
-    return [problem for problem in found if problem is not None]
+    return [_margins(column, low, high) for column, low, high in ends if low < 0 or high > 1]
 
 
-def _wrong_values(data: Dataset, column: str, low: float, high: float) -> Problem | None:
-    """Return a warning if nearly all scores are probabilities: a few values make the whole column margins."""
-    if low >= 0 and high <= 1:
-        return None
-    scores = data.X[column].to_numpy()
-    outside = (scores < 0) | (scores > 1)
-    if outside.mean() > MOST_WRONG:
-        return None
-    first, wrong = int(np.argmax(outside)), int(outside.sum())
-    found = f"row {int(data.row_numbers[first]):,}: {number(float(scores[first]))}"
-    return Problem(
-        "warning",
-        column,
-        f"{wrong:,} of {data.n:,} scores {'is' if wrong == 1 else 'are'} not between 0 and 1 ({found}). So no score of "
-        "the column is treated as a probability, and the uncalibrated model is not shown.",
-        "If the others are probabilities, correct the values, or remove their rows from the file.",
+def _margins(column: str, low: float, high: float) -> Problem:
+    message = (
+        f"Scores from {number(low)} to {number(high)} are not probabilities, so they cannot be evaluated "
     )
-
-
-def _scale(column: str, low: float, high: float) -> Problem | None:
-    scores = f"Scores from {number(low)} to {number(high)}"
-    if low < 0:
-        message = f"{scores} are not probabilities, so they cannot be evaluated without a calibrator."
-        remedy = "If they are logits (log-odds), their sigmoid is the probability."
-        return Problem("info", column, message, remedy, *AS_LOGITS)
-    if high <= 100 and high > 50:
-        message = f"{scores} are not treated as probabilities, which must be between 0 and 1."
-        return Problem("warning", column, message, "If they are percentages, divide them by 100.")
-    return None
+    remedy = "If they are logits (log-odds), their sigmoid is the probability."
+    return Problem("info", column, f"{message}without a calibrator.", remedy, AS_LOGITS.fix, AS_LOGITS.label)
 
 
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:

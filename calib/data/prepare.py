@@ -10,14 +10,17 @@ import pyarrow.compute as pc
 
 from calib.data.column_types import as_frame, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
+from calib.data.conventions import conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
+from calib.data.label_meaning import ask_about_labels
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles, weight_note
 from calib.data.table import about
-from calib.data.target import Labels, choose_classes, coded_labels
+from calib.data.target import Classes, Labels, choose_classes, coded_labels
+from calib.kernel.read_as import Answer, ReadAs
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -39,6 +42,7 @@ def prepare(
     roles: Mapping[str, str | None] | None = None,
     weight_as: str | None = None,
     drop_repeated: bool = False,
+    labels_as: str | None = None,
 ) -> Dataset:
     """Prepare a Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
@@ -53,8 +57,8 @@ def prepare(
         Label column.
     positive
         Positive class, as spelt in the file or as a value; with more than two classes, it is predicted against the
-        rest. None takes three or more classes together (``labels``), and of two the minority class (ties: the later
-        in sorted order).
+        rest. None takes three or more classes together (``labels``), and of two the one that is positive by
+        convention (1 of 0 and 1, yes of no and yes …), else the minority class (ties: the later in sorted order).
     exclude
         Columns not to use.
     keep
@@ -65,9 +69,13 @@ def prepare(
         Meaning of whole weights, as in ``read_roles``.
     drop_repeated
         Whether to exclude rows that repeat an earlier row in every column.
+    labels_as
+        "classes" states that no label is a code for a missing label.
 
     Raises
     ------
+    Question
+        If labels may be codes for a missing label.
     DataError
         If no Dataset can be made.
 
@@ -87,8 +95,13 @@ def prepare(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
+    ask_about_labels(target, label.counts, labels_as)
     counts = _counts(label, rows, positive)
-    classes = choose_classes(counts, positive, where=both_files_phrase(frame), lines=known.lines, joint=True)
+    chosen, why = positive_of(counts, positive)
+    words = f"by convention for {quoted(list(counts))}" if why == "convention" else "as chosen"
+    classes = choose_classes(
+        counts, chosen, words, both_files_phrase(frame), lines=known.lines, joint=positive is None
+    )
     unused, kept = _checked_columns(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
@@ -105,8 +118,31 @@ def prepare(
         unlabelled=known.unlabelled(label.there),
         names=classes.together,
         labels=label.among(classes.together)[rows] if classes.together else None,
+        read_as=_read_as(target, classes, why, counts),
         **held,
     )
+
+
+def positive_of(counts: Mapping[str, int], positive: object) -> tuple[object | None, str]:
+    """Return (the positive class of a table of features or None, key of the reason): stated, convention or minority.
+
+    >>> positive_of({"0": 1, "1": 9}, None), positive_of({"b": 1, "g": 9}, None)
+    (('1', 'convention'), (None, 'minority'))
+    """
+    if positive is not None:
+        return positive, "stated"
+    found = conventional(list(counts))
+    return found, "minority" if found is None else "convention"
+
+
+def _read_as(target: str, classes: Classes, why: str, counts: Mapping[str, int]) -> ReadAs:
+    others = tuple(
+        Answer({"positive": name}, f"{name!r} is positive")
+        for name in counts
+        if len(counts) == 2 and name != classes.positive
+    )
+    positive = None if classes.together else classes.positive
+    return ReadAs(target, positive, why, (), tuple(counts), others)
 
 
 def _counts(label: Labels, rows: np.ndarray, positive: object) -> dict[str, int]:

@@ -27,6 +27,7 @@ from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 from calib.data.limits import UPLOAD_LIMIT, check_memory, in_turn, most_unpacked, too_large
 from calib.data.table import about, describe
+from calib.data.vectors import unpack_vectors
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 
@@ -141,6 +142,7 @@ def read_table(
         frame = _read(given, extension, found, name, sheet, header, fewest, watch)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
+    frame = unpack_vectors(frame)
     release_memory(len(frame))
     return describe(frame, name=Path(name).name.split(".")[0] or name)
 

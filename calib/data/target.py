@@ -12,6 +12,7 @@ import pandas as pd
 
 from calib.data.column_types import MISSING_CODES, is_gap, label
 from calib.data.columns import counts, sortable
+from calib.data.conventions import NO, NO_LABEL, YES, folded, number_of, number_text
 from calib.data.errors import DataError
 from calib.data.table import about, describe
 from calib.kernel.wording import counted, listed
@@ -28,45 +29,6 @@ ROWS_EACH = 5  # rows per value on average
 NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
 # Names of labels and of other columns
 LIKELY = ("outcome", "actual", "response", "result", "diagnosis")
-CONVENTION = (  # names of "no" and "yes"; the second is the positive class
-    *(("0", "1"), ("-1", "1"), ("-", "+"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
-    *(("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("off", "on")),
-    *(("wrong", "right"), ("incorrect", "correct")),
-    *(("nein", "ja"), ("falsch", "wahr"), ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("faux", "vrai")),
-    *(("no", "sí"), ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim")),
-    *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
-)
-NO, YES = map(frozenset, zip(*CONVENTION, strict=True))
-# Words that mean "unknown". They are ordinary labels until the user says otherwise.
-NO_LABEL = frozenset(
-    (
-        *(
-            "unknown",
-            "unk",
-            "missing",
-            "not known",
-            "not available",
-            "not applicable",
-            "undefined",
-            "undetermined",
-        ),
-        *(
-            "none",
-            "nil",
-            "n.a.",
-            "na",
-            "n/a",
-            "nan",
-            "-",
-            "--",
-            ".",
-            "unbekannt",
-            "k.a.",
-            "inconnu",
-            "desconocido",
-        ),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -181,7 +143,7 @@ def in_sorted_order(names: Iterable[str]) -> list[str]:
 
 
 def _order(names: list[str]) -> Any:
-    values = {name: _number(name) for name in names}
+    values = {name: number_of(name) for name in names}
     if len(names) <= 2 and None in values.values():
         return str
     return lambda name: (values[name] is None, values[name] or 0.0, name)
@@ -211,7 +173,7 @@ def _meanings(names: Collection[str]) -> dict[str, str]:
     words = {name: number_text(text) for name, text in plain.items() if text not in NO_LABEL}
     sides = [side & set(words.values()) for side in (NO, YES)]
     # 0 and −1 are different values
-    unlike = any(sum(_number(word) is not None for word in side) > 1 for side in sides)
+    unlike = any(sum(number_of(word) is not None for word in side) > 1 for side in sides)
     if unlike or not all(sides) or not set(words.values()) <= NO | YES:
         return plain
     return plain | {name: "yes" if word in YES else "no" for name, word in words.items()}
@@ -225,10 +187,6 @@ def unknown_labels(counts: Mapping[str, int]) -> list[str]:
     """
     found = [name for name in counts if folded(name) in NO_LABEL]
     return found if len(counts) - len(found) >= 2 else []
-
-
-def folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
 
 
 def tidy_labels(
@@ -387,34 +345,6 @@ def _most(rows: int, most: int) -> int:
     return max(LIKELY_CLASSES, min(most, rows // ROWS_EACH))
 
 
-def conventional(names: Collection[str]) -> str | None:
-    """Return which of two labels is positive by convention, or None if no convention applies.
-
-    >>> conventional(["1.0", "0.0"]), conventional(["No", "YES"]), conventional(["not spam", "spam"])
-    ('1.0', 'YES', 'spam')
-    """
-    if len(names) != 2:
-        return None
-    plain = {number_text(name): name for name in names}
-    for negative, positive in CONVENTION:
-        if plain.keys() == {negative, positive}:
-            return plain[positive]
-    for positive in plain:
-        if any(re.fullmatch(rf"(not|non|no)[ _-]?{re.escape(positive)}", other) for other in plain):
-            return plain[positive]
-    return None
-
-
-def number_text(name: str) -> str:
-    """Normalise a label: lower case, whole numbers without a decimal point.
-
-    >>> number_text("Yes"), number_text("1.0"), number_text("1.5")
-    ('yes', '1', '1.5')
-    """
-    value = _number(name)
-    return name.casefold() if value is None or not value.is_integer() else str(int(value))
-
-
 def match(positive: Any, names: list[str]) -> str:
     """Return the label that ``positive`` means: an exact match, else an equal number, else ignoring case.
 
@@ -424,19 +354,12 @@ def match(positive: Any, names: list[str]) -> str:
     wanted = label(positive).strip()
     if wanted in names:
         return wanted
-    alike = [name for name in names if _number(name) is not None and _number(name) == _number(wanted)]
+    alike = [name for name in names if number_of(name) is not None and number_of(name) == number_of(wanted)]
     alike = alike or [name for name in names if name.casefold() == wanted.casefold()]
     if len(alike) != 1:
         known = ", ".join(map(repr, names[:LIKELY_CLASSES]))
         raise DataError(f"The positive class {wanted!r} is not among the labels.", f"Choose one of {known}.")
     return alike[0]
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
-from calib.data.label_problems import label_not_chosen, label_problems
+from calib.data.label_meaning import events_and_trials
+from calib.data.label_problems import label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import (
     prepare_predictions,
@@ -42,7 +42,7 @@ def validate(
     weight_as: str | None = None,
     drop_repeated: bool = False,
     keep: Collection[str] = (),
-    scores_as: str | None = None,
+    **meanings: str | None,
 ) -> list[Problem]:
     """List the problems of a table, errors first; return an empty list if there are none.
 
@@ -68,8 +68,8 @@ def validate(
         Whether repeated rows are excluded, as in ``prepare``.
     keep
         Identifiers and texts to use nevertheless, as in ``prepare``.
-    scores_as
-        Scale of the scores, as in ``prepare_predictions``.
+    meanings
+        What the columns are: scores_as, labels_as, predicted, trials and wrong_scores, as in ``prepare_predictions``.
 
     Examples
     --------
@@ -84,10 +84,14 @@ def validate(
     if target is None or str(target) not in typed:
         found = [label_not_chosen(frame, target)]
     else:
-        label = coded_labels(frame, str(target))
+        label, labels_as = coded_labels(frame, str(target)), meanings.get("labels_as")
+        counts_events = content == "predictions" and (
+            meanings.get("trials") or labels_as == "shares" or events_and_trials(typed, str(target))
+        )
         if content == "predictions":
-            tables = _tables(typed, str(target), label, scores, roles, scores_as)
-        found = list(label_problems(str(target), label, positive, rows_needed, content, tables))
+            tables = _tables(typed, str(target), label, scores, roles, meanings.get("scores_as"))
+        asked = (str(target), label, positive, rows_needed, content, tables, labels_as)
+        found = [] if counts_events else list(label_problems(*asked))
     found += _roles(frame, typed, target, roles, weight_as)
     usable = not any(problem.severity == "error" for problem in found)
     known = (
@@ -97,7 +101,7 @@ def validate(
         str(name): inspect(column, str(name)) for name, column in typed.items() if str(name) not in known
     }
     if content == "predictions":
-        options = {"roles": roles, "weight_as": weight_as, "scores_as": scores_as}
+        options = {"roles": roles, "weight_as": weight_as, **meanings}
         found.extend(_predictions(frame, str(target), positive, scores, options) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
@@ -217,11 +221,7 @@ def _predictions(
     try:
         data = prepare_predictions(frame, target, positive, list(scores) or None, **options)
     except DataError as error:
-        problem = Problem("error", None, error.message, error.remedy)
-        if error.fixes:
-            (fix, action), *also = error.fixes
-            problem = replace(problem, fix=fix, action=action, also=tuple(also))
-        yield problem
+        yield problem_of(error)
         return
     taken = {target, *data.X.columns, *options["roles"].values()}
     others = [str(name) for name in frame.columns if str(name) not in taken]

@@ -14,6 +14,7 @@ import pandas as pd
 from calib.kernel import checks
 from calib.kernel.base_rate import multiply_odds
 from calib.kernel.checks import InputError
+from calib.kernel.read_as import ReadAs
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import listed, percent
@@ -138,6 +139,8 @@ class Dataset:
     lines_of
         Digest of the sample that a model learned from, if these are the other rows, counted by
         score and label; or None.
+    read_as
+        How the table was read: its label, the positive class and why, what each score column is; or None.
 
     Raises
     ------
@@ -174,6 +177,7 @@ class Dataset:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rest: Any = None
     lines_of: str | None = None
+    read_as: ReadAs | None = None
 
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy, so that the caller's array is not changed

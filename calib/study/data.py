@@ -106,7 +106,7 @@ def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
         positive = list(counts)[-1]
     elif rules.joint:
         positive = None
-    elif len(counts) > 2:  # one against the rest, because setups of this study predict two classes
+    else:  # the minority class, whatever the convention; of more than two, one against the rest
         positive = choose_classes(counts, positive).positive
     others = [str(column) for column in frame.columns if str(column) != target]
     if name in rules.drop_duplicates:

@@ -1,0 +1,214 @@
+"""Decide what labels mean, or ask: classes, codes for a missing label, shares of annotators, or counts of events.
+
+Events and trials, and shares, become two lines per row: one of class 1 and one of class 0, weighted by their counts
+or shares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calib.data.columns import as_float, is_number
+from calib.data.conventions import codes_for_missing, number_of
+from calib.data.errors import DataError, Question
+from calib.data.target import Labels
+from calib.kernel.read_as import Answer
+from calib.kernel.records import Dataset
+from calib.kernel.wording import counted, quoted
+
+LABELS_AS = {
+    "classes": "Classes: every label is a class",
+    "shares": "Shares: the share of annotators who chose class 1",
+}
+AS_CLASSES: Mapping[str, Any] = {"data_params": {"labels_as": "classes"}}
+EVENTS = re.compile(
+    r"(?i)(n_?|num_?|number_?of_?)?(events?|success(es)?|hits?|positives?|deaths?|defaults|responders|conversions?|"
+    r"clicks|wins|failures|cases|affected|diseased|ones|k)(_?(count|n))?"
+)
+TRIALS = re.compile(
+    r"(?i)(n_?|num_?|number_?of_?)?(trials?|n|total|totals|size|exposed|at_?risk|attempts|impressions|visits|"
+    r"patients|subjects|population|denominator|persons|people|obs|observations|count|rows)(_?(count|n))?"
+)
+
+
+class Counted(NamedTuple):
+    """Lines of a table that stand for several rows: ``ones`` (n,) of class 1 and ``zeros`` (n,) of class 0."""
+
+    ones: np.ndarray
+    zeros: np.ndarray
+    note: str
+    shares: bool = False
+
+    @property
+    def labels(self) -> Labels:
+        """Labels 0 and 1, of which each line has class 1 until ``on`` divides it; missing where the counts are."""
+        return Labels(np.where(np.isfinite(self.ones + self.zeros), 1, -1), ("0", "1"))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of rows per class, rounded."""
+        return {"0": round(float(np.nansum(self.zeros))), "1": round(float(np.nansum(self.ones)))}
+
+    def on(self, data: Dataset, rows: np.ndarray) -> Dataset:
+        """Divide each line of a Dataset of these ``rows``, bool (n,), into one of class 1 and one of class 0.
+
+        Lines without weight are left out. Both lines of a share are in one cluster.
+        """
+        weight = np.column_stack([self.ones[rows], self.zeros[rows]]).ravel()
+        if data.weight is not None:
+            weight = weight * np.repeat(data.weight, 2)
+        kept = np.flatnonzero(weight > 0)
+        lines = kept // 2
+        held = {
+            name: values[lines]
+            for name in ("time", "cluster", "part")
+            if (values := getattr(data, name)) is not None
+        }
+        if self.shares:
+            held.setdefault("cluster", lines)
+        return replace(
+            data, X=data.X.iloc[lines], y=(kept % 2 == 0).astype(np.intp), weight=weight[kept], **held
+        )
+
+
+def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | None) -> None:
+    """Ask if labels may be codes for a missing label.
+
+    Raises
+    ------
+    Question
+        If so, and ``labels_as`` does not state that they are classes.
+
+    Examples
+    --------
+    >>> ask_about_labels("y", {"-999": 6, "0": 90, "1": 60}, None)
+    Traceback (most recent call last):
+    ...
+    calib.data.errors.Question: '-999' in 'y' (6 rows) may mean that the label is missing. It may also be a class.
+    """
+    if labels_as is not None or not (codes := codes_for_missing(counts)):
+        return
+    rows, left = sum(counts[code] for code in codes), [name for name in counts if name not in codes]
+    one = len(codes) == 1
+    message = (
+        f"{quoted(codes)} in {target!r} ({counted(rows, 'row')}) may mean that the label is missing. "
+        f"{'It may also be a class' if one else 'They may also be classes'}."
+    )
+    missing = (
+        f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} excluded; the classes are {quoted(left)}."
+    )
+    raise Question(
+        message,
+        (
+            Answer({"data_params": {"drop_labels": tuple(codes)}}, "Missing: exclude these rows", missing),
+            Answer(AS_CLASSES, f"{'A class' if one else 'Classes'}", f"There are {len(counts)} classes."),
+        ),
+    )
+
+
+def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | None) -> bool:
+    """Tell whether labels are shares of annotators; ask if they may be.
+
+    Raises
+    ------
+    Question
+        If labels lie between 0 and 1, and ``labels_as`` is None.
+    DataError
+        If ``labels_as`` is "shares", but a label is not between 0 and 1.
+
+    Examples
+    --------
+    >>> ask_about_shares("y", {"0": 5, "1": 5}, None), ask_about_shares("y", {"0": 5, "0.5": 5}, "shares")
+    (False, True)
+    """
+    values = [number_of(name) for name in counts]
+    inside = [value is not None and 0 <= value <= 1 for value in values]
+    if labels_as == "shares":
+        if not all(inside):
+            wrong = next(name for name, fits in zip(counts, inside, strict=True) if not fits)
+            raise DataError(
+                f"labels_as is 'shares', but {target!r} contains {wrong!r}.",
+                "Shares lie between 0 and 1. Correct the label, or remove labels_as.",
+            )
+        return True
+    fractions = [name for name, value in zip(counts, values, strict=True) if value not in (0, 1)]
+    if labels_as is not None or not fractions or not all(inside):
+        return False
+    raise Question(
+        f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. They may be shares or classes.",
+        (
+            Answer(
+                {"data_params": {"labels_as": "shares"}},
+                "Shares of annotators",
+                "The Brier score and the reliability of the mean hold. Accuracy, AUC and a class per row do not exist.",
+            ),
+            Answer(AS_CLASSES, "Classes", f"There are {len(counts):,} classes."),
+        ),
+    )
+
+
+def events_and_trials(typed: pd.DataFrame, target: str | None = None) -> tuple[str, str] | None:
+    """Return the columns that count events and trials, by name and values, or None.
+
+    >>> events_and_trials(pd.DataFrame({"p": [0.1, 0.5], "events": [1, 4], "trials": [9, 8]}))
+    ('events', 'trials')
+    """
+    wholes = {str(name): values for name, column in typed.items() if (values := _wholes(column)) is not None}
+    for events, ones in wholes.items():
+        if target is not None and events != target:
+            continue
+        for trials, total in wholes.items():
+            named = EVENTS.fullmatch(events) and TRIALS.fullmatch(trials)
+            if named and events != trials and ones.max() > 1 and (ones <= total).all():
+                return events, trials
+    return None
+
+
+def _wholes(column: pd.Series) -> np.ndarray | None:
+    """Return the known values of a column of whole numbers of at least 0, with missing values as 0; or None."""
+    if not is_number(column) or pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    values = np.nan_to_num(as_float(column), nan=0.0, posinf=-1.0)
+    fits = len(values) and values.min() >= 0 and (values == np.floor(values)).all()
+    return values if fits else None
+
+
+def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
+    """Return the lines of a table of events and trials.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or contains other values, or events exceed trials.
+    """
+    for name in (events, trials):
+        if name not in typed:
+            raise DataError(f"trials: there is no column {name!r}.", f"Choose one of {', '.join(typed)}.")
+        if _wholes(typed[name]) is None:
+            raise DataError(f"{name!r} must count rows: whole numbers of at least 0.", "Correct its values.")
+    ones, total = as_float(typed[events]), as_float(typed[trials])
+    if (wrong := ones > total).any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"Row {row + 1:,} has {ones[row]:g} events in {total[row]:g} trials.", "Correct the counts."
+        )
+    note = (
+        f"{events!r} counts the events among {trials!r}: {np.nansum(ones):,.0f} of {np.nansum(total):,.0f}."
+    )
+    return Counted(ones, total - ones, note)
+
+
+def shares_of(target: str, codes: np.ndarray, texts: Sequence[str]) -> Counted:
+    """Return the lines of labels that are shares; a missing label, code −1, is NaN."""
+    share = np.array([*map(float, texts), np.nan])[codes]
+    note = (
+        f"{target!r} contains shares: each row counts as class 1 with this share, and else as class 0. The Brier score "
+        "is the mean of (probability − share)². Accuracy, AUC and whatever needs one class per row do not hold."
+    )
+    return Counted(share, 1 - share, note, shares=True)
