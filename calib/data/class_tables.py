@@ -26,7 +26,7 @@ from calib.kernel.wording import counted, number, quoted, row_numbers
 
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
 LOGIT_WORDS = frozenset(("logit", "logits", "logodds"))
-MARGIN_WORDS = frozenset(("margin", "margins", "decision", "raw"))
+MARGIN_WORDS = frozenset(("margin", "margins", "decision", "raw", "rawprediction"))
 LABELLED = PROBABILITY_WORDS | LOGIT_WORDS | MARGIN_WORDS | {"class"}  # words whose number names a class
 OUTPUT_WORDS = frozenset(
     ("output", "outputs", "preds", "predictions", "softmax", "decision", "margin", "margins")
@@ -444,9 +444,9 @@ def to_probabilities(
     distance = np.where(rows, np.abs(sums - 1), 0.0)
     off = distance > rounding(P.shape[1])
     if scores_as != "logits" and not off.any() and low >= NEGATIVE:
-        return _rounded(P, sums, distance, model) if joint else ""
+        return _rounded(P, sums, distance, rows, model) if joint else ""
     named = bool(columns) and all(LOGIT_WORDS & _letters(column) for column in columns)
-    margins = any(MARGIN_WORDS & _letters(column) for column in columns)
+    margins = are_margins(columns)
     seen_logits = off.any() and (named or (low < NEGATIVE and not margins))
     if scores_as == "logits" or (scores_as is None and seen_logits):
         _softmax(P)
@@ -475,6 +475,15 @@ def wrong_sums(P: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return rows & off
 
 
+def are_margins(columns: Sequence[str]) -> bool:
+    """Tell whether columns are named like margins, which are neither probabilities nor logits.
+
+    >>> are_margins(["rawPrediction_0", "rawPrediction_1"]), are_margins(["p_0", "p_1"])
+    (True, False)
+    """
+    return any(MARGIN_WORDS & _letters(column) for column in columns)
+
+
 def _letters(column: str) -> set[str]:
     """Return the words of a column's name, also those that begin with a capital."""
     return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold()))
@@ -484,9 +493,9 @@ def _are_percentages(sums: np.ndarray, rows: np.ndarray) -> bool:
     return bool(rows.any()) and bool((np.abs(sums[rows] - 100) <= MOST_ROUNDING * 100).all())
 
 
-def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, model: str) -> str:
+def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.ndarray, model: str) -> str:
     with np.errstate(invalid="ignore"):
-        clipped = int(((P < 0) | (P > 1)).any(axis=1).sum())
+        clipped = int((rows & ((P < 0) | (P > 1)).any(axis=1)).sum())
     if clipped:
         np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:

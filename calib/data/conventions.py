@@ -23,7 +23,7 @@ NO_AND_YES: tuple[tuple[str, str], ...] = (
 OUTCOMES: tuple[tuple[str, str], ...] = (
     *(("alive living", "dead died deceased"), ("benign", "malignant"), ("control controls", "case cases")),
     *(("pass passed", "fail failed failure"), ("stayed stay retained", "churned churn churner left")),
-    *(("healthy", "sick ill diseased"), ("normal", "abnormal anomaly anomalous"), ("ham", "spam")),
+    *(("healthy well", "sick ill diseased"), ("normal", "abnormal anomaly anomalous"), ("ham", "spam")),
     *(
         ("legit legitimate genuine", "fraud fraudulent"),
         ("inactive", "active"),
@@ -39,6 +39,11 @@ NO, YES = (
     frozenset(word for side in sides for word in side.split()) for sides in zip(*NO_AND_YES, strict=True)
 )
 NOT = r"(not|non|no|never|un)[ _-]?{}|{}[ _-]?(free|negative)"
+# Names of columns of predicted classes
+PREDICTED = re.compile(
+    r"(?i)(^|[_\W\d])(pred\w*|y_?hat|guess\w*|decision|decided|output|answer\w*|assigned|classified|chosen|choice|"
+    r"winner|argmax|top_?1?_?(class|label))($|[_\W\d])"
+)
 # Words that mean "unknown"
 NO_LABEL = frozenset(
     (

@@ -6,7 +6,6 @@ or shares.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import as_float, is_number
+from calib.data.columns import as_float
 from calib.data.conventions import codes_for_missing, number_of
 from calib.data.errors import DataError, Question
+from calib.data.events import whole_counts
 from calib.data.target import Labels
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
@@ -27,14 +27,6 @@ LABELS_AS = {
     "shares": "Shares: the share of annotators who chose class 1",
 }
 AS_CLASSES: Mapping[str, Any] = {"data_params": {"labels_as": "classes"}}
-EVENTS = re.compile(
-    r"(?i)(n_?|num_?|number_?of_?)?(events?|success(es)?|hits?|positives?|deaths?|defaults|responders|conversions?|"
-    r"clicks|wins|failures|cases|affected|diseased|ones|k)(_?(count|n))?"
-)
-TRIALS = re.compile(
-    r"(?i)(n_?|num_?|number_?of_?)?(trials?|n|total|totals|size|exposed|at_?risk|attempts|impressions|visits|"
-    r"patients|subjects|population|denominator|persons|people|obs|observations|count|rows)(_?(count|n))?"
-)
 
 
 class Counted(NamedTuple):
@@ -153,32 +145,6 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
     )
 
 
-def events_and_trials(typed: pd.DataFrame, target: str | None = None) -> tuple[str, str] | None:
-    """Return the columns that count events and trials, by name and values, or None.
-
-    >>> events_and_trials(pd.DataFrame({"p": [0.1, 0.5], "events": [1, 4], "trials": [9, 8]}))
-    ('events', 'trials')
-    """
-    wholes = {str(name): values for name, column in typed.items() if (values := _wholes(column)) is not None}
-    for events, ones in wholes.items():
-        if target is not None and events != target:
-            continue
-        for trials, total in wholes.items():
-            named = EVENTS.fullmatch(events) and TRIALS.fullmatch(trials)
-            if named and events != trials and ones.max() > 1 and (ones <= total).all():
-                return events, trials
-    return None
-
-
-def _wholes(column: pd.Series) -> np.ndarray | None:
-    """Return the known values of a column of whole numbers of at least 0, with missing values as 0; or None."""
-    if not is_number(column) or pd.api.types.is_bool_dtype(column.dtype):
-        return None
-    values = np.nan_to_num(as_float(column), nan=0.0, posinf=-1.0)
-    fits = len(values) and values.min() >= 0 and (values == np.floor(values)).all()
-    return values if fits else None
-
-
 def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
     """Return the lines of a table of events and trials.
 
@@ -190,7 +156,7 @@ def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
     for name in (events, trials):
         if name not in typed:
             raise DataError(f"trials: there is no column {name!r}.", f"Choose one of {', '.join(typed)}.")
-        if _wholes(typed[name]) is None:
+        if whole_counts(typed[name]) is None:
             raise DataError(f"{name!r} must count rows: whole numbers of at least 0.", "Correct its values.")
     ones, total = as_float(typed[events]), as_float(typed[trials])
     if (wrong := ones > total).any():

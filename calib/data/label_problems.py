@@ -64,6 +64,7 @@ def label_problems(
     try:
         ask_about_labels(target, counts, labels_as)
     except Question as question:
+        yield from _spelling(target, counts)
         yield problem_of(question, target)
         return
     if predictions and tables is None and positive is None and len(counts) > 2:

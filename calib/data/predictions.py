@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +23,7 @@ from calib.data.class_tables import (
     ROUNDING,
     SCORE_WORDS,
     ClassTables,
+    are_margins,
     called_predictions,
     cells,
     class_tables,
@@ -41,24 +43,23 @@ from calib.data.columns import (
     is_number,
     positions,
 )
-from calib.data.conventions import conventional
+from calib.data.conventions import PREDICTED, conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError, Question
+from calib.data.events import events_and_trials
 from calib.data.join import both_files_phrase
 from calib.data.label_meaning import (
     Counted,
     ask_about_labels,
     ask_about_shares,
     counted_events,
-    events_and_trials,
     shares_of,
 )
 from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.data.roles import Read, read_roles, weight_note
 from calib.data.score_meaning import (
     CONFIDENCE,
-    PREDICTED,
     Beside,
     Scaled,
     as_recipe,
@@ -76,6 +77,7 @@ from calib.data.target import (
     POSITIVE,
     Classes,
     Labels,
+    alternative_spellings,
     choose_classes,
     coded_labels,
     guess_target,
@@ -208,6 +210,8 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
 
     >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "no", "p_model")]
     ['yes', 'no', 'yes', 'no', None]
+    >>> named_class("forest_dead", ["alive", "dead"]), named_class("model_a", ["a", "b"])
+    ('dead', None)
     >>> named_class("prob_1", ["0", "1"]), named_class("score_1", ["0", "1"])
     ('1', None)
     """
@@ -220,7 +224,8 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
         marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
         for i, word in enumerate(words):
             beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
-            if label and word in marks and label in beside:
+            itself = words[i : i + len(label)] == label and min(map(len, label)) > 1 and not name.isdecimal()
+            if label and (itself or (word in marks and label in beside)):
                 found.append(name)
     return found[-1] if found else None
 
@@ -433,8 +438,13 @@ def tables_of(
 
 def _without_margins(seen: pd.DataFrame, tables: ClassTables) -> ClassTables:
     """Leave out columns of margins (``rawPrediction``) beside probabilities of the same classes."""
-    sums = {model: columns for model, columns in tables.columns.items() if sum_to_one(seen, columns)}
-    return dataclasses.replace(tables, columns=sums) if sums and len(sums) < len(tables.columns) else tables
+    sums = [sum_to_one(seen, columns) for columns in tables.columns.values()]
+    kept = {
+        model: columns
+        for (model, columns), summed in zip(tables.columns.items(), sums, strict=True)
+        if summed or not are_margins(columns)
+    }
+    return dataclasses.replace(tables, columns=kept) if any(sums) else tables
 
 
 def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
@@ -526,6 +536,8 @@ def _single_columns(
     where: str,
 ) -> _Scores:
     """Read scores of one class, one column per model."""
+    if len(counts) < 2:
+        choose_classes(counts)  # refuses
     columns = _chosen(typed, target, stated.scores, hard)
     found = {
         column: scaled(_scores(typed, column, target), column, stated.scores_as, stated.wrong_scores)
@@ -543,12 +555,23 @@ def _single_columns(
     named = _classes_of_columns({column: each.values for column, each in found.items()}, list(counts))
     named |= {column: list(counts)[code] for column, (what, code) in shown.items() if what == "class"}
     positive, why = _positive(counts, named, stated)
+    if shown and why == "named":
+        why = "predicted"
+    if not stated.scores and not any(named.values()):
+        _ask_which_is_which(label, counts, found)
     if positive is None:
         _ask_for_class(label, counts, found, named)
     classes = choose_classes(counts, positive, _why_in_words(why, named, counts), where, most=MOST_PREDICTED)
     notes = [each.note for each in found.values() if each.note]
     if not stated.scores:
-        for column in _other_classes(named, classes.positive):
+        others = [name for name in _other_classes(named, classes.positive) if not CONFIDENCE.search(name)]
+        if len(counts) > 2 and len(others) == len(found):
+            raise DataError(
+                f"No score column is for {classes.positive!r}: {listed(list(map(repr, others)), 4)} "
+                f"{'is' if len(others) == 1 else 'are'} named after other classes.",
+                "Choose one of these classes, or choose the score columns.",
+            )
+        for column in others:
             if len(counts) > 2 or found[column].kind != "probability":
                 del found[column]
             else:
@@ -685,10 +708,10 @@ def _of_all_classes(
     readings = []
     for i, (model, columns) in enumerate(tables.columns.items()):
         P = whole[:, i * len(tables.names) : (i + 1) * len(tables.names)]
+        missing[f"because a probability of {model!r} is missing or infinite"] = np.isfinite(P).all(axis=1)
         there, note = _converted(P, model, columns, stated, missing)
         if stated.scores_as is None and there.any() and ((P[there] == 0) | (P[there] == 1)).all():
             refuse_classes(columns)
-        missing[f"because a probability of {model!r} is missing or infinite"] = np.isfinite(P).all(axis=1)
         notes += filter(None, [note])
         readings.append(ScoreReading(columns, "classes", target, SCALES.get(_scale_of(note), "")))
     values = dict(zip(tables.all_columns, whole.T, strict=True))
@@ -862,6 +885,8 @@ def _positive(
 def _why_in_words(why: str, named: Mapping[str, str | None], counts: Mapping[str, int]) -> str:
     if why == "named":
         return f"because it is named in {listed([repr(column) for column in named if named[column]])}"
+    if why == "predicted":
+        return "because the predicted classes show it"
     if why == "convention":
         return f"by convention for {listed([repr(name) for name in counts])}"
     return "as chosen"
@@ -883,11 +908,14 @@ def _ask_for_class(
     column, each = next(iter(found.items()))
     kind = "the probability of" if each.kind == "probability" else "a score for"
     names = sorted(counts, key=lambda name: -counts[name])[:MOST_ASKED]
-    columns = "" if len(found) == 1 else f" So may the other {counted(len(found) - 1, 'score column')}."
+    spelt = len(counts) - len(alternative_spellings(counts)) == 2 < len(counts)
+    merge = (Answer(as_recipe(merge_labels=True), "Merge spellings of one label", "Two classes are left."),)
+    columns = "" if len(found) == 1 else " This holds for all score columns."
     raise Question(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither its name nor a "
         f"convention decides.{columns}",
-        tuple(
+        (merge if spelt else ())
+        + tuple(
             Answer(
                 {"positive": name},
                 f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}",
@@ -897,6 +925,33 @@ def _ask_for_class(
         ),
         STATE_CLASS,
     )
+
+
+def _ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[str, Scaled]) -> None:
+    """Ask which of two columns that add up to 1 belongs to which of two classes, if no name says so."""
+    columns = [column for column, each in found.items() if each.kind == "probability"]
+    pairs = (pair for pair in combinations(columns, 2) if _add_up([found[column].values for column in pair]))
+    if len(counts) != 2 or (pair := next(pairs, None)) is None or np.ptp(found[pair[0]].values) == 0:
+        return
+    negative, positive = _in_order(counts)
+    raise Question(
+        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. Their names do not say which.",
+        tuple(
+            Answer(
+                {"positive": positive, **as_recipe(scores=(column,))},
+                f"{column!r} is the probability of {positive!r}, and {other!r} of {negative!r}",
+                consequence(found[column].values, label, positive, None),
+            )
+            for column, other in (pair, pair[::-1])
+        ),
+        STATE_CLASS,
+    )
+
+
+def _in_order(counts: Mapping[str, int]) -> tuple[str, str]:
+    """Return (negative, positive) of two labels: by convention, else in sorted order."""
+    first, second = counts
+    return (second, first) if conventional(list(counts)) == first else (first, second)
 
 
 def consequence(values: np.ndarray, label: Labels, name: str, kind: str | None) -> str:
@@ -953,7 +1008,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     For all classes together, report predictions whose most probable class is right no more often than by chance.
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
-    >>> ranking_problems(prepare_predictions(table, "y"))[0].message
+    >>> ranking_problems(prepare_predictions(table, "y", "1"))[0].message
     "These scores rank the classes in reverse: AUC 0 [0, 0.101]. These scores seem to be for class '0'."
     """
     if data.joint:

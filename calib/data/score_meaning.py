@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import as_float, is_number
-from calib.data.conventions import number_text
+from calib.data.conventions import PREDICTED, number_text
 from calib.data.errors import DataError, Question
 from calib.data.target import coded_labels
 from calib.kernel.read_as import Answer
@@ -35,10 +35,6 @@ SCORES_AS = {
 WRONG_SCORES = {"exclude": "Exclude their rows"}
 CONFIDENCE = re.compile(
     r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?)($|[_\W\d])"
-)
-PREDICTED = re.compile(
-    r"(?i)(^|[_\W\d])(pred\w*|y_?hat|guess\w*|decision|decided|output|answer\w*|assigned|classified|chosen|choice|"
-    r"winner|argmax|top_?1?_?(class|label))($|[_\W\d])"
 )
 PERCENT = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
 ROUNDED = 1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from calib.data.column_types import MISSING_CODES, is_gap, label
-from calib.data.columns import counts, sortable
-from calib.data.conventions import NO, NO_LABEL, YES, folded, number_of, number_text
+from calib.data.columns import counts, in_unit_interval, is_number, sortable
+from calib.data.conventions import NO, NO_LABEL, PREDICTED, YES, folded, number_of, number_text
 from calib.data.errors import DataError
+from calib.data.events import events_and_trials
 from calib.data.table import about, describe
 from calib.kernel.wording import counted, listed
 
@@ -26,9 +27,32 @@ OTHER = "other"  # name of the class into which labels are merged
 LIKELY_CLASSES = 50
 ROWS_EACH = 5  # rows per value on average
 # Names of labels, hardly ever of other columns
-NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
+NAMES = (
+    "target",
+    "label",
+    "labels",
+    "class",
+    "y",
+    "y_true",
+    "ytrue",
+    "y_test",
+    "ytest",
+    "truth",
+    "ground_truth",
+    "gold",
+)
 # Names of labels and of other columns
-LIKELY = ("outcome", "actual", "response", "result", "diagnosis")
+LIKELY = (
+    "outcome",
+    "actual",
+    "actuals",
+    "response",
+    "result",
+    "diagnosis",
+    "observed",
+    "true_label",
+    "true_class",
+)
 
 
 @dataclass(frozen=True)
@@ -365,8 +389,8 @@ def match(positive: Any, names: list[str]) -> str:
 def guess_target(frame: pd.DataFrame) -> str | None:
     """Return the label column if there is hardly any doubt, else None; ``target_candidates`` lists the choices.
 
-    It is a column named like a label; else the only one with two values that is named like an outcome; else the only
-    one with two values or, if there is none, with few.
+    It is a column named like a label; else that of the events in a table of events and trials; else the only one with
+    two values that is named like an outcome; else the only one with two values or, if there is none, with few.
 
     Parameters
     ----------
@@ -380,7 +404,10 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     >>> guess_target(pd.DataFrame({"smoker": [0, 1], "surgery": ["no", "yes"]}))
     """
     few = _few_valued(frame)
-    named = [name for wanted in NAMES for name in few if _bare(name) == wanted]
+    named = [name for wanted in NAMES for name in few if _bare(name) == wanted] or _shares(frame)
+    if not named and (pair := events_and_trials(frame)) is not None:
+        return pair[0]
+    few = {name: values for name, values in few.items() if not PREDICTED.search(name)} or few
     likely = [name for name in few if _bare(name) in LIKELY]
     two = [name for name in few if few[name] == 2]
     for clear in (
@@ -422,6 +449,12 @@ def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
         if 2 <= (values := _distinct(column, most)) <= min(most, half):
             found[name] = values
     return found
+
+
+def _shares(frame: pd.DataFrame) -> list[str]:
+    """Return columns named like a label whose numbers all lie between 0 and 1: shares of annotators."""
+    named = [(str(name), column) for name, column in frame.items() if _bare(str(name)) in NAMES]
+    return [name for name, column in named if is_number(column) and in_unit_interval(column)]
 
 
 def _bare(name: str) -> str:

@@ -13,7 +13,7 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
-from calib.data.label_meaning import events_and_trials
+from calib.data.events import events_and_trials
 from calib.data.label_problems import label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import (
@@ -235,6 +235,11 @@ def _predictions(
     if data.joint:
         named = [columns_in_words(columns).replace("'", "") for columns in data.columns.values()]
     yield Problem("info", listed(named), message, remedy, {"content": "features"}, "Use as features")
+    classes = len(coded_labels(frame, target).counts)
+    if classes > 2 and positive is None and not data.joint and data.classes[0].startswith("not "):
+        message = f"The label has {classes:,} classes; {data.classes[1]!r} is predicted against the others."
+        remedy = "To evaluate all classes together, the table needs one column per class."
+        yield Problem("info", target, message, remedy)
     yield from scale_problems(data)
     yield from ranking_problems(data)
 

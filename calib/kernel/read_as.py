@@ -17,7 +17,12 @@ KINDS = {
     "classes": ("one probability per class of {}", "one probability per class of {}"),
 }
 """Meaning of a score column → its words for one and for several columns; {} is ``ScoreReading.of``."""
-WHY = {"stated": "as stated", "named": "by its name", "convention": "by convention"}
+WHY = {
+    "stated": "as stated",
+    "named": "by its name",
+    "predicted": "as the predicted classes show",
+    "convention": "by convention",
+}
 """Reason for the positive class → its words; the minority class of a table of features has none of these."""
 MOST_NAMED = 4  # score columns that a sentence names
 

@@ -198,7 +198,10 @@ def test_rows_that_do_not_sum_to_one_are_named_and_can_be_divided():
     broken[[2, 40]] *= np.array([[0.5], [0.25]])
     with pytest.raises(DataError, match=r"\b2 of 60 rows .*rows 3, 41\b.*Row 3 .*\b0\.5") as refused:
         to_probabilities(broken.copy(), ALL, "net")
-    assert [fix["data_params"] for fix, _ in refused.value.fixes] == [{"scores_as": "shares"}]
+    assert [fix["data_params"] for fix, _ in refused.value.fixes] == [
+        {"wrong_scores": "exclude"},
+        {"scores_as": "shares"},
+    ]
     made = broken.copy()
     assert "was not 1 in 2 rows" in to_probabilities(made, ALL, "net", "shares")
     np.testing.assert_allclose(made, P)
@@ -217,7 +220,8 @@ def test_negative_probabilities_are_refused_where_rows_sum_to_one():
     made = np.where(np.arange(3) == 1, 0, P + np.array([0, 0, -1e-9]))
     made[:, 0] = 1 - made[:, 2]
     made[0] = [1 + 1e-9, 0, -1e-9]  # rounding of a softmax
-    assert to_probabilities(made, ALL, "net") == ""
+    off = (made < 0).any(axis=1).sum()
+    assert_says(to_probabilities(made, ALL, "net"), f"clipped in {off} row")
     assert made.min() == 0
 
 

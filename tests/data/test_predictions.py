@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from calib.data import (
     DataError,
+    Question,
     guess_target,
     looks_like_predictions,
     prepare_predictions,
@@ -59,22 +60,35 @@ LABELS = [
     (("не", "да"), None),
     (("нет", "да"), "да"),
     (("not churned", "churned"), "churned"),
-    (("stayed", "left"), None),
+    (("stayed", "left"), "left"),
+    (("control", "case"), "case"),
+    (("Alive", "dead"), "dead"),
+    (("good", "bad"), None),
+    ((1, 2), None),
 ]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7])
 @pytest.mark.parametrize(("pair", "positive"), LABELS)
-def test_scores_never_turn_the_labels_round(pair, positive, share):
-    """Whatever the scores say: the conventional class, else the rarer one, and the Brier score of the table as is."""
+def test_a_convention_or_a_person_decides_which_class_the_scores_are_for(pair, positive, share):
+    """The data never do: without a convention, and if they contradict it, the question names both classes."""
     y = np.arange(N) % 10 < 10 * share
-    scores = np.random.default_rng(5).permutation(N) / N
-    for given in (scores, 1 - scores, 0.9 - 0.8 * y, 0.1 + 0.8 * y):
-        data = prepare_predictions(pd.DataFrame({"y": np.array(pair)[y.astype(int)], "model": given}), "y")
-        rarer = str(pair[int(share < 0.5)])
-        assert data.classes[1] == (rarer if positive is None else positive)
-        ones = y == (data.classes[1] == str(np.array(pair)[1]).removesuffix(".0"))
-        assert ((data.X["model"] - data.y) ** 2).mean() == pytest.approx(((given - ones) ** 2).mean())
+    names = [str(label).removesuffix(".0") for label in pair]
+    for agree, given in ((True, 0.1 + 0.8 * y), (False, 0.9 - 0.8 * y)):
+        frame = pd.DataFrame({"y": np.array(pair)[y.astype(int)], "model": given})
+        if positive is None or not agree:
+            with pytest.raises(Question) as asked:
+                prepare_predictions(frame, "y")
+            assert {answer.fix["positive"] for answer in asked.value.answers} == set(names)
+            assert "pos_label" in str(asked.value)
+        else:
+            data = prepare_predictions(frame, "y")
+            assert (data.classes[1], data.read_as.why) == (positive, "convention")
+        for name in names:
+            data = prepare_predictions(frame, "y", name)
+            ones = y if name == names[1] else ~y
+            assert (data.classes[1], data.read_as.why) == (name, "stated")
+            assert ((data.X["model"] - data.y) ** 2).mean() == pytest.approx(((given - ones) ** 2).mean())
 
 
 @pytest.mark.parametrize(
@@ -90,8 +104,6 @@ def test_scores_never_turn_the_labels_round(pair, positive, share):
         (["P(not left)"], ("left", "not left"), "not left"),
         (["score_0"], (0, 1), "1"),  # the first score, not that of class 0
         (["score_0", "score_1"], (0, 1), "1"),
-        (["p_no", "p_yes"], ("no", "yes"), "yes"),
-        (["p_a", "p_b"], ("a", "b"), "a"),  # both are named: the rarer one
         (["p_no", "forest"], ("no", "yes"), "no"),
         (["no"], ("no", "yes"), "no"),  # the label itself
         (["0", "1"], (0, 1), "1"),
@@ -110,8 +122,29 @@ def test_of_two_columns_that_add_up_to_one_the_positive_class_s_is_the_score():
     assert data.X.columns.tolist() == ["prob_1"]
     assert data.classes == ("0", "1")
     assert "Not used as scores: prob_0." in data.notes
-    both = prepare_predictions(pd.DataFrame({"y": Y.astype(int), "prob_0": p**2, "prob_1": p}), "y")
-    assert both.X.columns.tolist() == ["prob_0", "prob_1"]
+
+
+def test_two_columns_of_classes_that_do_not_add_up_are_asked_about_and_each_belongs_to_its_name():
+    p = RNG.random(N).round(4)
+    both = pd.DataFrame({"y": np.where(Y, "b", "a"), "p_a": (1 - p) ** 2, "p_b": p})
+    with pytest.raises(Question, match="do not sum to 1") as asked:
+        prepare_predictions(both, "y")
+    brier = {
+        answer.label: brier_of(prepare_predictions(both, "y", **as_arguments(answer)))
+        for answer in asked.value.answers
+    }
+    assert brier["Only 'p_a', the probability of 'a'"] == pytest.approx(((both["p_a"] - ~Y) ** 2).mean())
+    assert brier["Only 'p_b', the probability of 'b'"] == pytest.approx(((p - Y) ** 2).mean())
+    shares = p / (p + both["p_a"])
+    assert brier["Divide each row by its sum"] == pytest.approx(((shares - Y) ** 2).mean())
+
+
+def as_arguments(answer):
+    return {"positive": answer.fix.get("positive"), **answer.fix.get("data_params", {})}
+
+
+def brier_of(data):
+    return ((data.X.iloc[:, 0] - data.y) ** 2).mean()
 
 
 @pytest.mark.parametrize("head", ["", "prob_"])
@@ -127,24 +160,22 @@ def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
         assert data.X.columns.tolist() == [head + positive]
         assert ranking_problems(data) == []
     assert list(prepare_predictions(frame, "label", "dog", [f"{head}cat"]).X) == [f"{head}cat"]
-    without = prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
-    assert len(without.X.columns) == 3
+    with pytest.raises(DataError, match="No score column is for 'cat'"):
+        prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
 
 
 @pytest.mark.parametrize("head", ["class_", "score_", "p"])
 @pytest.mark.parametrize("names", [["0", "1", "10"], ["no", "yes"], ["a", "B", "ab"]])
 def test_of_a_column_a_class_that_add_up_to_one_the_end_is_the_class(head, names):
-    """A number after "score" is a model's otherwise; of two classes "class_a" says nothing of a probability."""
+    """A number after "score" is a model's otherwise."""
     share = RNG.dirichlet([1] * len(names), N).round(2)
     label = [RNG.choice(names, p=row / row.sum()) for row in share]
     frame = pd.DataFrame({"label": label, **{head + name: share[:, k] for k, name in enumerate(names)}})
     for positive in names:
         assert prepare_predictions(frame, "label", positive).X.columns.tolist() == [head + positive]
     frame[head + names[0]] /= 2
-    if named_class(head + names[1], names) is None:
-        told = len(names) > 2  # columns that are named after all three classes
-        expected = names[1:2] if told else names
-        assert list(prepare_predictions(frame, "label", names[1]).X) == [head + name for name in expected]
+    if named_class(head + names[1], names) is None:  # columns that are named after all classes
+        assert list(prepare_predictions(frame, "label", names[1]).X) == [head + names[1]]
 
 
 def backwards(n=400, strength=0.2, seed=0):
@@ -155,7 +186,7 @@ def backwards(n=400, strength=0.2, seed=0):
 
 def test_scores_that_rank_the_classes_backwards_are_a_finding_with_a_switch():
     frame = backwards()
-    data = prepare_predictions(frame, "y")
+    data = prepare_predictions(frame, "y", "1")
     (found,) = ranking_problems(data)
     assert found.severity == "warning"
     area = roc_auc_score(frame["y"], frame["model"])
@@ -192,15 +223,21 @@ def test_of_several_classes_none_can_be_switched_to():
     assert found.fix is None
 
 
-def test_percentages_are_noticed_where_they_would_pass_for_margins():
+def test_percentages_are_asked_about_unless_their_name_says_so():
     table = pd.DataFrame({"y": Y.astype(int), "p": (100 * GOOD).round(1)})
-    (found,) = scale_problems(prepare_predictions(table, "y"))
-    assert (found.severity, found.column) == ("warning", "p")
-    assert f"from {table['p'].min():.3g} to {table['p'].max():.3g}" in found.message
-    assert "divide them by 100" in found.remedy
-    assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
-    for other in (table.assign(p=GOOD), table.assign(p=9 * table["p"])):
-        assert scale_problems(prepare_predictions(other, "y")) == []
+    with pytest.raises(Question, match="may be percentages") as asked:
+        prepare_predictions(table, "y")
+    percentages, others = (
+        prepare_predictions(table, "y", **as_arguments(one)) for one in asked.value.answers
+    )
+    named = prepare_predictions(table.rename(columns={"p": "risk %"}), "y")
+    for data in (percentages, named):
+        np.testing.assert_allclose(data.X.iloc[:, 0], table["p"] / 100)
+        assert "divided by 100" in str(data.read_as)
+    np.testing.assert_array_equal(others.X["p"], table["p"])
+    assert others.read_as.scores[0].kind == "margin"
+    (found,) = [p for p in validate(table, "y", content="predictions") if p.severity == "error"]
+    assert [action for _, action in found.fixes] == ["Percentages", "Not probabilities"]
 
 
 @pytest.mark.parametrize("scores", [None, ["p"]], ids=["found", "chosen"])
@@ -214,14 +251,28 @@ def test_text_in_a_column_of_scores_is_quoted(scores):
 
 
 @pytest.mark.parametrize("wrong", [1.7, -0.2, 85.0])
-def test_a_wrong_value_among_probabilities_is_named_with_its_row(wrong):
+def test_a_wrong_value_among_probabilities_is_named_with_its_row_and_the_person_chooses(wrong):
     p = GOOD.copy()
     p[3] = wrong
     table = pd.DataFrame({"y": Y.astype(int), "p": p})
-    (found,) = scale_problems(prepare_predictions(table, "y"))
-    assert (found.severity, found.column, found.fix) == ("warning", "p", None)
-    assert_says(found.message, "1 of 200 scores is not between 0 and 1", "row 4", number(wrong))
-    assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
+    with pytest.raises(Question) as asked:
+        prepare_predictions(table, "y")
+    assert_says(asked.value.message, "1 of 200 scores in 'p' is not between 0 and 1", "row 4", number(wrong))
+    data = prepare_predictions(table, "y", **as_arguments(asked.value.answers[0]))
+    assert data.X.index.tolist() == [i for i in range(N) if i != 3]
+    assert_any_says(data.notes, "Excluded", "'p'", "1 row", "row 4")
+    assert data.read_as.scores[0].kind == "probability"
+    with pytest.raises(Question):  # also if the column is stated to hold probabilities
+        prepare_predictions(table, "y", scores_as="probabilities")
+
+
+@pytest.mark.parametrize("off", [1.0000000000000002, float(np.float32(1.0000001)), -1e-17])
+def test_values_off_by_rounding_are_clipped_and_counted(off):
+    p = GOOD.copy()
+    p[:2] = off
+    data = prepare_predictions(pd.DataFrame({"y": Y.astype(int), "p": p}), "y")
+    np.testing.assert_array_equal(data.X["p"], [round(off)] * 2 + list(p[2:]))
+    assert_any_says(data.notes, "'p'", "2 values", "rounding", "clipped")
 
 
 def test_a_single_column_of_logits_can_be_read_as_such():
@@ -241,7 +292,7 @@ def test_a_single_column_of_logits_can_be_read_as_such():
     data = prepare_predictions(both, "y", scores_as="logits")
     assert data.classes == ("0", "1")
     np.testing.assert_allclose(data.X["logit_1"], p, atol=1e-12)
-    assert prepare_predictions(both, "y").X.shape[1] == 2
+    np.testing.assert_allclose(prepare_predictions(both, "y").X["logit_1"], p, atol=1e-12)  # by their names
 
 
 ANIMALS = np.array(["cat", "dog", "fox"])
@@ -302,7 +353,9 @@ def test_rows_that_do_not_sum_to_one_are_an_error_with_a_button():
     frame = OF_ALL.assign(forest_cat=OF_ALL["forest_cat"] * np.where(np.arange(N) == 4, 0.25, 1))
     (error,) = [p for p in validate(frame, "label", content="predictions") if p.severity == "error"]
     assert_says(error.message, "'forest'", "not sum to 1", "1 of 200 rows", "row 5")
-    assert error.fixes == (({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum"),)
+    assert [action for _, action in error.fixes] == ["Exclude these rows", "Divide each row by its sum"]
+    data = prepare_predictions(frame, "label", wrong_scores="exclude")
+    assert data.X.index.tolist() == [i for i in range(N) if i != 4]
     data = prepare_predictions(frame, "label", scores_as="shares")
     assert np.abs(data.X.sum(axis=1) - 1).max() < 1e-12
     assert list(prepare_predictions(frame, "label", "cat").X) == ["forest_cat"]  # which needs no sums
@@ -394,8 +447,8 @@ def test_a_thousand_classes_of_a_few_rows_are_read():
     np.testing.assert_array_equal(data.X, values)
 
 
-def test_scores_that_say_nothing_leave_the_rarer_class():
-    frame = pd.DataFrame({"y": [0, 0, 1], "s": [0.5, 0.5, 0.5], "t": [1.0, 2.0, 1.5]})
+def test_scores_that_say_nothing_leave_the_convention():
+    frame = pd.DataFrame({"y": [0, 0, 1], "s": [0.5, 0.5, 0.5], "t": [-1.0, 2.0, 1.5]})
     assert prepare_predictions(frame, "y").classes == ("0", "1")
 
 

@@ -96,13 +96,18 @@ def test_more_classes_become_one_against_the_rest():
     assert prepare(FRAME.assign(target=target), "target").classes == ("not c", "c")
 
 
-@given(st.lists(st.sampled_from(["0", "1"]), min_size=4, max_size=30).filter(lambda y: len(set(y)) == 2))
-def test_the_rarer_class_is_one(labels):
-    n = len(labels)
+@given(
+    st.sampled_from([("0", "1"), ("g", "b")]),
+    st.lists(st.booleans(), min_size=4, max_size=30).filter(lambda y: len(set(y)) == 2),
+)
+def test_the_conventional_class_is_one_and_without_a_convention_the_rarer_class(pair, drawn):
+    n, labels = len(drawn), [pair[one] for one in drawn]
     data = prepare(pd.DataFrame({"x": np.linspace(0, 1, n) ** 2, "y": labels}), "y")
-    assert 2 * data.y.sum() <= n
-    positive = "1" if 2 * labels.count("1") <= n else "0"
+    later = max(pair)
+    rarer = min(pair, key=lambda name: (labels.count(name), name != later))
+    positive = "1" if "1" in pair else rarer
     assert data.classes[1] == positive
+    assert data.read_as.why == ("convention" if "1" in pair else "minority")
     np.testing.assert_array_equal(data.y, np.array(labels) == positive)
 
 

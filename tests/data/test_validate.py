@@ -188,12 +188,13 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt = GOOD["target"].astype(object).to_numpy(copy=True)
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
-    merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
+    drop, merge = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
+    assert (drop.severity, merge.severity) == ("error", "warning")
     assert_says(merge.message, "6 labels", "3")
     assert "'YES' = 'yes'" in merge.message
     assert "'Unknown' = 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}
-    assert_says(drop.message, "5 rows", "unknown")
+    assert_says(drop.message, "unknown", "5 rows")
     assert set(drop.fix["data_params"]["drop_labels"]) == {"unknown", "Unknown"}
     for merged in (True, False):  # in either order of the clicks
         tidy, _ = tidy_labels(frame, "target", merged, drop.fix["data_params"]["drop_labels"])
