@@ -43,6 +43,7 @@ from calib.data import (
     LEARN_ROWS,
     LargeFile,
     LargeQuery,
+    Question,
     TableFile,
     TooLargeError,
     connection,
@@ -502,12 +503,6 @@ def _on_file(
             f"target: the Recipe does not name the label column. Set target in the Recipe to "
             f"one of {', '.join(likely)}."
         )
-    if target not in (recipe.target, "target"):
-        print(
-            f"note: the Recipe does not name the label column, so {target!r} is used. To choose another, set target in "
-            "the Recipe.",
-            file=sys.stderr,
-        )
     stated, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=data, file=recipe.file and name, data_params=read_so, target=target)
     uploads: dict[str, Upload] = {str(file_key(data)): frame if large is None else large}
@@ -524,7 +519,6 @@ def _on_file(
             f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
             "(a table) or --onnx (a model)."
         )
-    _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     read_as = recipe
     if large is not None and recipe.content == "predictions":
         read_as, frame = count_large(recipe, large)
@@ -533,7 +527,17 @@ def _on_file(
             recipe, read_as = recipe.replace(data=data), read_as.replace(data=data)
         uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
-    found, dataset = problems(read_as, table), dataset_of(read_as, table)
+    dataset = dataset_of(read_as, table)
+    if dataset.read_as is not None:
+        print(f"read as: {dataset.read_as}", file=sys.stderr)
+    if target not in (stated.target, "target"):
+        print(
+            f"note: the Recipe does not name the label column, so {target!r} is used. To choose another, set target in "
+            "the Recipe.",
+            file=sys.stderr,
+        )
+    _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
+    found = problems(read_as, table)
     if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
         groups = set(recipe.stated_settings("reliability", "group").values())
         dataset = replace(
@@ -884,9 +888,21 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has stopped, as `| head` does; discard the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except Question as question:
+        print(_asked(question), file=sys.stderr)
+        return 2
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+
+
+def _asked(question: Question) -> str:
+    """Return a question with its answers, each as fields of a Recipe and with what follows from it."""
+    lines = [f"question: {question}", "Add one of these to the Recipe:"]
+    for answer in question.answers:
+        fields = json.dumps(dict(answer.fix), ensure_ascii=False)[1:-1]
+        lines += [f"  {fields}", f"      {answer.label}. {answer.consequence}".rstrip()]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_bad_input_is_refused_by_name():
         (lambda: found.of("top", "forest"), "name must be one of 'none'"),
         (
             lambda: check(Y, {"a": P, "b": P[:, :2] / P[:, :2].sum(axis=1, keepdims=True)}),
-            "from 0 to 1, but holds 2",
+            "as many classes",
         ),
         (lambda: check(np.where(Y == 2, 1, Y), {"a": P, "b": np.full((N, 4), 0.25)}), "as many classes"),
         (lambda: JointEvaluation.from_predictions(Y, {}), "no predictions"),

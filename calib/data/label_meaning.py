@@ -39,13 +39,18 @@ class Counted(NamedTuple):
 
     @property
     def labels(self) -> Labels:
-        """Labels 0 and 1, of which each line has class 1 until ``on`` divides it; missing where the counts are."""
-        return Labels(np.where(np.isfinite(self.ones + self.zeros), 1, -1), ("0", "1"))
+        """Labels of both classes; each line has class 1 until ``on`` divides it; missing where the counts are."""
+        return Labels(np.where(np.isfinite(self.ones + self.zeros), 1, -1), self.names)
 
     @property
     def counts(self) -> dict[str, int]:
         """Number of rows per class, rounded."""
-        return {"0": round(float(np.nansum(self.zeros))), "1": round(float(np.nansum(self.ones)))}
+        sums = (round(float(np.nansum(lines))) for lines in (self.zeros, self.ones))
+        return dict(zip(self.names, sums, strict=True))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return ("0", "1") if self.shares else ("no event", "event")
 
     def on(self, data: Dataset, rows: np.ndarray) -> Dataset:
         """Divide each line of a Dataset of these ``rows``, bool (n,), into one of class 1 and one of class 0.

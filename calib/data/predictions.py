@@ -167,6 +167,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if frame.shape[1] > MOST_SCORES:
         return False
     found = _inspect_others(target, typed)
+    if (pair := events_and_trials(typed, target)) is not None:
+        found = [column for column in found if column.name not in pair]
     scores = [column.name for column in _numbers(found)]
     scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
     if not scores:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
+from calib.evaluate.arrays import is_joint
 from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
 from calib.evaluate.fitting import Fitted, Part, features_of, fit, needs_test_set, sum_rows
 from calib.evaluate.joint import JointEvaluation
@@ -250,11 +251,12 @@ def check(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     features: Any = None,
+    pos_label: Any = None,
 ) -> Evaluation | JointEvaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
 
     This is ``Evaluation.from_predictions``, which explains the arguments. For arrays (n, K) with K ≥ 3 it is
-    ``JointEvaluation.from_predictions``, and labels are column numbers, 0 … K − 1.
+    ``JointEvaluation.from_predictions``, and labels are column numbers, 0 … K − 1, or names of columns.
 
     Examples
     --------
@@ -267,7 +269,5 @@ def check(
     >>> check([rng.choice(3, p=row) for row in P], P).of(2).verdict.finding    # class 2 against the rest
     'no sign'
     """
-    tables = p.values() if isinstance(p, Mapping) else (p,)
-    joint = any(np.ndim(table) == 2 and np.shape(table)[1] > 2 for table in tables)
-    kind = JointEvaluation if joint else Evaluation
-    return kind.from_predictions(y, p, sample_weight, cluster, features)
+    kind = JointEvaluation if is_joint(p) else Evaluation
+    return kind.from_predictions(y, p, sample_weight, cluster, features, pos_label)

@@ -16,10 +16,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import one_class
+from calib.evaluate.arrays import read_arrays
 from calib.evaluate.fitting import RowCount
-from calib.evaluate.record import HOOKS, Evaluation, named
+from calib.evaluate.record import HOOKS, Evaluation
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
+from calib.kernel.checks import InputError, one_of, weight_vector
+from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, or_ones
@@ -172,6 +174,7 @@ class JointEvaluation:
     names: tuple[str, ...] = ()
     whole: Evaluation | None = None
     chosen: np.ndarray | None = None
+    arrays_read_as: ReadAs | None = None
 
     @classmethod
     def of_recipe(cls, whole: Evaluation, chosen: np.ndarray | None = None) -> JointEvaluation:
@@ -194,36 +197,44 @@ class JointEvaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        pos_label: Any = None,
     ) -> JointEvaluation:
         """Evaluate existing probabilities of K classes on all rows.
 
         Parameters
         ----------
-        y : int (n,)
-            Column of each row's class, 0 … K − 1.
-        p : (n, K), or a mapping name → such an array
+        y : (n,)
+            Column of each row's class, 0 … K − 1; or its name, if p has named columns.
+        p : (n, K), or a mapping name → such an array or DataFrame
             Probabilities of the classes; rows sum to 1.
         sample_weight, cluster, features
             See ``Evaluation.from_predictions``.
+        pos_label
+            Must be None: all classes are evaluated together.
 
         Raises
         ------
         InputError
             For labels other than 0 … K − 1, rows that do not sum to 1, or arrays of different shapes.
         """
-        read = {name: labelled_rows(y, values) for name, values in named(p).items()}
-        widths = {name: rows.shape[1] for name, (_, rows) in read.items()}
-        if len(set(widths.values())) > 1:
-            raise InputError(f"All predictions must have as many classes, but have {widths}.")
-        labels = next(iter(read.values()))[0]
-        weights = None if sample_weight is None else weight_vector(sample_weight, len(labels))
+        if pos_label is not None:
+            raise InputError("pos_label is for two classes. Use .of(k) for class k against the rest.")
+        found = read_arrays(y, p, sample_weight, cluster, features, joint=True)
+        weights = None if found.weight is None else weight_vector(found.weight, len(found.y))
         return cls(
-            labels,
-            {name: rows for name, (_, rows) in read.items()},
+            found.y,
+            found.columns,
             weights,
-            None if cluster is None else np.asarray(cluster),
-            features,
+            found.cluster,
+            found.features,
+            found.names,
+            arrays_read_as=found.read_as,
         )
+
+    @property
+    def read_as(self) -> ReadAs | None:
+        """How the table or the arrays were read: label, classes, and what each score is."""
+        return self.arrays_read_as if self.whole is None else self.whole.dataset.read_as
 
     @property
     def before(self) -> JointEvaluation | None:

@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
 from calib.data.column_types import typed_frame
+from calib.evaluate.arrays import read_arrays
 from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
+from calib.kernel.checks import InputError
 from calib.kernel.period import in_period, period_in_words
+from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.segment import met, segment_in_words
@@ -281,21 +283,25 @@ class Evaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        pos_label: Any = None,
     ) -> Evaluation:
         """Evaluate existing probabilities on all rows, without fitting anything.
 
         Parameters
         ----------
         y : (n,)
-            Labels of 0 and 1.
+            Labels of two classes.
         p : (n,) or (n, 2), or a mapping name → such an array
-            Probability of class 1; of two columns, as ``predict_proba`` returns them, the second is used.
+            Probability of the positive class; or of both, as ``predict_proba`` returns them, with rows that sum to 1.
         sample_weight : (n,)
-            Weight of each row; whole numbers are counts of repeated rows.
+            Weight of each row; whole numbers are counts of repeated rows. Rows of weight 0 are left out.
         cluster : (n,)
             Cluster of each row, equal for rows that belong together.
         features : DataFrame (n, d)
             Other columns, by which rows can be grouped.
+        pos_label
+            Positive class. None takes the one that is positive by convention: 1 of 0 and 1, yes of no and yes, dead of
+            alive and dead … If there is no convention, the labels are refused.
 
         Returns
         -------
@@ -305,7 +311,7 @@ class Evaluation:
         Raises
         ------
         InputError
-            For labels other than 0 and 1, values outside [0, 1], or arrays of different lengths.
+            If the positive class is not known, values are outside [0, 1] or missing, or lengths differ.
 
         Examples
         --------
@@ -315,22 +321,26 @@ class Evaluation:
         boosting    0.020
         Name: brier, dtype: float64
         """
-        columns = {name: _class_one(values, name) for name, values in named(p).items()}
-        labels = binary_labels(y)
-        same_length(y=labels, **(columns if isinstance(p, Mapping) else {"p": columns["none"]}))
-        not_empty(labels, "y")
-        beside = {} if features is None else dict(pd.DataFrame(features).items())
-        same_length(y=labels, **{f"features[{name!r}]": each for name, each in beside.items()})
+        found = read_arrays(y, p, sample_weight, cluster, features, pos_label)
+        beside = {} if found.features is None else dict(found.features.items())
         data = Dataset(
             "predictions",
-            pd.DataFrame(columns),
-            labels,
+            pd.DataFrame(found.columns),
+            found.y,
+            found.names,  # type: ignore[arg-type]
+            notes=found.notes,
             predictions=True,
-            weight=None if sample_weight is None else np.asarray(sample_weight),
-            cluster=None if cluster is None else np.asarray(cluster),
-            beside={str(name): each.reset_index(drop=True) for name, each in beside.items()},
+            weight=found.weight,
+            cluster=found.cluster,
+            beside={str(name): each for name, each in beside.items()},
+            read_as=found.read_as,
         )
-        return evaluated_on_all_rows(Recipe(content="predictions", calibrators=()), data, columns)
+        return evaluated_on_all_rows(Recipe(content="predictions", calibrators=()), data, found.columns)
+
+    @property
+    def read_as(self) -> ReadAs | None:
+        """How the table or the arrays were read: label, positive class and why, what each score is."""
+        return self.dataset.read_as
 
     def on_every_row(self) -> Evaluation:
         """Evaluate existing predictions on all rows; return any other Evaluation unchanged (``needs_test_set``)."""
@@ -450,22 +460,6 @@ class Evaluation:
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
         return table if self.joint is None else pd.concat([table, self.joint.frame()], axis=1)
-
-
-def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """Return predictions by name; a single array is the uncalibrated model, "none". Refuse an empty mapping."""
-    given = {str(name): values for name, values in (p if isinstance(p, Mapping) else {"none": p}).items()}
-    if not given:
-        raise InputError("p contains no predictions. Pass one array, or a dictionary of names and arrays.")
-    return given
-
-
-def _class_one(values: Any, name: str) -> np.ndarray:
-    """Return the probabilities of class 1 (n,); of two columns, the second."""
-    array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 2:
-        array = array[:, 1]
-    return probability_vector(array, "p" if name == "none" else f"p[{name!r}]")
 
 
 def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:

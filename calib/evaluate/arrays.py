@@ -1,0 +1,318 @@
+"""Read arrays of labels and probabilities, as ``check`` takes them: which class is positive, and which rows count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calib.data.conventions import conventional, number_text
+from calib.data.score_meaning import ROUNDED
+from calib.kernel.checks import (
+    ROW_SUM_ERROR,
+    InputError,
+    class_probabilities,
+    not_empty,
+    probability_vector,
+    same_length,
+    short_repr,
+    weight_vector,
+)
+from calib.kernel.read_as import ReadAs, ScoreReading
+from calib.kernel.wording import counted, quoted
+
+ONE = "none"  # name of a single array: the uncalibrated model
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Checked arrays, without rows of weight 0.
+
+    Attributes
+    ----------
+    y : int (n,)
+        0 and 1, 1 for the positive class; or columns 0 … K − 1.
+    columns
+        Name → probabilities of the positive class (n,), or of all classes (n, K).
+    names
+        Names of the classes: negative and positive, or all K; empty for column numbers.
+    read_as
+        How the arrays were read.
+    notes
+        One sentence per conversion.
+    """
+
+    y: np.ndarray
+    columns: Mapping[str, np.ndarray]
+    names: tuple[str, ...]
+    read_as: ReadAs
+    notes: tuple[str, ...]
+    weight: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    features: pd.DataFrame | None = None
+
+
+def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    """Return predictions by name; a single array is the uncalibrated model, "none". Refuse an empty mapping."""
+    given = {str(name): values for name, values in (p if isinstance(p, Mapping) else {ONE: p}).items()}
+    if not given:
+        raise InputError("p contains no predictions. Pass one array, or a dictionary of names and arrays.")
+    return given
+
+
+def is_joint(p: ArrayLike | Mapping[str, ArrayLike]) -> bool:
+    """Tell whether predictions are of three or more classes.
+
+    >>> is_joint([[0.2, 0.3, 0.5]]), is_joint({"forest": [0.2, 0.8]})
+    (True, False)
+    """
+    return any(np.ndim(values) == 2 and np.shape(values)[1] > 2 for values in named(p).values())
+
+
+def read_arrays(
+    y: ArrayLike,
+    p: ArrayLike | Mapping[str, ArrayLike],
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    features: Any = None,
+    pos_label: Any = None,
+    joint: bool = False,
+) -> Arrays:
+    """Read labels and probabilities of two classes, or of K; rows of weight 0 are left out.
+
+    Parameters
+    ----------
+    y : (n,)
+        Labels of any kind. Of two classes, ``pos_label``, else a convention (1 of 0 and 1, yes of no and yes …) says
+        which is positive. Labels of K classes are column numbers, or names of the columns of a DataFrame.
+    p : (n,), (n, 2) or (n, K), or a mapping name → such an array
+        Probability of the positive class, or of all classes.
+    sample_weight, cluster, features, pos_label
+        As in ``Evaluation.from_predictions``.
+    joint
+        Whether all classes are taken together, as columns.
+
+    Raises
+    ------
+    InputError
+        If arrays do not fit, a value is missing, or neither ``pos_label`` nor a convention decides.
+
+    Examples
+    --------
+    >>> read_arrays(["dead", "alive"], [0.7, 0.1]).y, read_arrays(["b", "a"], [0.7, 0.1], pos_label="a").y
+    (array([1, 0]), array([0, 1]))
+    """
+    given, label = named(p), Coded.of(y)
+    kept = None if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
+    if joint:
+        names, codes, columns, notes = _of_classes(label, given)
+        read_as = ReadAs("y", None, "named", _readings(given, "classes", "y"), tuple(map(str, names)))
+    else:
+        names, why = _classes(label, given, pos_label)
+        codes = label.among({names[1]: 1}, 0)
+        notes = []
+        columns = {name: _one(values, name, names, notes) for name, values in given.items()}
+        read_as = ReadAs("y", names[1], why, _readings(given, "probability", names[1]), tuple(names))
+    beside = None if features is None else pd.DataFrame(features).reset_index(drop=True)
+    whose = None if cluster is None else present(cluster, "cluster")
+    argument = columns if isinstance(p, Mapping) else {"p": columns[ONE]}
+    same_length(y=codes, **argument, cluster=whose, features=beside)
+    not_empty(codes, "y")
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if kept is not None and not kept.all():
+        codes, weight = codes[kept], weight[kept]  # type: ignore[index]
+        columns = {name: values[kept] for name, values in columns.items()}
+        whose = None if whose is None else whose[kept]
+        beside = None if beside is None else beside[kept].reset_index(drop=True)
+        notes.append(f"Excluded with a weight of 0: {counted(int((~kept).sum()), 'row')}.")
+    return Arrays(codes, columns, tuple(map(str, names)), read_as, tuple(notes), weight, whose, beside)
+
+
+def _readings(given: Mapping[str, Any], kind: str, of: str) -> tuple[ScoreReading, ...]:
+    return tuple(ScoreReading(("p" if name == ONE else name,), kind, of) for name in given)
+
+
+def present(values: Any, name: str) -> np.ndarray:
+    """Return an array (n,) without missing values; refuse one, naming its position.
+
+    >>> present(["a", None], "cluster")
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: cluster is missing at position 1. Remove this row, or fill in the value.
+    """
+    array = values.to_numpy(dtype=object) if _is_nullable(values) else np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
+    missing = np.flatnonzero(pd.isna(array))
+    if missing.size:
+        more = f" (and in {missing.size - 1:,} others)" if missing.size > 1 else ""
+        raise InputError(
+            f"{name} is missing at position {missing[0]}{more}. Remove this row, or fill in the value."
+        )
+    return array
+
+
+def _is_nullable(values: Any) -> bool:
+    return isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Labels as positions ``codes`` (n,) among distinct ``texts``."""
+
+    codes: np.ndarray
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, y: Any) -> Coded:
+        codes, values = pd.factorize(present(y, "y"))
+        return cls(codes, tuple(map(_text, values)))
+
+    def among(self, places: Mapping[str, int], other: int) -> np.ndarray:
+        """Return the place of each label, int (n,), or ``other`` for a label without one."""
+        found = [places.get(text, other) for text in self.texts]
+        return np.array(found, dtype=np.intp)[self.codes] if found else np.empty(0, np.intp)
+
+
+def _text(value: Any) -> str:
+    """Return a label as text; a whole number has no decimal point."""
+    text = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+    return number_text(text) if isinstance(value, (int, float, np.number)) else text
+
+
+def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tuple[str, str], str]:
+    """Return (negative, positive) and why; without a decision, refuse, naming ``pos_label``."""
+    found = sorted(set(label.texts))
+    columns = _column_names(given)
+    known = found if len(found) == 2 or columns is None else sorted(columns)
+    if set(known) <= {"0", "1"}:
+        known = ["0", "1"]
+    if len(known) > 2:
+        raise InputError(
+            f"y must hold two classes, but holds {quoted(known)}. For more classes, pass one column per class: (n, K)."
+        )
+    if pos_label is not None:
+        positive = _text(pos_label)
+        if positive not in known:
+            raise InputError(f"pos_label must be one of {quoted(known)}, but is {short_repr(pos_label)}.")
+        return (next((name for name in known if name != positive), f"not {positive}"), positive), "stated"
+    if len(known) < 2:
+        raise InputError(
+            f"y holds only the label {known[0]!r}. State the positive class with pos_label, or use the labels 0 and 1."
+            if known
+            else "y is empty: at least one row is needed."
+        )
+    positive = conventional(known)
+    if positive is None and columns is not None:
+        positive = columns[1]  # each column is named after its class
+    if positive is None:
+        raise InputError(
+            f"y holds {quoted(known)}, and p may be the probability of either. State the positive class: "
+            f"pos_label={known[0]!r} or pos_label={known[1]!r}."
+        )
+    why = "named" if conventional(known) is None else "convention"
+    return (known[1] if positive == known[0] else known[0], positive), why
+
+
+def _column_names(given: Mapping[str, Any]) -> list[str] | None:
+    """Return the names of the columns of all predictions, if all are DataFrames with the same ones."""
+    names = [
+        list(map(str, values.columns)) if isinstance(values, pd.DataFrame) else None
+        for values in given.values()
+    ]
+    first = names[0]
+    alike = all(each is not None and first is not None and sorted(each) == sorted(first) for each in names)
+    return first if alike and first is not None and len(first) > 1 else None
+
+
+def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.ndarray:
+    """Return the probabilities of the positive class (n,); of two columns, that of this class."""
+    title = "p" if name == ONE else f"p[{name!r}]"
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 2:
+        columns = _column_names({name: values})
+        order = (
+            columns if columns is not None and set(columns) == set(names) else sorted(names, key=_in_order)
+        )
+        _check_sums(array, title)
+        array = array[:, order.index(names[1])]
+    p = clipped(array, title, notes)
+    if len(p) > 1 and len(np.unique(p)) == 2 and ((p == 0) | (p == 1)).all():
+        raise InputError(
+            f"{title} holds only 0 and 1: predicted classes, not probabilities, so calibration cannot be evaluated. "
+            "Pass predict_proba() instead of predict()."
+        )
+    return p
+
+
+def _in_order(name: str) -> tuple[float, str]:
+    """Order classes as scikit-learn orders columns: numbers by value, then words by letter."""
+    try:
+        return float(name), ""
+    except ValueError:
+        return np.inf, name
+
+
+def _check_sums(array: np.ndarray, title: str) -> None:
+    sums = np.asarray(array, dtype=np.float64).sum(axis=1)
+    wrong = ~(np.abs(sums - 1) <= ROW_SUM_ERROR)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"The rows of {title} must sum to 1, but {int(wrong.sum())} of {len(sums)} do not (row {first} sums to "
+            f"{sums[first]:g}). Take the softmax of logits, divide each row by its sum, or pass one column."
+        )
+
+
+def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
+    """Return probabilities of any shape with values off by rounding clipped to [0, 1], and a note on their number.
+
+    >>> clipped(np.array([0.5, 1.0000001]), "p", notes := []), notes
+    (array([0.5, 1. ]), ['p: 1 value outside [0, 1] by rounding is clipped.'])
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return probability_vector(values, title)  # refuses
+    with np.errstate(invalid="ignore"):
+        off = ((array < 0) & (array >= -ROUNDED)) | ((array > 1) & (array <= 1 + ROUNDED))
+    if off.any():
+        n = int(off.sum())
+        notes.append(
+            f"{title}: {counted(n, 'value')} outside [0, 1] by rounding {'is' if n == 1 else 'are'} clipped."
+        )
+        array = np.where(off, np.clip(array, 0, 1), array)
+    return probability_vector(array, title) if array.ndim == 1 else array
+
+
+def _of_classes(
+    label: Coded, given: Mapping[str, Any]
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray], list[str]]:
+    """Return the names of K classes, or () for numbers; the column of each row's class; probabilities; notes."""
+    notes, names = list[str](), _column_names(given)
+    by_name = names is not None and set(label.texts) <= set(names)
+    columns = {}
+    for name, values in given.items():
+        title = "p" if name == ONE else f"p[{name!r}]"
+        if by_name:
+            values = values[
+                [column for each in names or () for column in values.columns if str(column) == each]
+            ]
+        columns[name] = class_probabilities(clipped(values, title, notes), title)
+    widths = {name: P.shape[1] for name, P in columns.items()}
+    if len(set(widths.values())) > 1:
+        raise InputError(f"All predictions must have as many classes, but have {widths}.")
+    K = next(iter(widths.values()))
+    if by_name and names is not None:
+        return tuple(names), label.among({name: k for k, name in enumerate(names)}, -1), columns, notes
+    wrong = [text for text in label.texts if not (text.isdecimal() and int(text) < K)]
+    if wrong:
+        raise InputError(
+            f"y must hold the column of each row's class, a whole number from 0 to {K - 1}, but holds {wrong[0]!r}. "
+            "For named classes, pass p as a DataFrame whose columns are named after them."
+        )
+    return (), label.among({str(k): k for k in range(K)}, -1), columns, notes
