@@ -25,6 +25,7 @@ from calib.data import (
     DataError,
     LargeFile,
     LargeQuery,
+    Question,
     Table,
     TableFile,
     TooLargeError,
@@ -457,6 +458,38 @@ def with_positive(positive: str | None) -> dict[str, Any]:
     return {**_reset("class"), "positive": positive}
 
 
+def with_answer(recipe: Recipe, fix: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that change with the answer to a question (``calib.kernel.read_as.Answer``).
+
+    Options of ``data_params`` are set beside the others; labels to exclude are added to those that are excluded.
+
+    >>> with_answer(Recipe(base_rate=0.1), {"positive": "dead", "data_params": {"scores": ("p",)}})["positive"]
+    'dead'
+    """
+    options, held = dict(fix.get("data_params", {})), dict(recipe.data_params)
+    dropped = options.get("drop_labels", ())
+    if dropped:
+        options["drop_labels"] = tuple(dict.fromkeys((*held.get("drop_labels", ()), *dropped)))
+    changes: dict[str, Any] = with_labels(recipe, *dropped)
+    if "positive" in fix:
+        changes |= with_positive(fix["positive"])
+    return changes | ({"data_params": {**held, **options}} if options else {})
+
+
+def without_answers(recipe: Recipe) -> dict[str, Any]:
+    """Return the answer that takes back all answers on what the columns are, so that the program asks again.
+
+    It is empty if there are none.
+
+    >>> without_answers(Recipe(data_params={"scores_as": "logits", "header": 4}))
+    {'positive': None, 'data_params': {'scores_as': None}}
+    """
+    options = {name: None for name, value in recipe.data_params if name in MEANINGS}
+    if recipe.positive is None and not options:
+        return {}
+    return {"positive": None, **({"data_params": options} if options else {})}
+
+
 def with_labels(recipe: Recipe, *gone: str) -> dict[str, Any]:
     """Return the fields that change when labels are excluded or merged, so that no field names a missing class.
 
@@ -726,7 +759,47 @@ def _counted_score(recipe: Recipe, file: LargeFile | LargeQuery) -> str:
             f"weight: {recipe.weight!r} is not a count of rows, so {file.name} cannot be counted.",
             "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
         )
-    return _one_score(recipe, file.head)
+    return _score_by_reading(recipe, file) or _one_score(recipe, file.head)
+
+
+COUNTABLE = (
+    "",
+    "divided by 100",
+    "as the sigmoid of its logits",
+)  # conversions of a score that need no other column
+
+
+def _score_by_reading(recipe: Recipe, file: LargeFile | LargeQuery) -> str | None:
+    """Return the score that the first rows show; None if they show nothing, such as rows of one class.
+
+    Raises
+    ------
+    Question
+        If the first rows leave open what the columns are.
+    DataError
+        If a reading needs several columns, whose rows would have to be in memory.
+    """
+    head = Table(file.head, recipe.target, recipe.positive)
+    try:
+        made = dataset(recipe.replace(score=None), head)
+    except Question:
+        raise
+    except DataError:
+        return None
+    reading = made.read_as
+    scores = () if reading is None else reading.scores
+    kinds = {score.kind if score.scale in COUNTABLE else "" for score in scores}
+    if (
+        made.joint
+        or not kinds <= {"probability", "margin"}
+        or (made.weight is not None and recipe.weight is None)
+    ):
+        raise DataError(
+            f"{reading} This needs several columns, but {file.name} is too large for memory, so only one score and the "
+            "label are counted.",
+            "Save the probability of one class as a column, or use a sample of the rows.",
+        )
+    return str(scores[0].columns[0]) if len(scores) == 1 and recipe.score is None else None
 
 
 def _one_score(recipe: Recipe, head: pd.DataFrame) -> str:

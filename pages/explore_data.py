@@ -22,6 +22,7 @@ with understood:
         next_step, below = st.container(), []
     else:
         headings.heading("How the data were read")
+        first = st.container()  # for the reading, or the question
         data.reading(recipe, more)
         as_brought = data.raw(data.unscored(recipe))
         data.choices(recipe, as_brought, more)
@@ -29,7 +30,9 @@ with understood:
         evaluations.draw_sample(recipe)
         next_step = st.container()  # above the problems, so that a phone shows it
         data.inputs_of_model(recipe, as_brought)
-        below = data.problems(recipe, data.raw(recipe))
+        with first:
+            question = data.how_read(recipe)
+        below = data.problems(recipe, data.raw(recipe), question)
     found = evaluations.dataset(recipe)
     data.compare_for_classes(recipe, found)
     with next_step:

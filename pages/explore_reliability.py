@@ -4,13 +4,14 @@ import streamlit as st
 
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
-from pages.ui import evaluations, frame, headings, tables
+from pages.ui import evaluations, frame, headings, read_as, tables
 from pages.ui.explore import classes, reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
 reliability.to_groups(recipe)
 evaluation = evaluations.evaluation(recipe)
 
+read_as.line(recipe, evaluation.dataset)
 frame.refusals(evaluation)
 if not evaluation.predictions:
     st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")

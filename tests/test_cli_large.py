@@ -70,11 +70,13 @@ def test_a_recipe_reads_the_counts_as_it_reads_a_table_of_counts(tmp_path, rows,
 
 
 @pytest.mark.usefixtures("small_memory")
-def test_the_minority_class_is_that_of_the_rows_and_not_of_the_lines(tmp_path, capsys):
+def test_classes_without_a_convention_are_asked_about_and_counted_in_rows(tmp_path, capsys):
     few = pd.DataFrame({"label": "good", "p": np.round(RNG.random(900), 3)})
     many = pd.DataFrame({"label": "late", "p": np.full(3_000, 0.25)})
-    assert run(tmp_path, pd.concat([few, many]), score="p") == 0
-    assert_says(capsys.readouterr().err, "Positive class", "'good'", "minority class", "900 rows")
+    assert run(tmp_path, pd.concat([few, many]), score="p") == 2
+    assert_says(capsys.readouterr().err, "'p' may be the probability", '"positive": "late"', '"positive": "good"')
+    assert run(tmp_path, pd.concat([few, many]), score="p", positive="good") == 0
+    assert_says(capsys.readouterr().err, "'p' is read as the probability of 'good'", "900 rows")
 
 
 @pytest.mark.usefixtures("small_memory")

@@ -110,7 +110,7 @@ def test_the_recipe_s_label_class_and_columns_are_used():
 
 
 def test_predictions_are_taken_as_scores_when_the_recipe_says_so():
-    table = pd.DataFrame({"label": ["a", "b"] * 20, "p": [0.2, 0.7] * 20})
+    table = pd.DataFrame({"label": ["no", "yes"] * 20, "p": [0.2, 0.7] * 20})
     dataset = load(upload(target="label", content="predictions"), {KEY: table})
     assert dataset.predictions
     assert list(dataset.X.columns) == ["p"]
@@ -197,7 +197,7 @@ def test_remarks_on_how_a_file_was_read_stand_among_the_notes():
 
 
 def test_chosen_scores_are_the_scores():
-    table = pd.DataFrame({"y": [0, 1] * 20, "p": [0.2, 0.7] * 20, "age": [20, 30] * 20})
+    table = pd.DataFrame({"y": [0, 1] * 20, "p": [0.2, 0.7] * 20, "age": [200, 300] * 20})
     recipe = upload(target="y", content="predictions")
     assert list(load(recipe, {KEY: table}).X) == ["p"]
     assert list(load(recipe.replace(data_params={"scores": ["age"]}), {KEY: table}).X) == ["age"]

@@ -48,6 +48,7 @@ AS_SHARES = Answer(
 AS_LOGITS = Answer({"data_params": {"scores_as": "logits"}}, "These are logits", "Their softmax is used.")
 EXCLUDE: Mapping[str, Any] = {"data_params": {"wrong_scores": "exclude"}}
 MOST_WRONG_ROWS = 0.05  # largest share of rows with another sum that may simply be wrong
+UNNAMED = "predictions"  # title of a model that no column names
 Ends = tuple[str, str]  # prefix and suffix of names, around the class
 
 
@@ -320,7 +321,7 @@ def _by_model(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tu
             begin, end = first[: len(begin)], first[len(first) - len(end) :]
         words = re.findall(r"[^\W_]+", f"{begin} {end}")
         specific = [word for word in words if word.casefold() not in SCORE_WORDS | LOGIT_WORDS | FILLERS]
-        title = " ".join(specific or (words if len(columns) > 1 else ())) or "predictions"
+        title = " ".join(specific or (words if len(columns) > 1 else ())) or UNNAMED
         while title in taken:
             title += "'"
         taken.add(title)
@@ -438,6 +439,8 @@ def to_probabilities(
     >>> P.round(2)
     array([[0.79, 0.04, 0.18]])
     """
+    if columns and model == UNNAMED:
+        model = columns_in_words(columns)
     with np.errstate(invalid="ignore"):  # rows that are not used may contain NaN
         sums = P.sum(axis=1)
     low = float(np.where(rows, P.min(axis=1), 0.0).min(initial=0.0))
@@ -524,10 +527,14 @@ def _softmax(P: np.ndarray) -> None:
             P[start : start + step] = softmax(P[start : start + step], axis=1)
 
 
+def _titled(model: str) -> str:
+    return model if model.startswith("'") else repr(model)
+
+
 def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
     row = int(np.argmin(np.where(rows, P.min(axis=1), np.inf)))
     return Question(
-        f"The probabilities of {model!r} contain negative values, such as {number(float(P[row].min()))} in row "
+        f"The probabilities of {_titled(model)} contain negative values, such as {number(float(P[row].min()))} in row "
         f"{row + 1:,}.",
         (AS_LOGITS,),
         "Correct them. If they are logits, read them as logits, and their softmax is used.",
@@ -546,8 +553,8 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
             0, Answer(EXCLUDE, "Exclude these rows", f"{counted(int(off.sum()), 'row')} are excluded.")
         )
     return Question(
-        f"The probabilities of {model!r} do not sum to 1 in {int(off.sum()):,} of {counted(int(rows.sum()), 'row')} "
-        f"({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
+        f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
+        f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
         tuple(answers),
         "Correct them, or say what they are.",
     )

@@ -68,7 +68,7 @@ class Counted(NamedTuple):
             if (values := getattr(data, name)) is not None
         }
         if self.shares:
-            held.setdefault("cluster", lines)
+            held |= {"cluster": held.get("cluster", lines), "shares": self.ones[rows][lines]}
         return replace(
             data, X=data.X.iloc[lines], y=(kept % 2 == 0).astype(np.intp), weight=weight[kept], **held
         )

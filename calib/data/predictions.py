@@ -675,7 +675,7 @@ def _confidences(
             c: each.values for c, each in _for_class(found, codes, texts.index(classes.positive)).items()
         }
         both += _other_positives(counts, classes.positive)
-    scale = "" if in_right else f"as the probability of {classes.positive!r}"
+    scale = "" if in_right else f"converted to the probability of {classes.positive!r}"
     readings = tuple(ScoreReading((column,), kind, of, scale) for column in found)
     notes = tuple(each.note for each in found.values() if each.note)
     return _Scores(classes, why, values, missing, readings, notes, both, beside.column, right)

@@ -226,9 +226,7 @@ def _predictions(
     taken = {target, *data.X.columns, *options["roles"].values()}
     others = [str(name) for name in frame.columns if str(name) not in taken]
     what = f"the probabilities of {len(data.names):,} classes" if data.joint else "existing predictions"
-    message = f"These columns are {what}, so no model is trained" + (
-        "." if data.joint else f"; {data.classes[1]!r} is the positive class."
-    )
+    message = f"These columns are {what}, so no model is trained."
     message += f" Not used as scores: {listed(others, 12)}." if others else ""
     remedy = "To train a model, use these columns as features."
     named = list(data.X.columns)

@@ -31,6 +31,23 @@ from calib.metrics import METRICS, metric_value
 from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 
+SQUARED = {"brier": 1, "rmse": 2}  # mean squared differences → the power that makes them one
+NOT_OF_SHARES = frozenset(
+    (
+        *(
+            "accuracy",
+            "auc",
+            "average_precision",
+            "accuracy_gap",
+            "label_lower",
+            "label_upper",
+            "brier_skill",
+        ),
+        *("resolution", "uncertainty", "discrimination"),
+    )
+)
+"""Metrics that need one class per row, or add up to the Brier score of single labels."""
+
 HOOKS: dict[str, Callable[..., Any]] = {}
 """Functions of higher layers behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
 
@@ -187,8 +204,25 @@ class Evaluation:
         return self.measured(self.applicable(everyday))
 
     def applicable(self, metrics: Iterable[str]) -> list[str]:
-        """Return these metrics without those of the predicted label if this is the view of a confidence."""
-        return [key for key in metrics if not (self.of_confidence and METRICS[key].of_label)]
+        """Return these metrics without those of the predicted label if this is the view of a confidence.
+
+        For labels that are shares, metrics that need one class per row are left out, too.
+        """
+        hidden = NOT_OF_SHARES if self.dataset.shares is not None else ()
+        return [
+            key for key in metrics if key not in hidden and not (self.of_confidence and METRICS[key].of_label)
+        ]
+
+    @property
+    def disagreement(self) -> float:
+        """Mean of s(1 − s) over the test rows, for shares s of annotators; 0 for classes.
+
+        The Brier score of one annotator's label exceeds the mean of (p − s)² by it.
+        """
+        if self.dataset.shares is None:
+            return 0.0
+        share = self.dataset.shares[self.rows]
+        return float(np.average(share * (1 - share), weights=self.weight))
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
         """Return a table of these metrics only; each is computed once for all views that agree on its bins.
@@ -214,7 +248,15 @@ class Evaluation:
         )
         if metric.needs == "posterior":  # not cached with the predictions, which lack the posterior
             return call()
-        return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
+        value = once(predictions, (metric, bins, binning) if metric.binned else metric, call)
+        return self._of_shares(key, value) if key in SQUARED else value
+
+    def _of_shares(self, key: str, value: float) -> float:
+        """Return a Brier score, or its root, against the shares of annotators instead of single labels."""
+        power = SQUARED[key]
+        return (
+            float(max(value**power - self.disagreement, 0.0) ** (1 / power)) if self.disagreement else value
+        )
 
     def interval(self, metric: str, key: str) -> tuple[float, float]:
         """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.
@@ -229,6 +271,11 @@ class Evaluation:
         predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
         bins = (view.bins, view.strategy) if METRICS[metric].binned else ()
         ends = INTERVALS[metric].ends
+        if metric in SQUARED and self.dataset.shares is not None:
+            low, high = once(
+                predictions, ("interval", metric), lambda: ends(self.sample, predictions.p, view)
+            )
+            return self._of_shares(metric, low), self._of_shares(metric, high)
         return once(predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view))
 
     def fitted(self, key: str) -> tuple[Any, ...]:

@@ -141,6 +141,8 @@ class Dataset:
         score and label; or None.
     read_as
         How the table was read: its label, the positive class and why, what each score column is; or None.
+    shares
+        Float array (n,), the share of annotators for class 1 of the row that a line is a part of; or None.
 
     Raises
     ------
@@ -178,6 +180,7 @@ class Dataset:
     rest: Any = None
     lines_of: str | None = None
     read_as: ReadAs | None = None
+    shares: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy, so that the caller's array is not changed

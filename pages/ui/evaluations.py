@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import Table
+from calib.data import Question, Table
 from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
@@ -32,7 +32,7 @@ from calib.kernel.wording import class_named
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, lesson_layout, session_cache, state, style
+from pages.ui import bagging, jobs, lesson_layout, read_as, session_cache, state, style
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
@@ -157,6 +157,9 @@ def dataset(recipe: Recipe) -> Dataset:
     draw_sample(recipe)
     try:
         return load(recipe)
+    except Question as question:
+        read_as.ask(question)
+        _end_with_data(recipe)
     except InputError as error:
         st.error(plain(error))
         _end_with_data(recipe)

@@ -13,6 +13,7 @@ from calib import sources
 from calib.data import (
     ROLES,
     LargeFile,
+    Question,
     Table,
     about,
     class_counts,
@@ -34,7 +35,7 @@ from calib.kernel.wording import counted, listed, percent
 from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, evaluations, frame, headings, state, tables
+from pages.ui import controls, evaluations, frame, headings, read_as, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
@@ -314,9 +315,9 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
     if classes := evaluations.classes_together(recipe):
         controls.together(positive, labels, len(classes))
         return
-    default = "the minority class"
+    default = "a class such as 1, yes or true, else the minority class"
     if recipe.content == "predictions":
-        default = f"the class in the names of the score columns, else a class such as 1, yes or true, else {default}"
+        default = "the class in the names of the score columns, else a class such as 1, yes or true. Else the page asks"
     in_use = _in_use(recipe) if labels and recipe.onnx is None else None
     state.control(
         st.selectbox,
@@ -503,13 +504,29 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
         )
 
 
-def problems(recipe: Recipe, table: Table) -> list[Problem]:
-    """Show every problem in plain words with its remedy, the gravest first; return them."""
+def how_read(recipe: Recipe) -> Question | None:
+    """Write how the table was read; or ask, and return the question."""
+    try:
+        read_as.line(recipe, evaluations.load(recipe))
+    except Question as question:
+        read_as.ask(question)
+        return question
+    except InputError:
+        pass  # the problems below say why
+    return None
+
+
+def problems(recipe: Recipe, table: Table, question: Question | None = None) -> list[Problem]:
+    """Show every problem in plain words with its remedy, the gravest first; return them.
+
+    The page ends here if there is a ``question``, which is shown elsewhere.
+    """
     if table.target is None:
         _ask_for_label(table.frame)
         _first_rows(table.frame)
         st.stop()
     found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table))
+    found = [problem for problem in found if question is None or problem.message != question.message]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
@@ -522,7 +539,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         lines = list(_lines([group for group in alike if group[0].fix is None]))
         if lines:
             show("\n".join(lines))
-    if any(problem.severity == "error" for problem in found):
+    if question is not None or any(problem.severity == "error" for problem in found):
         _first_rows(table.frame)
         st.stop()
     return found

@@ -1,0 +1,64 @@
+"""How a table was read, in one line with its other readings; or the question that a person must answer first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from calib import sources
+from calib.data import Question
+from calib.kernel.read_as import Answer
+from calib.kernel.records import Dataset
+from calib.recipe import Recipe
+from pages.ui import state
+from pages.ui.text import plain
+
+AT_ONCE = 2  # other readings that are buttons; more are folded
+
+
+def line(recipe: Recipe, data: Dataset) -> None:
+    """Write how the table was read, with one button per other reading."""
+    reading = data.read_as
+    if reading is None or state.lesson_open():
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
+        st.markdown(plain(reading), width="content")
+        _buttons(reading.others[:AT_ONCE], "Change: ")
+        if more := reading.others[AT_ONCE:]:
+            with st.popover("Change", key="other_readings"):
+                _buttons(more)
+        if stated := sources.without_answers(recipe):
+            st.button("Ask again", key="ask_again", type="tertiary", on_click=apply, args=(stated,))
+
+
+def ask(question: Question) -> None:
+    """Draw a question with one button per answer, and what follows from each."""
+    with st.container(border=True, key="question"):
+        st.markdown(f"**{plain(question.message)}**")
+        for i, answer in enumerate(question.answers):
+            with st.container(horizontal=True, vertical_alignment="center", key=f"answer_{i}"):
+                st.button(plain(answer.label), key=f"choose_{i}", on_click=apply, args=(answer.fix,))
+                if answer.consequence:
+                    st.markdown(plain(answer.consequence), width="content")
+        st.caption("Nothing is computed until you choose. You can change the answer later.")
+
+
+def _buttons(answers: tuple[Answer, ...], begin: str = "") -> None:
+    for answer in answers:
+        label = f"{begin}{answer.label[0].lower()}{answer.label[1:]}" if begin else answer.label
+        key = f"read_{answer.label}"
+        st.button(
+            plain(label),
+            key=key,
+            type="tertiary",
+            on_click=apply,
+            args=(answer.fix,),
+            help=answer.consequence or None,
+        )
+
+
+def apply(fix: Mapping[str, Any]) -> None:
+    """Change the Recipe by an answer; results that depend on the old reading are dropped with its data."""
+    state.update(**sources.with_answer(state.recipe(), fix))
