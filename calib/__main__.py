@@ -43,7 +43,7 @@ from calib.data import (
     LEARN_ROWS,
     LargeFile,
     LargeQuery,
-    Question,
+    ReadingQuestion,
     TableFile,
     TooLargeError,
     connection,
@@ -888,7 +888,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has stopped, as `| head` does; discard the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except Question as question:
+    except ReadingQuestion as question:
         print(_asked(question), file=sys.stderr)
         return 2
     except ValueError as error:
@@ -896,7 +896,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
 
 
-def _asked(question: Question) -> str:
+def _asked(question: ReadingQuestion) -> str:
     """Return a question with its answers, each as fields of a Recipe and with what follows from it."""
     lines = [f"question: {question}", "Add one of these to the Recipe:"]
     for answer in question.answers:

@@ -25,7 +25,7 @@ from calib.data import (
     DataError,
     LargeFile,
     LargeQuery,
-    Question,
+    ReadingQuestion,
     Table,
     TableFile,
     TooLargeError,
@@ -774,7 +774,7 @@ def _score_by_reading(recipe: Recipe, file: LargeFile | LargeQuery) -> str | Non
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If the first rows leave open what the columns are.
     DataError
         If a reading needs several columns, whose rows would have to be in memory.
@@ -782,7 +782,7 @@ def _score_by_reading(recipe: Recipe, file: LargeFile | LargeQuery) -> str | Non
     head = Table(file.head, recipe.target, recipe.positive)
     try:
         made = dataset(recipe.replace(score=None), head)
-    except Question:
+    except ReadingQuestion:
         raise
     except DataError:
         return None

@@ -74,7 +74,9 @@ def test_classes_without_a_convention_are_asked_about_and_counted_in_rows(tmp_pa
     few = pd.DataFrame({"label": "good", "p": np.round(RNG.random(900), 3)})
     many = pd.DataFrame({"label": "late", "p": np.full(3_000, 0.25)})
     assert run(tmp_path, pd.concat([few, many]), score="p") == 2
-    assert_says(capsys.readouterr().err, "'p' may be the probability", '"positive": "late"', '"positive": "good"')
+    assert_says(
+        capsys.readouterr().err, "'p' may be the probability", '"positive": "late"', '"positive": "good"'
+    )
     assert run(tmp_path, pd.concat([few, many]), score="p", positive="good") == 0
     assert_says(capsys.readouterr().err, "'p' is read as the probability of 'good'", "900 rows")
 

@@ -9,7 +9,7 @@ import pytest
 
 from calib import Recipe, check, evaluate, sources
 from calib.__main__ import main
-from calib.data import DataError, Question, guess_target, prepare_predictions, read_table
+from calib.data import DataError, ReadingQuestion, guess_target, prepare_predictions, read_table
 from calib.kernel.checks import InputError
 from calib.sources import digest, with_answer, without_answers
 from tests.kinds import CODE, KINDS, REFUSED, SHARES, Kind, P, Y, brier
@@ -73,7 +73,7 @@ def test_python_reads_the_same(name):
         data=f"upload:{key}", content="predictions", target=guess_target(frame), calibrators=("none",)
     )
     if kind.answers:
-        with pytest.raises(Question) as asked:
+        with pytest.raises(ReadingQuestion) as asked:
             sources.load(recipe, {key: frame})
         for word, expected in kind.answers.items():
             (answer,) = [answer for answer in asked.value.answers if word in answer.label]

@@ -3,7 +3,7 @@
 from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_if_many, open_large
 from calib.data.database import Connection, connection, connections, digest_of
-from calib.data.errors import DataError, Question, TooLargeError, TooManyRowsError
+from calib.data.errors import DataError, ReadingQuestion, TooLargeError, TooManyRowsError
 from calib.data.folder import Folder, FolderTable
 from calib.data.join import FILE_PART, join_tables
 from calib.data.large_query import LargeQuery, open_query
@@ -38,7 +38,7 @@ __all__ = [
     "LargeFile",
     "LargeQuery",
     "Matrix",
-    "Question",
+    "ReadingQuestion",
     "Rest",
     "Sample",
     "Table",

@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from calib.data.columns import is_number
 from calib.data.conventions import conventional, number_text
-from calib.data.errors import DataError, Question
+from calib.data.errors import DataError, ReadingQuestion
 from calib.data.target import in_sorted_order
 from calib.kernel.checks import ROW_SUM_ERROR
 from calib.kernel.read_as import Answer
@@ -426,7 +426,7 @@ def to_probabilities(
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If rows do not sum to 1, and neither names nor sums say what the values are.
     DataError
         If a probability is negative.
@@ -533,7 +533,7 @@ def _titled(model: str) -> str:
 
 def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
     row = int(np.argmin(np.where(rows, P.min(axis=1), np.inf)))
-    return Question(
+    return ReadingQuestion(
         f"The probabilities of {_titled(model)} contain negative values, such as {number(float(P[row].min()))} in row "
         f"{row + 1:,}.",
         (AS_LOGITS,),
@@ -552,7 +552,7 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
         answers.insert(
             0, Answer(EXCLUDE, "Exclude these rows", f"{counted(int(off.sum()), 'row')} are excluded.")
         )
-    return Question(
+    return ReadingQuestion(
         f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
         f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
         tuple(answers),

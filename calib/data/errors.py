@@ -26,12 +26,12 @@ class DataError(InputError):
         self.fixes = fixes
 
 
-class Question(DataError):
-    """Question to a person, because neither a name nor a convention says how a table is to be read.
+class ReadingQuestion(DataError):
+    """ReadingQuestion to a person, because neither a name nor a convention says how a table is to be read.
 
     Nothing is evaluated until one of ``answers`` is chosen.
 
-    >>> Question("Which class?", (Answer({"positive": "a"}, "Class a"),)).fixes
+    >>> ReadingQuestion("Which class?", (Answer({"positive": "a"}, "Class a"),)).fixes
     (({'positive': 'a'}, 'Class a'),)
     """
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from calib.data.columns import as_float
 from calib.data.conventions import codes_for_missing, number_of
-from calib.data.errors import DataError, Question
+from calib.data.errors import DataError, ReadingQuestion
 from calib.data.events import whole_counts
 from calib.data.target import Labels
 from calib.kernel.read_as import Answer
@@ -79,7 +79,7 @@ def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | No
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If so, and ``labels_as`` does not state that they are classes.
 
     Examples
@@ -87,7 +87,7 @@ def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | No
     >>> ask_about_labels("y", {"-999": 6, "0": 90, "1": 60}, None)
     Traceback (most recent call last):
     ...
-    calib.data.errors.Question: '-999' in 'y' (6 rows) may mean that the label is missing. It may also be a class.
+    calib.data.errors.ReadingQuestion: '-999' in 'y' (6 rows) may mean that the label is missing. It may also be a class.
     """
     if labels_as is not None or not (codes := codes_for_missing(counts)):
         return
@@ -100,7 +100,7 @@ def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | No
     missing = (
         f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} excluded; the classes are {quoted(left)}."
     )
-    raise Question(
+    raise ReadingQuestion(
         message,
         (
             Answer({"data_params": {"drop_labels": tuple(codes)}}, "Missing: exclude these rows", missing),
@@ -114,7 +114,7 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If labels lie between 0 and 1, and ``labels_as`` is None.
     DataError
         If ``labels_as`` is "shares", but a label is not between 0 and 1.
@@ -137,7 +137,7 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
     fractions = [name for name, value in zip(counts, values, strict=True) if value not in (0, 1)]
     if labels_as is not None or not fractions or not all(inside):
         return False
-    raise Question(
+    raise ReadingQuestion(
         f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. They may be shares or classes.",
         (
             Answer(

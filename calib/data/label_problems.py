@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data.class_tables import ClassTables
-from calib.data.errors import DataError, Question
+from calib.data.errors import DataError, ReadingQuestion
 from calib.data.label_meaning import ask_about_labels
 from calib.data.target import (
     MOST_PREDICTED,
@@ -63,7 +63,7 @@ def label_problems(
         yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
     try:
         ask_about_labels(target, counts, labels_as)
-    except Question as question:
+    except ReadingQuestion as question:
         yield from _spelling(target, counts)
         yield problem_of(question, target)
         return

@@ -2,7 +2,7 @@
 
 The class of the scores never depends on how well they agree with the labels. A person states it, columns are named
 after it (``p_yes``), predicted classes beside a column show it, or it is positive by convention (1 of 0 and 1).
-Otherwise a ``Question`` is raised, also if a convention decided but the scores rank the classes in reverse.
+Otherwise a ``ReadingQuestion`` is raised, also if a convention decided but the scores rank the classes in reverse.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from calib.data.columns import (
 from calib.data.conventions import PREDICTED, conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
-from calib.data.errors import DataError, Question
+from calib.data.errors import DataError, ReadingQuestion
 from calib.data.events import events_and_trials
 from calib.data.join import both_files_phrase
 from calib.data.label_meaning import (
@@ -312,7 +312,7 @@ def prepare_predictions(
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If neither a name nor a convention says how the table is to be read; with possible answers.
     DataError
         If no Dataset can be made.
@@ -775,7 +775,7 @@ def _of_one_class(
         P, column = cells(typed, columns), columns[place]
         try:
             _, note = _converted(P, model, columns, stated, missing, two and stated.positive is None)
-        except Question as question:
+        except ReadingQuestion as question:
             if not two or stated.positive is not None:
                 raise
             _ask_about_two(P, label, tables.names, columns, question)
@@ -790,7 +790,7 @@ def _of_one_class(
 
 
 def _ask_about_two(
-    P: np.ndarray, label: Labels, names: Sequence[str], columns: Sequence[str], question: Question
+    P: np.ndarray, label: Labels, names: Sequence[str], columns: Sequence[str], question: ReadingQuestion
 ) -> NoReturn:
     """Ask how two columns, one per class, are to be brought together if they do not add up to 1."""
     own = tuple(
@@ -801,7 +801,7 @@ def _ask_about_two(
         )
         for k, (name, column) in enumerate(zip(names, columns, strict=True))
     )
-    raise Question(question.message, (*question.answers, *own[::-1]), question.remedy) from None
+    raise ReadingQuestion(question.message, (*question.answers, *own[::-1]), question.remedy) from None
 
 
 def _other_positives(counts: Mapping[str, int], positive: str) -> tuple[Answer, ...]:
@@ -913,7 +913,7 @@ def _ask_for_class(
     spelt = len(counts) - len(alternative_spellings(counts)) == 2 < len(counts)
     merge = (Answer(as_recipe(merge_labels=True), "Merge spellings of one label", "Two classes are left."),)
     columns = "" if len(found) == 1 else " This holds for all score columns."
-    raise Question(
+    raise ReadingQuestion(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither its name nor a "
         f"convention decides.{columns}",
         (merge if spelt else ())
@@ -936,7 +936,7 @@ def _ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping
     if len(counts) != 2 or (pair := next(pairs, None)) is None or np.ptp(found[pair[0]].values) == 0:
         return
     negative, positive = _in_order(counts)
-    raise Question(
+    raise ReadingQuestion(
         f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. Their names do not say which.",
         tuple(
             Answer(
@@ -981,7 +981,7 @@ def _ask_if_reversed(data: Dataset) -> None:
         return
     negative, positive = data.classes
     column, result = str(data.X.columns[0]), f"AUC {with_interval(float(areas[0]), *intervals[0])}"
-    raise Question(
+    raise ReadingQuestion(
         f"{column!r} is read as a score for {positive!r} by convention, but it ranks the classes in reverse: {result}.",
         (
             Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - float(areas[0]))}."),

@@ -74,7 +74,7 @@ def prepare(
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If labels may be codes for a missing label.
     DataError
         If no Dataset can be made.

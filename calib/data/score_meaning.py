@@ -17,7 +17,7 @@ from scipy.special import expit
 from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import as_float, is_number
 from calib.data.conventions import PREDICTED, number_text
-from calib.data.errors import DataError, Question
+from calib.data.errors import DataError, ReadingQuestion
 from calib.data.target import coded_labels
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, listed, number, quoted, row_numbers
@@ -80,7 +80,7 @@ def scaled(values: np.ndarray, column: str, scores_as: str | None, wrong_scores:
 
     Raises
     ------
-    Question
+    ReadingQuestion
         If the scale is not clear.
     DataError
         If values are not what was stated.
@@ -164,7 +164,7 @@ def _ask_about_wrong(
                 as_recipe(scores_as="margins"), "Not probabilities", "Only calibrators of any score apply."
             )
         )
-    raise Question(
+    raise ReadingQuestion(
         f"{wrong:,} of {total:,} scores in {column!r} {'is' if wrong == 1 else 'are'} not between 0 and 1 "
         f"(row {first + 1:,}: {number(float(values[first]))}). The other scores look like probabilities.",
         tuple(answers),
@@ -173,7 +173,7 @@ def _ask_about_wrong(
 
 
 def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
-    raise Question(
+    raise ReadingQuestion(
         f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or no probabilities.",
         (
             Answer(
@@ -320,7 +320,7 @@ def beside_predictions(
 def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
     """Ask whether a column named like a confidence is one, if the predicted classes beside it say otherwise."""
     options = {"predicted": beside}
-    raise Question(
+    raise ReadingQuestion(
         f"{column!r} is named like the confidence of the class in {beside!r}, but is higher wherever {beside!r} is "
         f"{label!r}.",
         (

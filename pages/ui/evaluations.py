@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import Question, Table
+from calib.data import ReadingQuestion, Table
 from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
@@ -157,7 +157,7 @@ def dataset(recipe: Recipe) -> Dataset:
     draw_sample(recipe)
     try:
         return load(recipe)
-    except Question as question:
+    except ReadingQuestion as question:
         read_as.ask(question)
         _end_with_data(recipe)
     except InputError as error:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
-from calib.data import Question
+from calib.data import ReadingQuestion
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe
@@ -33,7 +33,7 @@ def line(recipe: Recipe, data: Dataset) -> None:
             st.button("Ask again", key="ask_again", type="tertiary", on_click=apply, args=(stated,))
 
 
-def ask(question: Question) -> None:
+def ask(question: ReadingQuestion) -> None:
     """Draw a question with one button per answer, and what follows from each."""
     with st.container(border=True, key="question"):
         st.markdown(f"**{plain(question.message)}**")

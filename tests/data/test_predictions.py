@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from calib.data import (
     DataError,
-    Question,
+    ReadingQuestion,
     guess_target,
     looks_like_predictions,
     prepare_predictions,
@@ -77,7 +77,7 @@ def test_a_convention_or_a_person_decides_which_class_the_scores_are_for(pair, p
     for agree, given in ((True, 0.1 + 0.8 * y), (False, 0.9 - 0.8 * y)):
         frame = pd.DataFrame({"y": np.array(pair)[y.astype(int)], "model": given})
         if positive is None or not agree:
-            with pytest.raises(Question) as asked:
+            with pytest.raises(ReadingQuestion) as asked:
                 prepare_predictions(frame, "y")
             assert {answer.fix["positive"] for answer in asked.value.answers} == set(names)
             assert "pos_label" in str(asked.value)
@@ -127,7 +127,7 @@ def test_of_two_columns_that_add_up_to_one_the_positive_class_s_is_the_score():
 def test_two_columns_of_classes_that_do_not_add_up_are_asked_about_and_each_belongs_to_its_name():
     p = RNG.random(N).round(4)
     both = pd.DataFrame({"y": np.where(Y, "b", "a"), "p_a": (1 - p) ** 2, "p_b": p})
-    with pytest.raises(Question, match="do not sum to 1") as asked:
+    with pytest.raises(ReadingQuestion, match="do not sum to 1") as asked:
         prepare_predictions(both, "y")
     brier = {
         answer.label: brier_of(prepare_predictions(both, "y", **as_arguments(answer)))
@@ -225,7 +225,7 @@ def test_of_several_classes_none_can_be_switched_to():
 
 def test_percentages_are_asked_about_unless_their_name_says_so():
     table = pd.DataFrame({"y": Y.astype(int), "p": (100 * GOOD).round(1)})
-    with pytest.raises(Question, match="may be percentages") as asked:
+    with pytest.raises(ReadingQuestion, match="may be percentages") as asked:
         prepare_predictions(table, "y")
     percentages, others = (
         prepare_predictions(table, "y", **as_arguments(one)) for one in asked.value.answers
@@ -255,14 +255,14 @@ def test_a_wrong_value_among_probabilities_is_named_with_its_row_and_the_person_
     p = GOOD.copy()
     p[3] = wrong
     table = pd.DataFrame({"y": Y.astype(int), "p": p})
-    with pytest.raises(Question) as asked:
+    with pytest.raises(ReadingQuestion) as asked:
         prepare_predictions(table, "y")
     assert_says(asked.value.message, "1 of 200 scores in 'p' is not between 0 and 1", "row 4", number(wrong))
     data = prepare_predictions(table, "y", **as_arguments(asked.value.answers[0]))
     assert data.X.index.tolist() == [i for i in range(N) if i != 3]
     assert_any_says(data.notes, "Excluded", "'p'", "1 row", "row 4")
     assert data.read_as.scores[0].kind == "probability"
-    with pytest.raises(Question):  # also if the column is stated to hold probabilities
+    with pytest.raises(ReadingQuestion):  # also if the column is stated to hold probabilities
         prepare_predictions(table, "y", scores_as="probabilities")
 
 

@@ -13,7 +13,7 @@ from calib import sources
 from calib.data import (
     ROLES,
     LargeFile,
-    Question,
+    ReadingQuestion,
     Table,
     about,
     class_counts,
@@ -504,11 +504,11 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
         )
 
 
-def how_read(recipe: Recipe) -> Question | None:
+def how_read(recipe: Recipe) -> ReadingQuestion | None:
     """Write how the table was read; or ask, and return the question."""
     try:
         read_as.line(recipe, evaluations.load(recipe))
-    except Question as question:
+    except ReadingQuestion as question:
         read_as.ask(question)
         return question
     except InputError:
@@ -516,7 +516,7 @@ def how_read(recipe: Recipe) -> Question | None:
     return None
 
 
-def problems(recipe: Recipe, table: Table, question: Question | None = None) -> list[Problem]:
+def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = None) -> list[Problem]:
     """Show every problem in plain words with its remedy, the gravest first; return them.
 
     The page ends here if there is a ``question``, which is shown elsewhere.
