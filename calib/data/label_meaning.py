@@ -84,10 +84,10 @@ def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | No
 
     Examples
     --------
-    >>> ask_about_labels("y", {"-999": 6, "0": 90, "1": 60}, None)
+    >>> ask_about_labels("y", {"-999": 6, "0": 90, "1": 60}, None)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    calib.data.errors.ReadingQuestion: '-999' in 'y' (6 rows) may mean that the label is missing. It may also be a class.
+    calib.data.errors.ReadingQuestion: '-999' in 'y' (6 rows) may mean that the label is missing. ...
     """
     if labels_as is not None or not (codes := codes_for_missing(counts)):
         return
