@@ -42,6 +42,7 @@ BY_THEIR_NAME = {
 SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell"}
 READING = {"load", "loads", "Unpickler"}  # of pickle, which may write: a key of what is drawn is made so
 KEYWORDS = {"shell", "allow_pickle", "unsafe_allow_html", "unsafe_allow_javascript"}
+NEVER_OFF = {"escape"}  # options that make text of markup
 
 
 def called(node: ast.Call) -> set[str]:
@@ -70,12 +71,15 @@ def suspicious(source: str) -> list[str]:
             found += sorted(MODULES & {name.split(".")[0] for name in names})
             if isinstance(node, ast.ImportFrom) or any(alias.asname for alias in node.names):
                 found += sorted(BY_THEIR_NAME & set(names))
+        elif isinstance(node, ast.Attribute) and node.attr == "style":  # pandas' Styler escapes no name
+            found.append("style")
         elif isinstance(node, ast.List | ast.Tuple) and node.elts:
             found += sorted(SHELLS & {getattr(node.elts[0], "value", None)})
         elif isinstance(node, ast.Call):
             found += sorted(CALLS & called(node))
             found += sorted({f"pickle.{name}" for name in READING} & called(node))
             found += sorted(KEYWORDS & {each.arg for each in node.keywords if each.arg and not _is_off(each)})
+            found += sorted(NEVER_OFF & {each.arg for each in node.keywords if each.arg and _is_off(each)})
             if "st.html" in called(node):
                 parts = {part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)}
                 # Of a theme's inks alone, and of the stylesheets
@@ -105,6 +109,8 @@ def test_no_code_is_made_of_data():
         ("subprocess.run(text, shell=True)", "shell"),
         ("st.markdown(text, unsafe_allow_html=True)", "unsafe_allow_html"),
         ("st.html(f'<b>{name}</b>')", "name"),
+        ("frame.style.to_html()", "style"),
+        ("frame.to_html(escape=False)", "escape"),
         ("frame.eval(text)", "eval"),
         ("frame.query(text)", "query"),
         ("subprocess.getoutput(text)", "getoutput"),
