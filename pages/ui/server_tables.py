@@ -17,9 +17,9 @@ from calib import sources
 from calib.data import (
     Connection,
     Folder,
-    FolderTable,
     LargeFile,
     LargeQuery,
+    OpenTable,
     TableFile,
     TooLargeError,
     connection,
@@ -127,14 +127,13 @@ def _of_folder(name: str) -> str:
     """Open a table of the folder unless its current version is open; return the ``data`` field that names it."""
     if (place := folder()) is None:
         raise InputError(NO_FOLDER)
-    table = place.find(name)
-    key = place.digest(table)
-    data = f"folder:{name}@{key}"
-    if key not in state.uploaded_files():
-        upload = in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
-        place.check(table)
+    table = place.open(name)
+    key = table.known_digest
+    if key is None or key not in state.uploaded_files():
+        key, upload = in_background(f"Reading {name}", lambda watch: _read(table, watch))
+        table.check()
         keep_file(key, upload)
-    return data
+    return f"folder:{name}@{key}"
 
 
 def _of_database(name: str, seen: str) -> str:
@@ -184,15 +183,20 @@ def _with_typed(database: Connection, query: str) -> Connection:
     return database.with_typed(sql)[0]
 
 
-def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
-    path = place.path(table.name)
-    if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
+def _read(table: OpenTable, watch: Watch) -> tuple[str, state.Upload]:
+    """Return the digest of a table of the folder, and the table: its rows, or its counts or a sample if it is large."""
+    key = table.digest(watch.within(0.0, 0.5))
+    return key, _upload(table, f"folder:{table.name}@{key}", watch.within(0.5, 1.0))
+
+
+def _upload(table: OpenTable, data: str, watch: Watch) -> state.Upload:
+    if (many := open_if_many(table.path)) is not None and sources.holds_predictions(many):
         return _count_large(table.name, many, watch, lambda _: data)
-    file = TableFile(table.name, path)
+    file = TableFile(table.name, table.path)
     try:
         frame = file.read(watch=watch)
     except TooLargeError:
-        large = open_large(path)
+        large = open_large(table.path)
         target = guess_target(large.head)
         if target is not None and looks_like_predictions(large.head):
             return _count_large(table.name, large, watch, lambda _: data)

@@ -18,7 +18,11 @@ import streamlit as st
 from pages.ui.text import plain
 
 MARK = "__"  # between a widget's key and the number of its name
-READ_AS_MARKDOWN = ("pills", "segmented_control", "radio")  # kinds whose options are read so; names from files are text
+READ_AS_MARKDOWN = (
+    "pills",
+    "segmented_control",
+    "radio",
+)  # kinds whose options are read so; names from files are text
 
 
 @dataclass(eq=False)

@@ -1,5 +1,6 @@
 """Tables of the server's folder and databases: chosen on Data, named in links, and said when they have changed."""
 
+import os
 import sqlite3
 import threading
 import weakref
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, sources
-from calib.data import TableFile, TooLargeError, counting, database, read
+from calib.data import OpenTable, TableFile, TooLargeError, counting, database, read
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
 from calib.sources import digest
@@ -69,7 +70,32 @@ def test_a_table_is_chosen_and_its_link_opens_it_in_another_session(root):
     assert not faults(other)
     assert not [text for text in messages(other) if "changed" in text]
     assert other.session_state["recipe"] == recipe
-    assert other.session_state["uploads"][key].file.content == root / "2026" / "scores.csv"  # where it is
+    assert other.session_state["uploads"][key].file.content.samefile(
+        root / "2026" / "scores.csv"
+    )  # where it is
+
+
+def test_odd_names_and_dates_in_the_folder_leave_the_page_to_everybody(root):
+    (root / os.fsdecode(b"latin-\xfc.csv")).write_bytes(b"y,p\n1,0.5\n")
+    (root / "passwords.txt").write_bytes(b"y,p\n1,0.5\n")
+    os.utime(root / "people.csv", ns=(2**63 - 1, 2**63 - 1))
+    at = page("explore_data")
+    assert not faults(at)
+    assert any("1 table of the server's folder cannot be listed" in note.value for note in at.caption)
+    assert len(at.selectbox(key="placed_table").options) == 2
+    assert_any_says(messages(page("explore_data", data="folder:passwords.txt")), "no table passwords.txt")
+
+
+def test_a_table_is_digested_where_it_can_be_cancelled(root, monkeypatch):
+    digested, threads = OpenTable.digest, []
+
+    def noted(self, watch=None):
+        threads.append(threading.current_thread().name)
+        return digested(self, watch)
+
+    monkeypatch.setattr(OpenTable, "digest", noted)
+    assert not faults(chosen(page("explore_data"), "people.csv"))
+    assert threads == ["query"]  # and not again in later runs
 
 
 def test_a_name_alone_is_opened_as_a_choice_is(root):

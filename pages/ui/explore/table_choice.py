@@ -7,6 +7,7 @@ import streamlit as st
 from calib import sources
 from calib.data import Connection, connections
 from calib.kernel.checks import InputError
+from calib.kernel.wording import counted
 from calib.recipe import Recipe
 from pages.ui import server_tables, state
 from pages.ui.text import plain
@@ -28,7 +29,15 @@ def _of_folder(now: str | None) -> None:
     place = server_tables.folder()
     if place is None:
         return
-    tables = {table.name: table.label for table in place.tables()}
+    found = place.listing()
+    tables = {table.name: table.label for table in found.tables}
+    if found.unnamed:
+        st.caption(
+            f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not UTF-8. "
+            "Ask whoever runs the server to rename it."
+        )
+    if found.more:
+        st.caption(f"The first {len(tables):,} tables are listed. A link can open the {found.more:,} others.")
     if not tables:
         st.caption("The server's folder contains no tables.")
         return
