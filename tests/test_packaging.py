@@ -160,8 +160,9 @@ def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
 
 STARTS = {
     "by options": (
-        tuple(
-            "--address 127.0.0.1 --port {port} --path-prefix /course/ --host a.example --host b.example".split()
+        (
+            *("--address", "127.0.0.1", "--port", "{port}", "--path-prefix", "/course/"),
+            *("--host", "a.example", "--host", "b.example"),
         ),
         {},
     ),

@@ -13,6 +13,7 @@ from calib.data import limits, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 from calib.lessons import live_quiz as room
+from calibration_explorer.__main__ import HERE_ALONE
 from pages.ui import session_cache
 
 ROOT = Path(__file__).parents[1]
@@ -238,6 +239,7 @@ def test_the_bounds_that_are_promised_are_those_of_the_code(test):
 def test_the_servers_settings():
     assert SETTINGS["server"]["enableXsrfProtection"] is SETTINGS["server"]["enableCORS"] is True
     assert SETTINGS["server"]["address"] == "127.0.0.1"
+    assert set(SETTINGS["server"]["allowedHosts"]) == set(HERE_ALONE) == {"localhost", "127.0.0.1", "::1"}
     assert SETTINGS["server"]["maxUploadSize"] * 10**6 == limits.UPLOAD_LIMIT  # as the browser counts
     assert SETTINGS["browser"]["gatherUsageStats"] is False
     assert SETTINGS["client"]["showErrorDetails"] == "none"
