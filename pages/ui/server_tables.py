@@ -28,7 +28,6 @@ from calib.data import (
     open_if_many,
     open_large,
 )
-from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import Recipe
@@ -37,7 +36,7 @@ from pages.ui.uploads import keep_file
 from pages.ui.waiting import in_background
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
-WANTED, TYPED = "wanted_table", "typed_sql"
+WANTED = "wanted_table"
 NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
 
 
@@ -141,7 +140,7 @@ def _of_database(name: str, seen: str) -> str:
     if seen and seen in state.uploaded_files():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
-    database = _with_typed(connection(which), query)
+    database = connection(which)
     what = f"Reading {query} of {database.name}"
     upload = in_background(what, lambda watch: _queried(database, query, seen, watch))
     keep_file(sources.parse_place(upload.data)[2], upload)
@@ -160,27 +159,6 @@ def _queried(database: Connection, query: str, seen: str, watch: Watch) -> state
     alone = frame is found and looks_like_predictions(frame)
     data = sources.data_of_query(database, query, found)
     return state.Upload(name, frame, guess_target(frame), alone, found, data)
-
-
-def want_sql(database: Connection, sql: str) -> None:
-    """Run typed SQL at the beginning of the next run; only this session knows its words."""
-    try:
-        name = database.with_typed(sql)[1]
-    except InputError as error:
-        state.say(str(error))
-        return
-    st.session_state.setdefault(TYPED, {})[name] = sql
-    want(f"database:{database.name}/{name}")
-
-
-def _with_typed(database: Connection, query: str) -> Connection:
-    """Add a query that was typed in this session; refuse one that was typed elsewhere."""
-    if not query.startswith(PREFIX):
-        return database
-    sql = st.session_state.get(TYPED, {}).get(query)
-    if sql is None:
-        raise InputError("Links do not contain typed SQL. Type the query again on Data.")
-    return database.with_typed(sql)[0]
 
 
 def _read(table: OpenTable, watch: Watch) -> tuple[str, state.Upload]:

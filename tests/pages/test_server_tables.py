@@ -282,31 +282,6 @@ def test_a_query_that_takes_too_long_ends_and_what_was_shown_stays(monkeypatch, 
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("query")]
 
 
-@pytest.mark.usefixtures("warehouse")
-def test_typed_sql_is_offered_only_where_the_connection_allows_it_and_is_in_no_link(tmp_path):
-    at = page("explore_data").selectbox(key="database").select("warehouse").run()
-    assert not [area for area in at.text_area if area.key == "typed_select"]
-    text = SECRETS.format(folder=tmp_path).replace("rows = 1000", "allow_sql = true")
-    (tmp_path / ".streamlit" / "secrets.toml").write_text(text, encoding="utf-8")
-    at = page("explore_data").selectbox(key="database").select("warehouse").run()
-    sql = "SELECT label, p FROM scores WHERE p < 0.9"
-    at = run_sql(at, sql)
-    assert not faults(at)
-    recipe = at.session_state["recipe"]
-    assert recipe.data.startswith("database:warehouse/SQL ")
-    assert "WHERE" not in str(recipe.to_query())
-    link = page("explore_reliability", **recipe.to_query())
-    assert any("Links do not contain typed SQL" in text for text in messages(link))
-    at = run_sql(at, "DROP TABLE scores")
-    assert any("not authorized" in text and "Still using" in text for text in messages(at))
-    assert at.session_state["recipe"] == recipe
-
-
-def run_sql(at, sql):
-    at.text_area(key="typed_select").set_value(sql)
-    return next(button for button in at.button if button.label == "Run").click().run()
-
-
 @pytest.fixture
 def large_features(root, monkeypatch):
     """A table of features that counts as too large for memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calib import sources
-from calib.data import Connection, connections
+from calib.data import connections
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.recipe import Recipe
@@ -91,19 +91,3 @@ def _of_databases(now: str | None) -> None:
     if opened == database and query in tables:
         with columns[2]:
             st.button("Read again", key="read_again", on_click=lambda: server_tables.want(f"database:{now}"))
-    if known[opened].allow_sql:
-        _typed(known[opened])
-
-
-def _typed(database: Connection) -> None:
-    """Draw the field for a SELECT of one's own."""
-    with st.expander("Type SQL", key="typed"), st.form("sql", border=False):
-        sql = st.text_area(
-            "One SELECT",
-            key="typed_select",
-            placeholder="SELECT label, score, COUNT(*) AS count FROM predictions GROUP BY label, score",
-            help="It only reads tables of this database. Links do not contain it.",
-        )
-        if st.form_submit_button("Run"):
-            server_tables.want_sql(database, sql)
-            st.rerun()
