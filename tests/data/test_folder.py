@@ -1,6 +1,5 @@
 """The tables of a folder: all that are in it and nothing else, whatever a name or a link says."""
 
-import json
 import os
 import tempfile
 import threading
@@ -14,6 +13,7 @@ from calib.data import DataError, Folder, TableFile, folder
 from calib.data.folder import DEEPEST
 from calib.kernel.progress import Cancelled, Watch
 from calib.sources import digest
+from tests.nobody import as_nobody
 
 OPEN_FILES = Path("/proc/self/fd").exists()
 CONTENT = b"y,p\n1,0.5\n0,0.25\n"
@@ -220,30 +220,6 @@ def test_a_folder_that_goes_away_is_said(root):
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(DataError, match="is not a folder"):
         Folder(tmp_path / "none")
-
-
-def as_nobody(call):
-    """Return what ``call`` returns or how it is refused, computed in a process that is not root's."""
-    reads, writes = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-            said = call()
-        except DataError as error:
-            said = str(error)
-        except BaseException as error:
-            said = repr(error)
-        os.write(writes, json.dumps(said).encode())
-        os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads) as told:
-        said = json.loads(told.read())
-    os.waitpid(child, 0)
-    return said
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
