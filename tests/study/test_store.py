@@ -337,8 +337,7 @@ def test_a_full_disk_is_said_and_the_results_before_it_are_kept(path):
         store.add([result("one")])
         store._db.execute("PRAGMA max_page_count = 12")  # SQLite's own limit of the file
         with pytest.raises(sqlite3.OperationalError, match="full") as error:
-            for number in range(100):
-                store.add([result(f"set {number}", predictions=bytes(50_000))])
+            store.add(result(f"set {number}", predictions=bytes(50_000)) for number in range(100))
         assert str(refusal(path, error.value)).startswith(
             f"The disk with {path} is full. Saved results are kept."
         )
