@@ -23,6 +23,7 @@ from calib.figures import FIGURES, LIGHT
 from calib.sources import load
 from calib.study import check_rows, summarise
 from pages.ui import current
+from tests.browser.accessibility import unfold
 from tests.browser.driver import Tab, serving
 from tests.sweep import sweep
 
@@ -128,10 +129,7 @@ def test_a_page_shows_names_as_text(new_tab, on_folder: str, case: tuple[str, st
     tab: Tab = new_tab(address=on_folder)
     path, kind = case
     with nothing_runs(tab.page):
-        tab.open(path, **recipes()[kind].to_query())
-        for summary in tab.page.locator("summary:visible").all():
-            summary.click()
-            tab.settle()
+        unfold(tab.open(path, **recipes()[kind].to_query()))
         assert "alert(" in tab.page.locator("body").inner_text()  # the names are there, as text
 
 
