@@ -18,8 +18,6 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from cachetools import LRUCache
-
 from calib.data.errors import DataError
 from calib.data.read import EXTENSIONS
 from calib.kernel.progress import Watch
@@ -102,21 +100,21 @@ class OpenTable(FolderTable):
         Cancelled
             If it was cancelled.
         """
+        if (known := self.known_digest) is not None:
+            return known
         watch, done, found = watch or Watch(), 0, hashlib.blake2b(digest_size=8)
-        if self.known_digest is None:
-            try:
-                with open(self.path, "rb") as file:
-                    while piece := file.read(PIECE):
-                        found.update(piece)
-                        done += len(piece)
-                        watch.step(min(done / max(self.size, 1), 1.0), f"{done / 1e6:,.0f} MB checked")
-            except OSError as error:
-                raise DataError(
-                    f"{self.name} cannot be read ({error.strerror}).", "Check the file."
-                ) from None
-            self.check()
-            _DIGESTS[self.state] = found.hexdigest()
-        return _DIGESTS[self.state]
+        try:
+            with open(self.path, "rb") as file:
+                while piece := file.read(PIECE):
+                    found.update(piece)
+                    done += len(piece)
+                    watch.step(min(done / max(self.size, 1), 1.0), f"{done / 1e6:,.0f} MB checked")
+        except OSError as error:
+            raise DataError(f"{self.name} cannot be read ({error.strerror}).", "Check the file.") from None
+        self.check()
+        if len(_DIGESTS) >= MOST_TABLES:
+            _DIGESTS.clear()
+        return _DIGESTS.setdefault(self.state, found.hexdigest())
 
     def check(self) -> None:
         """Refuse a table that has changed since it was opened."""
@@ -124,8 +122,8 @@ class OpenTable(FolderTable):
             raise DataError(f"{self.name} changed while it was read.", "Open it again.")
 
 
-_DIGESTS: LRUCache[tuple[int, ...], str] = LRUCache(256)
-"""State of a file → digest of its content."""
+_DIGESTS: dict[tuple[int, ...], str] = {}
+"""State of a file → digest of its content, for all sessions; at most ``MOST_TABLES``."""
 
 
 def _state(known: os.stat_result) -> tuple[int, ...]:
@@ -161,6 +159,8 @@ class Folder:
             raise DataError("A folder of tables needs Linux or macOS.", "Start without it, and upload files.")
         if not self.root.is_dir():
             raise DataError(f"{root} is not a folder.", "Name an existing folder.")
+        if not _is_text(self.root.name):
+            raise DataError("The name of the folder is not UTF-8.", "Rename it.")
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
 
@@ -215,9 +215,8 @@ class Folder:
             with _opened(first, FOLDER, at) as inner:
                 return self._open(inner, PurePosixPath(*others), parts)
         file = os.open(first, NO_LINKS, dir_fd=at)
-        opened = Path(
-            f"/proc/{os.getpid()}/fd/{file}"
-        )  # which macOS has not: there, ``check`` finds a swapped file
+        # macOS has no such path: there, ``check`` finds that a file was swapped after it was read
+        opened = Path(f"/proc/{os.getpid()}/fd/{file}")
         path = OpenPath(opened if opened.exists() else self.root / parts)
         path.name = first
         weakref.finalize(path, os.close, file)
@@ -240,9 +239,9 @@ def _opened(path: str | Path, flags: int, at: int | None = None) -> Iterator[int
 def _walk(at: int, place: PurePosixPath, deep: int) -> Iterator[FolderTable]:
     for entry in sorted(os.scandir(at), key=lambda entry: entry.name):
         try:
-            known = entry.stat(follow_symlinks=False)
             if entry.name.startswith("."):
                 continue
+            known = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(known.st_mode) and deep:
                 with _opened(entry.name, FOLDER, at) as inner:
                     yield from _walk(inner, place / entry.name, deep - 1)

@@ -387,7 +387,7 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
             raise InputError(f"{name} is not a results file of a study ({error}). {ANOTHER}") from None
         raise refusal(name, error) from None
     if made_by != APPLICATION:

@@ -119,6 +119,12 @@ def test_a_name_that_is_not_utf_8_and_a_date_beyond_the_calendar_break_nothing(r
     assert found.tables[-1].label.encode().startswith(b"scores.csv (0.0 kB, ")
 
 
+def test_a_folder_whose_own_name_is_not_utf_8_is_refused(tmp_path):
+    (tmp_path / os.fsdecode(b"latin-\xfc")).mkdir()
+    with pytest.raises(DataError, match="not UTF-8"):
+        Folder(tmp_path / os.fsdecode(b"latin-\xfc"))
+
+
 def test_more_tables_than_are_listed_are_counted(root, monkeypatch):
     monkeypatch.setattr(folder, "MOST_TABLES", 2)
     found = Folder(root).listing()
