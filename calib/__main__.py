@@ -118,7 +118,7 @@ from calib.study import (
 )
 from calib.study.protocol import FOLDS, REPEATS
 from calib.study.runner import BACKENDS
-from calib.study.store import StoredPredictions
+from calib.study.store import StoredPredictions, refusal
 
 REPORT = ("title", "purpose", "author")  # options of the report, which are also settings of a Recipe
 ALL = "_all_classes"  # suffix of scores of all K classes
@@ -786,7 +786,7 @@ def _study(args: argparse.Namespace) -> int:
             )
             return 130
         except sqlite3.Error as error:
-            raise InputError(f"{args.store}: {error}. Results saved so far are safe.") from None
+            raise refusal(args.store, error) from None
         if args.csv:
             _write(args.csv, _csv(store.rows(of=done.keys)))
         if args.report:

@@ -10,8 +10,8 @@ import html
 import io
 import json
 import os
+import re
 import secrets
-import socket
 import subprocess
 import sys
 import threading
@@ -23,7 +23,6 @@ from contextlib import suppress
 from pathlib import Path
 from string import Template
 from typing import Any
-from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
@@ -49,6 +48,13 @@ from calib.sources import count_large, digest, holds_predictions
 
 LABEL, SCORE = "label", "prediction"
 PATIENCE = 120.0  # seconds for the server to start, on a busy machine
+SETTINGS = {  # which count more than those of the person, whose server is another
+    "PYTHONUNBUFFERED": "1",
+    "STREAMLIT_SERVER_HEADLESS": "true",
+    "STREAMLIT_SERVER_ALLOWED_HOSTS": "localhost 127.0.0.1",
+    "STREAMLIT_BROWSER_SERVER_ADDRESS": "127.0.0.1",
+    "STREAMLIT_LOGGER_HIDE_WELCOME_MESSAGE": "false",  # it has the port
+}
 FRAME = Path(__file__).with_suffix(".html")
 
 
@@ -243,11 +249,8 @@ def serve(
         See ``explore``.
     """
     token = secrets.token_urlsafe(32)
-    with socket.socket() as probe:  # finds a free port
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     recipe = Recipe(data=f"upload:{digest(content)}", file=name, **said).to_json() if said else None
-    process, said_last = _start(port)
+    process, said_last = _start()
     header = {"token": token, "name": name, "size": len(content), "recipe": recipe}
     try:
         assert process.stdin is not None
@@ -255,8 +258,7 @@ def serve(
         process.stdin.flush()  # it stays open, because closing it ends the server
     except BrokenPipeError:
         pass  # its last output is raised below
-    _wait_for(process, port, said_last)
-    session = Session(process, port, token)
+    session = Session(process, _port_of(process, said_last), token)
     if not _in_notebook() if open_browser is None else open_browser:
         webbrowser.open(session.url)
     return session
@@ -313,25 +315,19 @@ def _counts_of(file: LargeFile) -> tuple[str, bytes, dict[str, Any]]:
     return f"{file.name.split('.')[0]}.parquet", content.getvalue(), said
 
 
-def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:
-    """Return the server's process, and the last lines of its output."""
+def _start() -> tuple[subprocess.Popen[bytes], deque[str]]:
+    """Return the server's process, and the last lines of its output.
+
+    The server binds a free port itself, so no other process can take the port in between.
+    """
     home = str(Path(__file__).parents[1])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "calibration_explorer",
-            "--given",
-            "--address",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ],
+        [sys.executable, "-m", "calibration_explorer", "--given", "--address", "127.0.0.1", "--port", "0"],
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": path, "STREAMLIT_SERVER_HEADLESS": "true"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=os.environ | {"PYTHONPATH": path} | SETTINGS,
     )
     said: deque[str] = deque(maxlen=20)
     threading.Thread(target=_listen, args=(process, said), daemon=True).start()
@@ -339,22 +335,22 @@ def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:
 
 
 def _listen(process: subprocess.Popen[bytes], said: deque[str]) -> None:
-    assert process.stderr is not None
-    for line in process.stderr:
+    assert process.stdout is not None
+    for line in process.stdout:
         said.append(line.decode(errors="replace"))
 
 
-def _wait_for(process: subprocess.Popen[bytes], port: int, said: deque[str]) -> None:
-    """Wait until the server responds."""
+def _port_of(process: subprocess.Popen[bytes], said: deque[str]) -> int:
+    """Wait until the server says at which port it answers, and return the port."""
     until = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < until:
-        try:
-            with urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.05)
+        if found := re.search(r"http://127\.0\.0\.1:(\d+)", "".join(said.copy())):
+            return int(found[1])
+        time.sleep(0.05)
     process.kill()
-    raise InputError(f"The dashboard did not start. {''.join(said).strip() or 'It did not answer in time.'}")
+    raise InputError(
+        f"The dashboard did not start. {''.join(said.copy()).strip() or 'It did not answer in time.'}"
+    )
 
 
 def _in_notebook() -> bool:

@@ -18,6 +18,8 @@ HERE = Path(__file__).resolve().parent
 APP = next(path for path in (HERE / "app.py", HERE.parent / "app.py") if path.is_file())
 # Option → Streamlit's name of it: what is not given is asked of STREAMLIT_SERVER_… and then of config.toml.
 SERVER = {"address": "address", "port": "port", "path_prefix": "baseUrlPath"}
+HERE_ALONE = ("localhost", "127.0.0.1", "::1")
+HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,6 +31,14 @@ def _parser() -> argparse.ArgumentParser:
         "--address",
         help="address to listen on; 0.0.0.0 accepts connections from other machines (or set "
         "STREAMLIT_SERVER_ADDRESS)",
+    )
+    parser.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name or address by which other machines reach the dashboard, such as stats.example.edu; others than "
+        f"localhost are refused unless named (may be repeated; or set {HOSTS}, with blanks between names)",
     )
     parser.add_argument("--port", type=int, help="port, by default 8501 (or set STREAMLIT_SERVER_PORT)")
     parser.add_argument(
@@ -60,12 +70,16 @@ def arguments(argv: list[str] | None = None) -> list[str]:
 
     >>> arguments(["--port", "8600", "--path-prefix", "/course/"])[2:]
     ['--server.fileWatcherType=none', '--server.port=8600', '--server.baseUrlPath=course']
+    >>> arguments(["--host", "stats.example.edu"])[-1]
+    '--server.allowedHosts=stats.example.edu'
     """
     given = vars(_parser().parse_args(argv))
     del given["given"], given["file"], given["folder"]
+    hosts = (*HERE_ALONE, *given.pop("host")) if given["host"] else given.pop("host")
     if given["path_prefix"]:
         given["path_prefix"] = given["path_prefix"].strip("/")
     options = [f"--server.{SERVER[name]}={value}" for name, value in given.items() if value is not None]
+    options += [f"--server.allowedHosts={name}" for name in hosts]
     return ["run", str(APP), "--server.fileWatcherType=none", *options]  # nobody edits an installed page
 
 
@@ -75,6 +89,8 @@ def main() -> None:
 
     server.protect_data()
     asked, options = _parser().parse_args(), arguments()
+    if asked.file is None and not asked.given:
+        _say_who_is_answered(asked)
     if asked.file is not None:
         sys.exit(_show(asked.file))
     if asked.folder is not None:
@@ -84,6 +100,17 @@ def main() -> None:
 
         given_file.receive(sys.stdin.buffer)
     sys.exit(cli.main(options))
+
+
+def _say_who_is_answered(asked: argparse.Namespace) -> None:
+    """Say that a server for other machines refuses them unless their name for it is known."""
+    address = asked.address or os.environ.get("STREAMLIT_SERVER_ADDRESS", HERE_ALONE[0])
+    if address not in HERE_ALONE and not asked.host and HOSTS not in os.environ:
+        print(
+            "Only a browser on this machine is answered (localhost). For others, name the host in their URL, such as "
+            f"--host stats.example.edu, or set {HOSTS}.",
+            file=sys.stderr,
+        )
 
 
 def _offer(folder: Path) -> None:

@@ -5,5 +5,7 @@ set -euo pipefail
 folder=${1:?usage: deploy/install.sh FOLDER}
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 "${PYTHON:-python3}" -m venv "$folder"
-"$folder/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$source"
+pip() { "$folder/bin/python" -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@"; }
+pip --require-hashes --requirement "$source/deploy/requirements.lock" # the versions and files that were tested
+pip --no-deps --no-build-isolation "$source"
 "$folder/bin/python" -m compileall -q "$folder/lib" || true # so that the first page does not wait for it

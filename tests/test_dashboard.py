@@ -113,7 +113,7 @@ def test_a_table_is_handed_on_as_it_is(handed):
     ],
 )
 def test_what_does_not_fit_is_refused_before_a_server_starts(monkeypatch, args, options, message):
-    monkeypatch.setattr(dashboard, "_start", lambda port: pytest.fail("a server was started"))
+    monkeypatch.setattr(dashboard, "_start", lambda: pytest.fail("a server was started"))
     with pytest.raises(InputError, match=message):
         explore(*args, **options)
 

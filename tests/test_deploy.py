@@ -6,9 +6,13 @@ import re
 import shutil
 import subprocess
 import sysconfig
+import tomllib
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.browser.driver import free_port, served_by
 
@@ -72,7 +76,30 @@ def context(folder: Path) -> Path:
     for name in (line[1:] for line in lines if line.startswith("!")):
         whole = (ROOT / name).is_dir()
         (shutil.copytree if whole else shutil.copy)(ROOT / name, folder / name)
+    there = [f"{name}=={version(name)} --hash=sha256:{'0' * 64}" for name in locked()]
+    (folder / "deploy" / "requirements.lock").write_text("\n".join(there))  # what is there, as below
     return folder
+
+
+def locked() -> dict[str, str]:
+    """Return package → version of the lock file."""
+    text = (ROOT / "deploy" / "requirements.lock").read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
+
+
+def test_the_lock_holds_all_that_the_dashboard_needs_in_the_tested_ranges_with_hashes():
+    found, text = locked(), (ROOT / "deploy" / "requirements.lock").read_text(encoding="utf-8")
+    names = {canonicalize_name(name) for name in found}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    stated = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for each in map(Requirement, stated):
+        assert each.specifier.contains(found[each.name]), each
+    for name in found:  # and what these need, in turn
+        needed = [Requirement(each) for each in requires(name) or []]
+        named = {one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
+        assert {canonicalize_name(one) for one in named} <= names, name
+    for block in re.split(r"\n(?=[\w.-]+==)", text.partition("\n")[2].strip()):
+        assert re.fullmatch(r"[\w.-]+==\S+(?: \\\n    --hash=sha256:[0-9a-f]{64})+", block), block[:80]
 
 
 # --- the Dockerfile, step by step

@@ -1,5 +1,6 @@
 """What is declared is what is needed: requirements.txt and pyproject.toml agree, and the wheel is all that runs."""
 
+import http.client
 import importlib.metadata
 import os
 import shutil
@@ -10,6 +11,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from packaging.requirements import Requirement
@@ -157,16 +159,36 @@ def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
 
 
 STARTS = {
-    "by options": (("--address", "127.0.0.1", "--port", "{port}", "--path-prefix", "/course/"), {}),
+    "by options": (
+        (
+            *("--address", "127.0.0.1", "--port", "{port}", "--path-prefix", "/course/"),
+            *("--host", "a.example", "--host", "b.example"),
+        ),
+        {},
+    ),
     "by environment": (
         (),
         {
             "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
             "STREAMLIT_SERVER_PORT": "{port}",
             "STREAMLIT_SERVER_BASE_URL_PATH": "course",
+            "STREAMLIT_SERVER_ALLOWED_HOSTS": "a.example b.example 127.0.0.1",
         },
     ),
 }
+
+
+def connected(address: str, host: str) -> bool:
+    """Tell whether a page of this host gets the WebSocket by which all data come."""
+    place = urlsplit(address)
+    browser = http.client.HTTPConnection(place.netloc)
+    headers = {"Host": host, "Origin": f"http://{host}", "Connection": "Upgrade", "Upgrade": "websocket"}
+    key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+    browser.request("GET", f"{place.path}/_stcore/stream", headers=headers | key)
+    status = browser.getresponse().status
+    browser.close()
+    assert status in (101, 403)
+    return status == 101
 
 
 @pytest.mark.parametrize("how", [pytest.param("by options", marks=pytest.mark.soak), "by environment"])
@@ -190,6 +212,14 @@ def test_the_command_starts_the_dashboard_with_its_own_settings(site, how, tmp_p
         # Without the token that only our own page has
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(alien)
+        hosts = (
+            "a.example",
+            f"b.example:{port}",
+            f"127.0.0.1:{port}",
+            "evil.example",
+            "a.example.evil.example",
+        )
+        assert [connected(address, host) for host in hosts] == [True, True, True, False, False]
     said = (tmp_path / "said").read_text()
     assert f"{address}\n" in said
     assert "usage statistics" not in said  # Streamlit's remark where config.toml was not read

@@ -134,6 +134,10 @@ def test_another_model_starts_from_its_own_defaults_where_that_is_asked_for_and_
         ({"settings": {"venn_abers.beside": ("split", "sideways")}}, r"venn_abers\.beside.*split.*sideways"),
         ({"settings": {"venn_abers.row": 0}}, r"venn_abers\.row.*whole number"),
         ({"settings": {"trees.row": "first"}}, r"trees\.row.*whole number"),
+        (
+            {"settings": {"trees.depths": ("9" * 5_000,)}},
+            r"trees\.depths.*from 1 to 100 or 'max', but include '999.* …",
+        ),
         ({"settings": {"trees.depths": ("0",)}}, r"trees\.depths.*from 1 to 100 or 'max'"),
         ({"settings": {"trees.node": -1}}, r"trees\.node"),
         ({"settings": {"trees.colour": "red"}}, r"trees\.colour.*trees\.depth"),

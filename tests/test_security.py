@@ -13,6 +13,7 @@ from calib.data import limits, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 from calib.lessons import live_quiz as room
+from calibration_explorer.__main__ import HERE_ALONE
 from pages.ui import session_cache
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +43,7 @@ BY_THEIR_NAME = {
 SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell"}
 READING = {"load", "loads", "Unpickler"}  # of pickle, which may write: a key of what is drawn is made so
 KEYWORDS = {"shell", "allow_pickle", "unsafe_allow_html", "unsafe_allow_javascript"}
+NEVER_OFF = {"escape"}  # options that make text of markup
 
 
 def called(node: ast.Call) -> set[str]:
@@ -70,12 +72,15 @@ def suspicious(source: str) -> list[str]:
             found += sorted(MODULES & {name.split(".")[0] for name in names})
             if isinstance(node, ast.ImportFrom) or any(alias.asname for alias in node.names):
                 found += sorted(BY_THEIR_NAME & set(names))
+        elif isinstance(node, ast.Attribute) and node.attr == "style":  # pandas' Styler escapes no name
+            found.append("style")
         elif isinstance(node, ast.List | ast.Tuple) and node.elts:
             found += sorted(SHELLS & {getattr(node.elts[0], "value", None)})
         elif isinstance(node, ast.Call):
             found += sorted(CALLS & called(node))
             found += sorted({f"pickle.{name}" for name in READING} & called(node))
             found += sorted(KEYWORDS & {each.arg for each in node.keywords if each.arg and not _is_off(each)})
+            found += sorted(NEVER_OFF & {each.arg for each in node.keywords if each.arg and _is_off(each)})
             if "st.html" in called(node):
                 parts = {part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)}
                 # Of a theme's inks alone, and of the stylesheets
@@ -105,6 +110,8 @@ def test_no_code_is_made_of_data():
         ("subprocess.run(text, shell=True)", "shell"),
         ("st.markdown(text, unsafe_allow_html=True)", "unsafe_allow_html"),
         ("st.html(f'<b>{name}</b>')", "name"),
+        ("frame.style.to_html()", "style"),
+        ("frame.to_html(escape=False)", "escape"),
         ("frame.eval(text)", "eval"),
         ("frame.query(text)", "query"),
         ("subprocess.getoutput(text)", "getoutput"),
@@ -232,6 +239,7 @@ def test_the_bounds_that_are_promised_are_those_of_the_code(test):
 def test_the_servers_settings():
     assert SETTINGS["server"]["enableXsrfProtection"] is SETTINGS["server"]["enableCORS"] is True
     assert SETTINGS["server"]["address"] == "127.0.0.1"
+    assert set(SETTINGS["server"]["allowedHosts"]) == set(HERE_ALONE) == {"localhost", "127.0.0.1", "::1"}
     assert SETTINGS["server"]["maxUploadSize"] * 10**6 == limits.UPLOAD_LIMIT  # as the browser counts
     assert SETTINGS["browser"]["gatherUsageStats"] is False
     assert SETTINGS["client"]["showErrorDetails"] == "none"

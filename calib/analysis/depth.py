@@ -148,9 +148,9 @@ def sweep_key(recipe: Recipe) -> str:
 
 def check_depth(depth: str, name: str) -> str:
     """Refuse a text that is neither a depth from 1 to 100 nor "max" for the fully grown tree."""
-    if depth != UNLIMITED and not (depth.isdecimal() and 1 <= int(depth) <= 100):
+    if depth not in (UNLIMITED, *map(str, range(1, 101))):
         raise checks.InputError(
-            f"{name} must be whole numbers from 1 to 100 or {UNLIMITED!r}, but include {depth!r}."
+            f"{name} must be whole numbers from 1 to 100 or {UNLIMITED!r}, but include {checks.short_repr(depth)}."
         )
     return depth
 

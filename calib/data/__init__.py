@@ -4,7 +4,7 @@ from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_if_many, open_large
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.data.errors import DataError, ReadingQuestion, TooLargeError, TooManyRowsError
-from calib.data.folder import Folder, FolderTable
+from calib.data.folder import Folder, OpenTable
 from calib.data.join import FILE_PART, join_tables
 from calib.data.large_query import LargeQuery, open_query
 from calib.data.matching_columns import columns_like
@@ -34,10 +34,10 @@ __all__ = [
     "Connection",
     "DataError",
     "Folder",
-    "FolderTable",
     "LargeFile",
     "LargeQuery",
     "Matrix",
+    "OpenTable",
     "ReadingQuestion",
     "Rest",
     "Sample",

@@ -44,6 +44,7 @@ PROBED = 8_000_000  # first rows, counted to learn early that there are more
 MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
 FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, read to learn its columns and types
 MOST_LABELS = 1_000
+OWN_COLUMNS = "hive_partitioning=false"  # otherwise a folder y=9 would replace the column y by 9
 SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
 
 
@@ -139,7 +140,8 @@ def _parquet(path: Path) -> LargeFile:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path.name} is a damaged Parquet file ({error}).", "Save it again.") from None
     head = describe(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
-    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),), texts=texts, rows=rows)
+    source = f"read_parquet(?, {OWN_COLUMNS})"
+    return LargeFile(path, head, source, (glob.escape(str(path)),), texts=texts, rows=rows)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -166,7 +168,7 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
         raise DataError(f"{path.name} separates its columns by blanks.", "Separate them by commas.")
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(head.shape[1]))
     source = (
-        f"read_csv(?, delim=?, compression=?, header=false, skip={line}, columns={{{columns}}}, "
+        f"read_csv(?, delim=?, compression=?, header=false, skip={line}, columns={{{columns}}}, {OWN_COLUMNS}, "
         """quote='"', escape='"', comment='', nullstr='', auto_detect=false, strict_mode=true)"""
     )
     how = (glob.escape(str(path)), delimiter, "gzip" if packed else "none")

@@ -2,7 +2,7 @@
 
 Connections are defined in ``.streamlit/secrets.toml`` under ``[connections.NAME]``, as Streamlit does, so pages and
 command line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Users choose a table or a
-query that the file names. They type SQL only if the connection allows it.
+query that the file names.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import time
 import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
+from math import ceil
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,11 +26,11 @@ from calib.data.column_types import typed_frame
 from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
 from calib.data.table import describe
-from calib.data.typed_sql import check_typed, query_name
 from calib.kernel.progress import Watch, interrupted
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
 MOST_ROWS, MOST_SECONDS = 1_000_000, 60.0  # unless a connection says otherwise
+MOST = 1e15  # that it may say
 ROWS_AT_ONCE = 50_000
 COUNT = "count"  # column of counts
 By: TypeAlias = tuple[str, str, str | None]
@@ -51,10 +52,6 @@ class Connection:
         Name → SQL.
     rows, seconds
         Largest number of rows that a query may return, and longest time.
-    allow_sql
-        Whether users may type a SELECT of their own.
-    typed
-        Names of the queries that were typed.
     """
 
     name: str
@@ -62,21 +59,6 @@ class Connection:
     queries: Mapping[str, str] = field(default_factory=dict, repr=False)
     rows: int = MOST_ROWS
     seconds: float = MOST_SECONDS
-    allow_sql: bool = False
-    typed: frozenset[str] = frozenset()
-
-    def with_typed(self, sql: str) -> tuple[Connection, str]:
-        """Return this connection with a typed query among its queries, and the name of that query.
-
-        Raises
-        ------
-        DataError
-            If the connection does not allow typed SQL.
-        """
-        if not self.allow_sql:
-            raise DataError(f"{self.name} does not allow typed SQL.", "Choose a query or a table.")
-        name = query_name(sql)
-        return replace(self, queries={**self.queries, name: sql}, typed=self.typed | {name}), name
 
     def tables(self) -> list[str]:
         """List the named queries, then the tables and views.
@@ -160,9 +142,6 @@ class Connection:
                 left -= time.monotonic() - begin
                 return found
 
-            if name in self.typed:
-                raw = connection.connection.driver_connection
-                check_typed(raw, connection.dialect.name, self.queries[name])
             result = timed(lambda: connection.execute(self._statement(name, by)))
             names = list(map(str, result.keys()))
             check_names(names)
@@ -247,6 +226,8 @@ def connections(files: tuple[str, ...] = SECRETS) -> dict[str, Connection]:
         try:
             content = path.read_text(encoding="utf-8") if path.is_file() else ""
             stated = tomllib.loads(content).get("connections", {})
+            if not isinstance(stated, Mapping):
+                raise ValueError("connections must be a table, with one table per connection")
         except (OSError, ValueError) as error:
             raise DataError(f"{path} cannot be read ({error}).", "Correct the file.") from None
         found |= {key: _connection(key, settings) for key, settings in stated.items()}
@@ -304,12 +285,11 @@ def _connection(name: str, settings: Any) -> Connection:
         raise DataError(f"connections.{name}.queries must be names and SQL texts.", "Correct the file.")
     rows, seconds = stated.get("rows", MOST_ROWS), stated.get("seconds", MOST_SECONDS)
     for key, value in (("rows", rows), ("seconds", seconds)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-            raise DataError(f"connections.{name}.{key} must be a number above 0, but is {value!r}.")
-    allow_sql = stated.get("allow_sql", False)
-    if not isinstance(allow_sql, bool):
-        raise DataError(f"connections.{name}.allow_sql must be true or false, but is {allow_sql!r}.")
-    return Connection(name, url, dict(queries), int(rows), float(seconds), allow_sql)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST:
+            raise DataError(
+                f"connections.{name}.{key} must be a number above 0 and below 1e15, but is {str(value)[:20]}."
+            )
+    return Connection(name, url, dict(queries), ceil(rows), float(seconds))
 
 
 def _sqlalchemy() -> Any:

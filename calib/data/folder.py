@@ -1,6 +1,8 @@
 """List and read the tables in one folder of the server, in place; links and paths never lead out of it.
 
-Whoever starts the server names the folder; there is no default.
+Whoever starts the server names the folder; there is no default. A table is opened once, folder by folder without
+following a link, and all that is read later is read from that open file. So a name that becomes a link in between leads
+nowhere. Only what would be listed is opened.
 """
 
 from __future__ import annotations
@@ -8,17 +10,23 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from calib.data.errors import DataError
 from calib.data.read import EXTENSIONS
+from calib.kernel.progress import Watch
 
 MOST_TABLES = 1_000  # most tables that are listed
 DEEPEST = 4  # depth of nested folders
+PIECE = 4_000_000  # bytes that are digested between two looks at Cancel
+NO_LINKS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor wait at a pipe
+FOLDER = NO_LINKS | getattr(os, "O_DIRECTORY", 0)
 
 
 @dataclass(frozen=True)
@@ -45,10 +53,82 @@ class FolderTable:
 
         >>> FolderTable("a/b.csv", 1_500_000, 10**18).label.startswith("a/b.csv (1.5 MB, 2001-09-")
         True
+        >>> FolderTable("b.csv", 1_500, 10**21).label    # in the year 33658, which Python's dates do not reach
+        'b.csv (1.5 kB, date unknown)'
         """
-        when = datetime.fromtimestamp(self.changed / 1e9)
+        try:
+            when = f"{datetime.fromtimestamp(self.changed / 1e9):%Y-%m-%d %H:%M}"
+        except (ValueError, OverflowError, OSError):
+            when = "date unknown"
         size = f"{self.size / 1e6:,.1f} MB" if self.size >= 1e6 else f"{self.size / 1e3:,.1f} kB"
-        return f"{self.name} ({size}, {when:%Y-%m-%d %H:%M})"
+        return f"{self.name} ({size}, {when})"
+
+
+class Listing(NamedTuple):
+    """Tables by name, at most ``MOST_TABLES``; the number of further ones, and of those whose names are not UTF-8."""
+
+    tables: list[FolderTable]
+    more: int
+    unnamed: int
+
+
+class OpenPath(type(Path())):  # type: ignore[misc]
+    """Path by which an open file can be read again, as long as this object is alive; its name is the file's own."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenTable(FolderTable):
+    """Table that is open: ``path`` reads the file that was checked, whatever its name leads to by then."""
+
+    path: Path
+    state: tuple[int, ...]
+
+    @property
+    def known_digest(self) -> str | None:
+        """Digest of the content in this state, if it was computed before."""
+        return _DIGESTS.get(self.state)
+
+    def digest(self, watch: Watch | None = None) -> str:
+        """Return the digest of the content, as for an upload; it is read once per state.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or changes while it is read.
+        Cancelled
+            If it was cancelled.
+        """
+        if (known := self.known_digest) is not None:
+            return known
+        watch, done, found = watch or Watch(), 0, hashlib.blake2b(digest_size=8)
+        try:
+            with open(self.path, "rb") as file:
+                while piece := file.read(PIECE):
+                    found.update(piece)
+                    done += len(piece)
+                    watch.step(min(done / max(self.size, 1), 1.0), f"{done / 1e6:,.0f} MB checked")
+        except OSError as error:
+            raise DataError(f"{self.name} cannot be read ({error.strerror}).", "Check the file.") from None
+        self.check()
+        if len(_DIGESTS) >= MOST_TABLES:
+            _DIGESTS.clear()
+        return _DIGESTS.setdefault(self.state, found.hexdigest())
+
+    def check(self) -> None:
+        """Refuse a table that has changed since it was opened."""
+        if _state(os.stat(self.path)) != self.state:
+            raise DataError(f"{self.name} changed while it was read.", "Open it again.")
+
+
+_DIGESTS: dict[tuple[int, ...], str] = {}
+"""State of a file → digest of its content, for all sessions; at most ``MOST_TABLES``."""
+
+
+def _state(known: os.stat_result) -> tuple[int, ...]:
+    """Return what changes if the content of a file changes."""
+    return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
 
 
 class Folder:
@@ -62,89 +142,126 @@ class Folder:
     Raises
     ------
     DataError
-        If it is not a folder that can be read.
+        If it is not a folder that can be read, or the system cannot open a file within an open folder (Windows).
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:
     ...     _ = Path(root, "scores.csv").write_text("y,p\\n1,0.5\\n", encoding="utf-8")
-    ...     [table.name for table in Folder(root).tables()]
+    ...     [table.name for table in Folder(root).listing().tables]
     ['scores.csv']
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).resolve()
+        if os.open not in os.supports_dir_fd:
+            raise DataError("A folder of tables needs Linux or macOS.", "Start without it, and upload files.")
         if not self.root.is_dir():
             raise DataError(f"{root} is not a folder.", "Name an existing folder.")
+        if not _is_text(self.root.name):
+            raise DataError("The name of the folder is not UTF-8.", "Rename it.")
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
 
-    def tables(self) -> list[FolderTable]:
-        """List the readable tables by name, without hidden files and links."""
-        found = sorted(self._walk(self.root, DEEPEST), key=lambda table: table.name)
-        return found[:MOST_TABLES]
-
-    def _walk(self, folder: Path, deep: int) -> Iterator[FolderTable]:
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:  # a folder without permission is skipped
-            return
-        for entry in entries:
-            if entry.name.startswith(".") or entry.is_symlink():
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if deep:
-                    yield from self._walk(Path(entry.path), deep - 1)
-            elif entry.is_file() and _ending(entry.name) in EXTENSIONS and os.access(entry.path, os.R_OK):
-                yield self._placed(Path(entry.path), entry.stat())
-
-    def _placed(self, path: Path, known: os.stat_result) -> FolderTable:
-        return FolderTable(path.relative_to(self.root).as_posix(), known.st_size, known.st_mtime_ns)
-
-    def path(self, name: str) -> Path:
-        """Return the path of a table.
+    def listing(self) -> Listing:
+        """List the readable tables by name, without hidden files and links.
 
         Raises
         ------
         DataError
-            For a name that leads out of the folder, or is not a file there that can be read.
+            If the folder can no longer be read.
+        """
+        try:
+            with _opened(self.root, os.O_RDONLY) as at:
+                found = sorted(_walk(at, PurePosixPath(), DEEPEST), key=lambda table: table.name)
+        except OSError as error:
+            raise DataError(
+                f"The server's folder cannot be read ({error.strerror}).", "Ask whoever runs the server."
+            ) from None
+        named = [table for table in found if _is_text(table.name)]
+        return Listing(named[:MOST_TABLES], len(named[MOST_TABLES:]), len(found) - len(named))
+
+    def open(self, name: str) -> OpenTable:
+        """Open a table: a file that the folder lists, or would list if it had fewer tables.
+
+        Raises
+        ------
+        DataError
+            For a name that leads out of the folder, or is not a table there that can be read.
         """
         parts = PurePosixPath(name)
         if parts.is_absolute() or ".." in parts.parts or "\\" in name or "\0" in name:
             raise DataError(f"{name} is not in the server's folder.", "Choose one of its tables on Data.")
-        path = self.root / parts
         try:
-            inside = path.resolve(strict=True) == path and stat.S_ISREG(path.lstat().st_mode)
-        except (OSError, RuntimeError):
-            inside = False
-        if not inside or any(part.startswith(".") for part in parts.parts):
-            raise DataError(f"There is no table {name} in the server's folder.", "Choose another on Data.")
-        if not os.access(path, os.R_OK):
-            raise DataError(f"{name} cannot be read: no permission.", "Ask whoever runs the server.")
-        return path
+            hidden = any(part.startswith(".") for part in parts.parts)
+            if not 0 < len(parts.parts) <= DEEPEST + 1 or hidden or not _is_text(name):
+                raise FileNotFoundError
+            with _opened(self.root, os.O_RDONLY) as at:
+                return self._open(at, parts, parts)
+        except PermissionError:
+            raise DataError(
+                f"{name} cannot be read: no permission.", "Ask whoever runs the server."
+            ) from None
+        except OSError:
+            raise DataError(
+                f"There is no table {name} in the server's folder.", "Choose another on Data."
+            ) from None
 
-    def find(self, name: str) -> FolderTable:
-        """Return a table in its current state; raise the errors of ``path``."""
-        path = self.path(name)
-        return self._placed(path, path.stat())
+    def _open(self, at: int, left: PurePosixPath, parts: PurePosixPath) -> OpenTable:
+        """Open the rest of a path below an open folder, and check what was opened."""
+        first, *others = left.parts
+        if others:
+            with _opened(first, FOLDER, at) as inner:
+                return self._open(inner, PurePosixPath(*others), parts)
+        file = os.open(first, NO_LINKS, dir_fd=at)
+        # macOS has no such path: there, ``check`` finds that a file was swapped after it was read
+        opened = Path(f"/proc/{os.getpid()}/fd/{file}")
+        path = OpenPath(opened if opened.exists() else self.root / parts)
+        path.name = first
+        weakref.finalize(path, os.close, file)
+        known = os.fstat(file)
+        if not _is_table(first, known):
+            raise FileNotFoundError
+        return OpenTable(str(parts), known.st_size, known.st_mtime_ns, path, _state(known))
 
-    def digest(self, table: FolderTable) -> str:
-        """Return the digest of a table's content, as for an upload.
 
-        Raises
-        ------
-        DataError
-            If the file has changed since it was listed.
-        """
-        found = _digest(self.path(table.name), table.size, table.changed)
-        self.check(table)
-        return found
+@contextmanager
+def _opened(path: str | Path, flags: int, at: int | None = None) -> Iterator[int]:
+    """Open a folder for this block."""
+    found = os.open(path, flags, dir_fd=at)
+    try:
+        yield found
+    finally:
+        os.close(found)
 
-    def check(self, table: FolderTable) -> None:
-        """Refuse a table that has changed since it was listed."""
-        if self.find(table.name) != table:
-            raise DataError(f"{table.name} changed while it was read.", "Open it again.")
+
+def _walk(at: int, place: PurePosixPath, deep: int) -> Iterator[FolderTable]:
+    for entry in sorted(os.scandir(at), key=lambda entry: entry.name):
+        try:
+            if entry.name.startswith("."):
+                continue
+            known = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(known.st_mode) and deep:
+                with _opened(entry.name, FOLDER, at) as inner:
+                    yield from _walk(inner, place / entry.name, deep - 1)
+            elif _is_table(entry.name, known) and os.access(entry.name, os.R_OK, dir_fd=at):
+                yield FolderTable((place / entry.name).as_posix(), known.st_size, known.st_mtime_ns)
+        except OSError:  # a folder without permission, or gone by now, is skipped
+            continue
+
+
+def _is_table(name: str, known: os.stat_result) -> bool:
+    return stat.S_ISREG(known.st_mode) and _ending(name) in EXTENSIONS
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a name can be shown: names that are not UTF-8 contain surrogates.
+
+    >>> _is_text("ü.csv"), _is_text(os.fsdecode(b"\\xff.csv"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _ending(name: str) -> str:
@@ -155,17 +272,3 @@ def _ending(name: str) -> str:
     """
     parts = name.lower().removesuffix(".gz").rsplit(".", 1)
     return parts[1] if len(parts) == 2 else ""
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, size: int, changed: int) -> str:
-    """Return the digest of a file's content; it is read once per state."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, _empty).hexdigest()
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read ({error.strerror}).", "Check the file.") from None
-
-
-def _empty() -> hashlib._Hash:
-    return hashlib.blake2b(digest_size=8)  # type: ignore[return-value]

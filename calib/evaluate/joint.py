@@ -21,6 +21,7 @@ from calib.evaluate.fitting import RowCount
 from calib.evaluate.record import HOOKS, Evaluation
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, one_of, weight_vector
+from calib.kernel.markup import html_table
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
@@ -474,8 +475,8 @@ class JointEvaluation:
 
     def _repr_html_(self) -> str:
         """Return verdict, scores and diagram of the confidence, and the table of classes, for notebooks."""
-        table = self.by_class().style.format(precision=3).to_html()
-        return f"{self.of(TOP)._repr_html_()}{self.metrics.to_html(border=0, float_format='%.4f')}{table}"
+        metrics = html_table(self.metrics, float_format="%.4f")
+        return f"{self.of(TOP)._repr_html_()}{metrics}{html_table(self.by_class(), float_format='%.3f')}"
 
 
 def view(joint: JointEvaluation, k: int | str) -> Evaluation:

@@ -15,6 +15,7 @@ from calib.export.axis import axis_of, draw_on
 from calib.export.charts import report_options
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.checks import InputError, one_of
+from calib.kernel.markup import html_table
 
 SIDE, EDGE = 320, 44  # pixels: side of the square, and margin for the axes
 DRAWN = 4  # largest number of predictions in the diagram
@@ -90,7 +91,7 @@ def html(evaluation: Evaluation) -> str:
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
     True
     """
-    table = formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1).to_html(border=0)
+    table = html_table(formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1))
     shown = list(evaluation.predictions)[:DRAWN]
     return (
         f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>"

@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
 from calib.figures.theme import controls
+from calib.kernel.markup import html_table
 from calib.kernel.wording import without_direction_marks
 
 MOST_COLUMNS = 4  # columns with intervals that a sheet is wide
@@ -33,7 +34,7 @@ def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **op
     A caption gives it a number; a ``continued`` table keeps the number of the table before.
     """
     length = {"classes": "long"} if len(frame) > MOST_ROWS else {}
-    table = Markup(frame.to_html(border=0, **length, **options))  # pandas escapes the cells
+    table = Markup(html_table(frame, **length, **options))
     start = Markup("<thead>")
     kind, more = (Markup(' class="more"'), " (continued)") if continued else ("", "")
     head = Markup("<caption{}>{}{}</caption>\n  ").format(kind, caption, more) + start if caption else start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,18 +10,22 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+SIGNS = r"=+\-@＝＋－＠"
+DANGEROUS = re.compile(rf'^(?=[{SIGNS}\t\r\n])|[;|\t\r\n][ "]*(?=[{SIGNS}])')
+"""What begins a formula: at the start of a cell, or after a separator that spreadsheets guess or many countries use."""
 
 
 def _defused(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell
+    return DANGEROUS.sub(r"\g<0>'", cell) if isinstance(cell, str) else cell
 
 
 def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     """Return UTF-8 CSV with a byte-order mark; text that a spreadsheet would run as a formula gets an apostrophe.
 
-    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines
-    end with CR LF, as in RFC 4180, so that a cell that contains either character is quoted and does not begin a line.
+    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). A spreadsheet
+    may split the file at semicolons, tabs or bars instead of commas, and then ignores the quotes of a cell that
+    contains them; so what follows one of these, or a line break, is treated as the start of a cell. Lines end with
+    CR LF, as in RFC 4180, so that a cell that contains either character is quoted and does not begin a line.
 
     Parameters
     ----------
@@ -33,6 +38,8 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     --------
     >>> safe_csv(pd.DataFrame({"name": ["=1+1", "fine"], "p": [-0.5, 0.25]})).decode("utf-8-sig")
     "name,p\\r\\n'=1+1,-0.5\\r\\nfine,0.25\\r\\n"
+    >>> safe_csv(pd.DataFrame({"name": ["a;=1+1"]})).decode("utf-8-sig")
+    "name\\r\\na;'=1+1\\r\\n"
     """
     table = frame.reset_index() if index else frame
     text = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]

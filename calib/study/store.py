@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import threading
 import zlib
@@ -28,6 +29,8 @@ from calib.study.rows import measures
 
 APPLICATION = 0x43414C53  # "CALS", the application ID of the SQLite file
 SCHEMA = 1
+BACKUP = "Use a backup copy of the file."
+RUN_AGAIN = "run the same command again"
 ANOTHER = "Choose a file written by calib study --store or by the Run page."
 
 TABLES = """
@@ -86,7 +89,7 @@ class Store:
                 self._make()
         except sqlite3.Error as error:
             self.close()
-            raise InputError(f"{self.path} cannot be opened: {error}.") from None
+            raise refusal(self.path, error) from None
 
     def _begin(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -192,7 +195,8 @@ class Store:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # a full disk has ended it
+                    self._db.execute("ROLLBACK")
                 self._known.clear()
                 raise
 
@@ -383,7 +387,9 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is not a results file of a study ({error}). {ANOTHER}") from None
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+            raise InputError(f"{name} is not a results file of a study ({error}). {ANOTHER}") from None
+        raise refusal(name, error) from None
     if made_by != APPLICATION:
         raise InputError(f"{name} is an SQLite file, but not a results file of a study. {ANOTHER}")
     if schema != SCHEMA:
@@ -400,8 +406,29 @@ def _readable(name: Path | str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
-        raise InputError(f"{name} is damaged ({error}). Use a backup copy of the file.") from None
+    except sqlite3.DatabaseError as error:
+        raise refusal(name, error) from None
+    except (zlib.error, ValueError, TypeError) as error:
+        raise InputError(f"{name} is damaged ({error}). {BACKUP}") from None
+
+
+def refusal(name: Path | str, error: sqlite3.Error) -> InputError:
+    """Return the message for a store that fails while it is read or written: why, what is safe, and what to do."""
+    match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF:  # without the details
+        case sqlite3.SQLITE_FULL:
+            return InputError(
+                f"The disk with {name} is full. Saved results are kept. Free space, then {RUN_AGAIN}."
+            )
+        case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return InputError(
+                f"{name} cannot be opened ({error}). Check the permissions of the file and its folder, or copy it, "
+                "with any file of its name and -wal, into a folder that you can write."
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
+            return InputError(
+                f"{name} cannot be read or written now ({error}). Check the disk, then {RUN_AGAIN}."
+            )
+    return InputError(f"{name} is damaged ({error}). {BACKUP}")
 
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:
@@ -416,7 +443,16 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
+    """Open a store for reading; in a folder without write permission as a file that nobody changes.
+
+    SQLite would otherwise create a file for readers beside it.
+    """
+    fixed = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro&immutable=1" if fixed else "mode=ro"
+    try:
+        return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise refusal(path, error) from None
 
 
 def _in_memory() -> sqlite3.Connection:

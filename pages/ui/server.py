@@ -1,9 +1,10 @@
 """Change what the server does and has no setting for (SECURITY.md), and ask it for what it tells nobody.
 
-Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. A logged error quotes its
-message, which may quote a cell of the data. If a page of another origin connects, Streamlit asks an Amazon server for
-its own address. It keeps the sessions of closed tabs, with all their data, until another tab is closed much later, and
-the callbacks of all earlier charts of a session. It collects garbage after every run, or never.
+Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. Streamlit keeps all files
+that a session sends, and when it ends, it waits for those that are still coming. A logged error quotes its message,
+which may quote a cell of the data. If a page of another origin connects, Streamlit asks an Amazon server for its own
+address. It keeps the sessions of closed tabs, with all their data, until another tab is closed much later, and the
+callbacks of all earlier charts of a session. It collects garbage after every run, or never.
 
 ``tests/pages/test_streamlit_internals.py`` has the reason for each private name that this module or the stylesheets and
 scripts use, and fails if the name is gone or no longer needed.
@@ -26,17 +27,22 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 from starlette.datastructures import Headers, UploadFile
-from starlette.formparsers import MultiPartParser
+from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import net_util, runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette import starlette_server
 
 from calib.data import limits
 from calib.data.too_large import HEAD
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
+from pages.ui.session_cache import OF_UPLOADS
 
 TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
 ENDS = "application/x-ends"  # with "+" and the size of the file of which only the ends are there
+PATIENCE = 3  # seconds that requests have left when the server ends
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
@@ -88,9 +94,9 @@ class _Coming:
         self._uploads: WeakKeyDictionary[UploadFile, int] = WeakKeyDictionary()
 
     def fits_memory(self, upload: UploadFile, size: int) -> bool:
-        """Tell whether memory suffices for one more upload, and register it if so."""
-        others = sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
-        if size > limits.LARGE and memory.free() - limits.SPARE - limits.promised() < others + 2 * size:
+        """Tell whether memory suffices for one more upload, and register it if so; a few small ones always fit."""
+        needed = 2 * size + sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
+        if needed > 2 * limits.LARGE and memory.free() - limits.SPARE - limits.promised() < needed:
             return False
         self._uploads[upload] = size
         return True
@@ -99,16 +105,43 @@ class _Coming:
 def _within_memory(
     finish: Callable[[MultiPartParser], None], coming: _Coming
 ) -> Callable[[MultiPartParser], None]:
-    """Wrap a parser's ``on_headers_finished``: an upload that does not fit into memory keeps only its ends."""
+    """Wrap a parser's ``on_headers_finished``: an upload that does not fit into memory keeps only its ends.
+
+    Browsers say how long an upload is, and send nothing but the file; anything else is refused.
+    """
 
     @wraps(finish)
     def finished(parser: MultiPartParser) -> None:
         finish(parser)
-        upload, size = parser._current_part.file, int(parser.headers.get("content-length", 0))
-        if upload is not None and not coming.fits_memory(upload, size):
-            parser._current_part.file = Ends(upload.filename, size)
+        upload, stated = parser._current_part.file, parser.headers.get("content-length")
+        if upload is None or stated is None:
+            raise MultiPartException("An upload must be one file, with a Content-Length.")
+        if not coming.fits_memory(upload, int(stated)):
+            parser._current_part.file = Ends(upload.filename, int(stated))
 
     return finished
+
+
+def _within_bound(add: Callable[..., None]) -> Callable[..., None]:
+    """Wrap ``add_file``: of the files that a session sent, the newest stay, within the bound of a session."""
+
+    @wraps(add)
+    def added(manager: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        add(manager, session_id, file)
+        sent = manager.file_storage[session_id]
+        older = [key for key in list(sent) if key != file.file_id]
+        left = OF_UPLOADS - len(file.data)
+        for key in reversed(older):
+            left -= len(sent[key].data)
+            if left < 0:
+                manager.remove_file(session_id, key)
+
+    return added
+
+
+def _soon_ended(options: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+    """Wrap the options of the server: when it ends, it does not wait for a slow upload to the end."""
+    return wraps(options)(lambda: options() | {"timeout_graceful_shutdown": PATIENCE})
 
 
 def protect_data() -> None:
@@ -116,6 +149,8 @@ def protect_data() -> None:
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish
+        MemoryUploadedFileManager.add_file = _within_bound(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign]
+        starlette_server._get_uvicorn_config_kwargs = _soon_ended(starlette_server._get_uvicorn_config_kwargs)
     MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:

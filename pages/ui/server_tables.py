@@ -17,9 +17,9 @@ from calib import sources
 from calib.data import (
     Connection,
     Folder,
-    FolderTable,
     LargeFile,
     LargeQuery,
+    OpenTable,
     TableFile,
     TooLargeError,
     connection,
@@ -28,7 +28,6 @@ from calib.data import (
     open_if_many,
     open_large,
 )
-from calib.data.typed_sql import PREFIX
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import Recipe
@@ -37,7 +36,7 @@ from pages.ui.uploads import keep_file
 from pages.ui.waiting import in_background
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
-WANTED, TYPED = "wanted_table", "typed_sql"
+WANTED = "wanted_table"
 NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
 
 
@@ -127,14 +126,13 @@ def _of_folder(name: str) -> str:
     """Open a table of the folder unless its current version is open; return the ``data`` field that names it."""
     if (place := folder()) is None:
         raise InputError(NO_FOLDER)
-    table = place.find(name)
-    key = place.digest(table)
-    data = f"folder:{name}@{key}"
-    if key not in state.uploaded_files():
-        upload = in_background(f"Reading {name}", lambda watch: _read(place, table, data, watch))
-        place.check(table)
+    table = place.open(name)
+    key = table.known_digest
+    if key is None or key not in state.uploaded_files():
+        key, upload = in_background(f"Reading {name}", lambda watch: _read(table, watch))
+        table.check()
         keep_file(key, upload)
-    return data
+    return f"folder:{name}@{key}"
 
 
 def _of_database(name: str, seen: str) -> str:
@@ -142,7 +140,7 @@ def _of_database(name: str, seen: str) -> str:
     if seen and seen in state.uploaded_files():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
-    database = _with_typed(connection(which), query)
+    database = connection(which)
     what = f"Reading {query} of {database.name}"
     upload = in_background(what, lambda watch: _queried(database, query, seen, watch))
     keep_file(sources.parse_place(upload.data)[2], upload)
@@ -163,36 +161,20 @@ def _queried(database: Connection, query: str, seen: str, watch: Watch) -> state
     return state.Upload(name, frame, guess_target(frame), alone, found, data)
 
 
-def want_sql(database: Connection, sql: str) -> None:
-    """Run typed SQL at the beginning of the next run; only this session knows its words."""
-    try:
-        name = database.with_typed(sql)[1]
-    except InputError as error:
-        state.say(str(error))
-        return
-    st.session_state.setdefault(TYPED, {})[name] = sql
-    want(f"database:{database.name}/{name}")
+def _read(table: OpenTable, watch: Watch) -> tuple[str, state.Upload]:
+    """Return the digest of a table of the folder, and the table: its rows, or its counts or a sample if it is large."""
+    key = table.digest(watch.within(0.0, 0.5))
+    return key, _upload(table, f"folder:{table.name}@{key}", watch.within(0.5, 1.0))
 
 
-def _with_typed(database: Connection, query: str) -> Connection:
-    """Add a query that was typed in this session; refuse one that was typed elsewhere."""
-    if not query.startswith(PREFIX):
-        return database
-    sql = st.session_state.get(TYPED, {}).get(query)
-    if sql is None:
-        raise InputError("Links do not contain typed SQL. Type the query again on Data.")
-    return database.with_typed(sql)[0]
-
-
-def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.Upload:
-    path = place.path(table.name)
-    if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
+def _upload(table: OpenTable, data: str, watch: Watch) -> state.Upload:
+    if (many := open_if_many(table.path)) is not None and sources.holds_predictions(many):
         return _count_large(table.name, many, watch, lambda _: data)
-    file = TableFile(table.name, path)
+    file = TableFile(table.name, table.path)
     try:
         frame = file.read(watch=watch)
     except TooLargeError:
-        large = open_large(path)
+        large = open_large(table.path)
         target = guess_target(large.head)
         if target is not None and looks_like_predictions(large.head):
             return _count_large(table.name, large, watch, lambda _: data)

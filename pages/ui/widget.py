@@ -15,7 +15,14 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.text import plain
+
 MARK = "__"  # between a widget's key and the number of its name
+READ_AS_MARKDOWN = (
+    "pills",
+    "segmented_control",
+    "radio",
+)  # kinds whose options are read so; names from files are text
 
 
 @dataclass(eq=False)
@@ -42,9 +49,13 @@ def show_widget(
     the page for a while. None counts only if it is among the options.
     """
 
+    words = kwargs.get("format_func", str)
+    if widget.__name__ in READ_AS_MARKDOWN:
+        kwargs["format_func"] = lambda one: plain(words(one))
+
     def labels(of: Any) -> tuple[str, ...]:
         chosen = of if isinstance(of, (list, tuple)) else [of]
-        return tuple(str(kwargs.get("format_func", str)(one)) for one in chosen if one in (options or ()))
+        return tuple(str(words(one)) for one in chosen if one in (options or ()))
 
     drawn = _drawn(key, value, labels(value))
 

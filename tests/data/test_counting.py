@@ -54,6 +54,14 @@ def test_the_counts_are_those_of_pandas(tmp_path, write):
     assert_says(note, "in place", "5,000 rows", "score and label", f"{len(expected):,} lines")
 
 
+@pytest.mark.parametrize(("write", "folder"), [(as_csv, "c2=9/c1=0.5"), (as_parquet, "label=9/p=0.5")])
+def test_a_column_is_the_files_own_whatever_the_folders_are_called(tmp_path, write, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    frame = table()
+    counts = count_predictions(open_large(write(frame, tmp_path / folder / "a.data")), "label", "p")
+    same(counts.astype({"label": int}), by_pandas(frame))
+
+
 @pytest.mark.parametrize("kind", ["float32", "decimal", "int", "bool"])
 def test_types_of_parquet_keep_their_values(tmp_path, kind):
     frame = table()

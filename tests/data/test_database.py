@@ -225,6 +225,16 @@ def test_connections_are_those_of_the_secrets(tmp_path):
     ("content", "words"),
     [
         ("[connections", "cannot be read"),
+        ("connections = 3", "connections must be a table"),
+        ('connections = ["w"]', "connections must be a table"),
+        ('[connections.w]\nurl = "x"\nrows = nan', r"connections\.w\.rows must be a number above 0"),
+        ('[connections.w]\nurl = "x"\nrows = inf', r"connections\.w\.rows must be a number above 0"),
+        ('[connections.w]\nurl = "x"\nseconds = nan', r"connections\.w\.seconds must be a number above 0"),
+        (
+            f'[connections.w]\nurl = "x"\nseconds = {"9" * 4000}',
+            r"connections\.w\.seconds must be a number above 0",
+        ),
+        (f'[connections.w]\nurl = "x"\nseconds = {"9" * 5000}', "cannot be read"),
         ("[connections]\nw = 3", r"connections\.w in the secrets must be a table"),
         ("[connections.w]\nrows = 3", r"connections\.w in the secrets has no url"),
         ('[connections.w]\nurl = "x"\nrows = "many"', r"connections\.w\.rows must be a number above 0"),

@@ -11,13 +11,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from starlette.datastructures import Headers, UploadFile
-from starlette.formparsers import MultiPartParser
+from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import error_util, net_util, runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
 from streamlit.runtime.state.session_state import SessionState
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
+from streamlit.web.server.starlette import starlette_server
 
 import pages.ui.everything
 from calib.data import limits
@@ -67,14 +70,16 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
     assert asked == []
 
 
-def received(content: bytes, monkeypatch, free: int) -> tuple[bytes, str]:
+def received(
+    content: bytes, monkeypatch, free: int, length: bool = True, part: str = '; filename="a.csv"'
+) -> tuple[bytes, str]:
     """(what is kept of an upload, its type) with so many bytes of free memory."""
     monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE", 1_000)
     monkeypatch.setattr(server, "HEAD", 3_000)
     server.protect_data()
     edge, body = "x" * 20, io.BytesIO()
-    body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n'.encode())
+    body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"{part}\r\n'.encode())
     body.write(b"Content-Type: text/csv\r\n\r\n" + content + f"\r\n--{edge}--\r\n".encode())
     pieces = [body.getvalue()[at : at + 1_000] for at in range(0, len(body.getvalue()), 1_000)]
 
@@ -84,7 +89,8 @@ def received(content: bytes, monkeypatch, free: int) -> tuple[bytes, str]:
 
     async def parsed():
         headers = {"content-type": f"multipart/form-data; boundary={edge}"}
-        headers["content-length"] = str(len(body.getvalue()))
+        if length:
+            headers["content-length"] = str(len(body.getvalue()))
         form = await MultiPartParser(Headers(headers), stream()).parse()
         upload = form["f"]
         kept = await upload.read()
@@ -100,6 +106,45 @@ def test_of_an_upload_for_which_there_is_no_memory_only_the_ends_are_kept(monkey
     kept, kind = received(content, monkeypatch, 90_000)
     assert kept == content[:3_000] + content[-3_000:]
     assert 50_000 < int(kind.removeprefix(f"{server.ENDS}+")) < 51_000
+
+
+@pytest.mark.parametrize("how", [{"length": False}, {"part": ""}], ids=["no length", "no file"])
+def test_what_no_browser_sends_is_refused_before_it_is_kept(monkeypatch, how):
+    """A body without a length, or of many fields, would pass the check of memory."""
+    with pytest.raises(MultiPartException, match="one file, with a Content-Length"):
+        received(bytes(50_000), monkeypatch, 110_000, **how)
+
+
+def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkeypatch):
+    server.protect_data()
+    monkeypatch.setattr(server, "OF_UPLOADS", 100)
+    files = MemoryUploadedFileManager("/upload")
+
+    def send(session: str, key: str, size: int) -> list[str]:
+        files.add_file(session, UploadedFileRec(key, f"{key}.csv", "text/csv", bytes(size)))
+        return list(files.file_storage[session])
+
+    for number in range(40):
+        kept = send("a tab", str(number), 45)
+    assert kept == ["38", "39"]
+    assert send("another", "x", 60) == ["x"]
+    assert send("a tab", "large", 200) == ["large"]  # a single file may be as large as an upload
+    assert send("a tab", "small", 1) == ["small"]
+    assert send("a tab", "small", 90) == ["small"]
+    assert send("another", "y", 30) == ["x", "y"]
+
+
+def test_many_small_uploads_at_once_are_counted_together(monkeypatch):
+    monkeypatch.setattr(server.memory, "free", lambda: 1_000 + limits.SPARE)
+    monkeypatch.setattr(limits, "LARGE", 100)
+    coming, uploads = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
+    assert sum(coming.fits_memory(upload, 90) for upload in uploads) == 5  # each takes twice its size
+
+
+def test_a_server_that_ends_waits_only_seconds_for_a_slow_upload():
+    server.protect_data()
+    server.protect_data()
+    assert starlette_server._get_uvicorn_config_kwargs()["timeout_graceful_shutdown"] == server.PATIENCE
 
 
 def test_two_uploads_at_once_share_the_memory(monkeypatch):

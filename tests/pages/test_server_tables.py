@@ -1,5 +1,6 @@
 """Tables of the server's folder and databases: chosen on Data, named in links, and said when they have changed."""
 
+import os
 import sqlite3
 import threading
 import weakref
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, sources
-from calib.data import TableFile, TooLargeError, counting, database, read
+from calib.data import OpenTable, TableFile, TooLargeError, counting, database, read
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
 from calib.sources import digest
@@ -69,7 +70,32 @@ def test_a_table_is_chosen_and_its_link_opens_it_in_another_session(root):
     assert not faults(other)
     assert not [text for text in messages(other) if "changed" in text]
     assert other.session_state["recipe"] == recipe
-    assert other.session_state["uploads"][key].file.content == root / "2026" / "scores.csv"  # where it is
+    assert other.session_state["uploads"][key].file.content.samefile(
+        root / "2026" / "scores.csv"
+    )  # where it is
+
+
+def test_odd_names_and_dates_in_the_folder_leave_the_page_to_everybody(root):
+    (root / os.fsdecode(b"latin-\xfc.csv")).write_bytes(b"y,p\n1,0.5\n")
+    (root / "passwords.txt").write_bytes(b"y,p\n1,0.5\n")
+    os.utime(root / "people.csv", ns=(2**63 - 1, 2**63 - 1))
+    at = page("explore_data")
+    assert not faults(at)
+    assert any("1 table of the server's folder cannot be listed" in note.value for note in at.caption)
+    assert len(at.selectbox(key="placed_table").options) == 2
+    assert_any_says(messages(page("explore_data", data="folder:passwords.txt")), "no table passwords.txt")
+
+
+def test_a_table_is_digested_where_it_can_be_cancelled(root, monkeypatch):
+    digested, threads = OpenTable.digest, []
+
+    def noted(self, watch=None):
+        threads.append(threading.current_thread().name)
+        return digested(self, watch)
+
+    monkeypatch.setattr(OpenTable, "digest", noted)
+    assert not faults(chosen(page("explore_data"), "people.csv"))
+    assert threads == ["query"]  # and not again in later runs
 
 
 def test_a_name_alone_is_opened_as_a_choice_is(root):
@@ -254,31 +280,6 @@ def test_a_query_that_takes_too_long_ends_and_what_was_shown_stays(monkeypatch, 
     assert any("took longer than 0.3 seconds" in text and "Still using" in text for text in messages(at))
     assert at.session_state["recipe"].data.startswith("sample:")
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("query")]
-
-
-@pytest.mark.usefixtures("warehouse")
-def test_typed_sql_is_offered_only_where_the_connection_allows_it_and_is_in_no_link(tmp_path):
-    at = page("explore_data").selectbox(key="database").select("warehouse").run()
-    assert not [area for area in at.text_area if area.key == "typed_select"]
-    text = SECRETS.format(folder=tmp_path).replace("rows = 1000", "allow_sql = true")
-    (tmp_path / ".streamlit" / "secrets.toml").write_text(text, encoding="utf-8")
-    at = page("explore_data").selectbox(key="database").select("warehouse").run()
-    sql = "SELECT label, p FROM scores WHERE p < 0.9"
-    at = run_sql(at, sql)
-    assert not faults(at)
-    recipe = at.session_state["recipe"]
-    assert recipe.data.startswith("database:warehouse/SQL ")
-    assert "WHERE" not in str(recipe.to_query())
-    link = page("explore_reliability", **recipe.to_query())
-    assert any("Links do not contain typed SQL" in text for text in messages(link))
-    at = run_sql(at, "DROP TABLE scores")
-    assert any("not authorized" in text and "Still using" in text for text in messages(at))
-    assert at.session_state["recipe"] == recipe
-
-
-def run_sql(at, sql):
-    at.text_area(key="typed_select").set_value(sql)
-    return next(button for button in at.button if button.label == "Run").click().run()
 
 
 @pytest.fixture

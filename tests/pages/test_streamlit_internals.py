@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from starlette import formparsers
+from starlette import formparsers, requests
 from streamlit import error_util, net_util, runtime
 from streamlit.runtime import app_session, memory_session_storage, websocket_session_manager
 from streamlit.runtime.fragment import MemoryFragmentStorage
@@ -25,6 +25,7 @@ from streamlit.runtime.state import session_state
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.web.server import server_util
+from streamlit.web.server.starlette import starlette_routes, starlette_server
 
 from pages.ui import server
 
@@ -245,6 +246,25 @@ def lists_sessions() -> bool:
 
 PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
     "MultiPartParser": ("uploads stay in memory; no setting keeps them from the disk", spools),
+    "MultiPartException": (
+        "an upload without a length is refused as a faulty one",
+        lambda: "MultiPartException" in source(requests),
+    ),
+    "MemoryUploadedFileManager": (
+        "a session keeps only so many of the files that it sends; no setting bounds them",
+        lambda: "upload_mgr.add_file(" in source(starlette_routes),
+    ),
+    "_get_uvicorn_config_kwargs": (
+        "a server that ends does not wait for slow uploads; no setting says how long",
+        lambda: (
+            "**uvicorn_kwargs" in source(starlette_server)
+            and "timeout_graceful_shutdown" not in source(starlette_server)
+        ),
+    ),
+    "starlette_server": (
+        "has the options of the server",
+        lambda: "uvicorn_kwargs = _get_uvicorn_config_kwargs()" in source(starlette_server),
+    ),
     "on_headers_finished": (
         "an upload too large for memory is cut when it begins",
         lambda: (
@@ -302,6 +322,7 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
 def private_names() -> set[str]:
     tree = list(ast.walk(ast.parse(ADAPTER.read_text(encoding="utf-8"))))
     modules = ("streamlit", "streamlit.runtime.scriptrunner", "starlette.formparsers")
+    modules += ("streamlit.runtime.memory_uploaded_file_manager", "streamlit.web.server.starlette")
     imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module in modules]
     attributes = [node for node in tree if isinstance(node, ast.Attribute)]
     of_others = {

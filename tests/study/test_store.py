@@ -2,9 +2,11 @@
 
 import contextlib
 import math
+import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import zlib
 from dataclasses import replace
@@ -18,7 +20,8 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.study import Store
 from calib.study.cell import Result, pack
-from calib.study.store import SCHEMA, distinct_failures
+from calib.study.store import SCHEMA, distinct_failures, refusal
+from tests.nobody import as_nobody
 
 
 def result(data="one", setup="VAP", repeat=0, fold=0, seed=0, metrics=None, **more):
@@ -327,3 +330,46 @@ def test_failures_of_one_set_and_reason_are_one_kind():
     assert kinds["results"].tolist() == [2, 1, 1]
     assert kinds["setup"].tolist() == ["A", "A", "A"]
     assert distinct_failures(pd.DataFrame(columns=["data", "error"])).empty
+
+
+def test_a_full_disk_is_said_and_the_results_before_it_are_kept(path):
+    with Store(path, write=True) as store:
+        store.add([result("one")])
+        store._db.execute("PRAGMA max_page_count = 12")  # SQLite's own limit of the file
+        with pytest.raises(sqlite3.OperationalError, match="full") as error:
+            store.add(result(f"set {number}", predictions=bytes(50_000)) for number in range(100))
+        assert str(refusal(path, error.value)).startswith(
+            f"The disk with {path} is full. Saved results are kept."
+        )
+    with Store(path) as store:
+        assert "one" in set(store.rows()["data"])
+
+
+def test_a_damaged_store_is_said_and_nothing_is_called_safe(path):
+    with Store(path, write=True) as store:
+        store.add([result(f"set {number}", fold=fold) for number in range(200) for fold in range(5)])
+    content = bytearray(path.read_bytes())
+    content[4_096:-4_096] = b"\xff" * (len(content) - 8_192)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"is damaged \(.*\)\. Use a backup copy"), Store(path) as store:
+        store.rows()
+    with pytest.raises((InputError, sqlite3.DatabaseError)) as error, Store(path, write=True) as store:
+        store.add([result()])
+    said = error.value if isinstance(error.value, InputError) else refusal(path, error.value)
+    assert "is damaged" in str(said)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_store_in_a_folder_that_only_can_be_read_is_read():
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name, "results.sqlite")
+        with Store(path, write=True) as store:
+            store.add([result()])
+        Path(f"{path}-lock").unlink()
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        assert as_nobody(lambda: Store(path).rows()["data"].tolist()) == ["one"]
+        assert sorted(os.listdir(name)) == ["results.sqlite"]
+        path.chmod(0)
+        assert "cannot be opened" in as_nobody(lambda: Store(path).rows()["data"].tolist())
+        path.parent.chmod(0o755)

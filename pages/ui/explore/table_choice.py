@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from calib import sources
-from calib.data import Connection, connections
+from calib.data import connections
 from calib.kernel.checks import InputError
+from calib.kernel.wording import counted
 from calib.recipe import Recipe
 from pages.ui import server_tables, state
 from pages.ui.text import plain
@@ -28,7 +29,15 @@ def _of_folder(now: str | None) -> None:
     place = server_tables.folder()
     if place is None:
         return
-    tables = {table.name: table.label for table in place.tables()}
+    found = place.listing()
+    tables = {table.name: table.label for table in found.tables}
+    if found.unnamed:
+        st.caption(
+            f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not UTF-8. "
+            "Ask whoever runs the server to rename it."
+        )
+    if found.more:
+        st.caption(f"The first {len(tables):,} tables are listed. A link can open the {found.more:,} others.")
     if not tables:
         st.caption("The server's folder contains no tables.")
         return
@@ -82,19 +91,3 @@ def _of_databases(now: str | None) -> None:
     if opened == database and query in tables:
         with columns[2]:
             st.button("Read again", key="read_again", on_click=lambda: server_tables.want(f"database:{now}"))
-    if known[opened].allow_sql:
-        _typed(known[opened])
-
-
-def _typed(database: Connection) -> None:
-    """Draw the field for a SELECT of one's own."""
-    with st.expander("Type SQL", key="typed"), st.form("sql", border=False):
-        sql = st.text_area(
-            "One SELECT",
-            key="typed_select",
-            placeholder="SELECT label, score, COUNT(*) AS count FROM predictions GROUP BY label, score",
-            help="It only reads tables of this database. Links do not contain it.",
-        )
-        if st.form_submit_button("Run"):
-            server_tables.want_sql(database, sql)
-            st.rerun()
