@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from calib.export.programs.formulas import formulas_of
-from calib.kernel.checks import InputError
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces
 from calib.kernel.version import __version__
 
@@ -53,16 +52,13 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     ('0808', True)
     """
     formulas = formulas_of(calibrator, score)
-    for name in (s.name for s in formulas.scores):
-        if name in formulas.answers:
-            raise InputError(
-                f"score must not be {name!r} in ONNX, because an output has this name. Choose another name."
-            )
+    formulas.check_names("ONNX")
     graph = Graph({id(s): s.name for s in formulas.scores})
     bounds = [
         pair
-        for s in formulas.scores
-        for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))
+        for limits in formulas.limits
+        for x in [graph.write(limits.term)]
+        for pair in ((graph.number(limits.low), x), (x, graph.number(limits.high)))
     ]
     tests = [graph.node("LessOrEqual", *pair) for pair in bounds]
     inside = reduce(partial(graph.node, "And"), tests)
