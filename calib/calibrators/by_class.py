@@ -91,6 +91,11 @@ class FromTwoClasses(JointCalibrator):
         found[:, self.present_] = self._intervals(P)
         return found
 
+    def _end_terms(self, ends: Mapping[int, tuple[Expression, Expression]]) -> dict[str, Expression]:
+        """Return formulas of p0_0, p1_0, p0_1 … like ``predict_interval``."""
+        every = (ends.get(k, (Number(0.0), Number(1.0))) for k in range(self.n_classes_))
+        return {f"p{i}_{k}": each for k, pair in enumerate(every) for i, each in enumerate(pair)}
+
     def _intervals(self, P: Array) -> Array:
         """Return the pairs of the classes that have calibration rows, (m, k, 2)."""
         raise NotImplementedError
@@ -169,10 +174,11 @@ class OneVsRest(FromTwoClasses):
         answers = super().formula(*P)
         if not self.gives_interval:
             return answers
-        for k, calibrator in self.calibrators_.items():
-            each = calibrator.formula(P[k])
-            answers |= {f"{end}_{k}": each[end] for end in ("p0", "p1")}
-        return answers
+        found = {k: calibrator.formula(P[k]) for k, calibrator in self.calibrators_.items()}
+        ends = {k: (each["p0"], each["p1"]) for k, each in found.items()}
+        if self.n_classes_ == 2:
+            ends[0] = (1 - ends[1][1], 1 - ends[1][0])
+        return answers | self._end_terms(ends)
 
     def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
         found = list(P)
@@ -252,11 +258,10 @@ class Pairwise(FromTwoClasses):
         for k, each in zip(self.present_, normalised_terms(self._coupled_terms(pairs, "p", "p")), strict=True):
             found[k] = total * each
         answers = {f"p_{k}": each.clip(0.0, 1.0) for k, each in enumerate(found)}
-        if self.gives_interval:
-            ends = self._coupled_terms(pairs, "p0", "p1"), self._coupled_terms(pairs, "p1", "p0")
-            for k, p0, p1 in zip(self.present_, *ends, strict=True):
-                answers |= {f"p0_{k}": p0, f"p1_{k}": p1}
-        return answers
+        if not self.gives_interval:
+            return answers
+        ends = zip(self._coupled_terms(pairs, "p0", "p1"), self._coupled_terms(pairs, "p1", "p0"), strict=True)
+        return answers | self._end_terms(dict(zip(self.present_.tolist(), ends, strict=True)))
 
     def _coupled_terms(
         self, pairs: Mapping[tuple[int, int], Mapping[str, Expression]], end: str, opposite: str

@@ -133,7 +133,7 @@ class Writer:
     def _pieces(self, term: Pieces, indent: str) -> str:
         x = self.write(term.of, indent)
         polynomials = [polynomial(term.of, x, *row) for row in zip(term.origins, term.coefficients, strict=True)]
-        return double(_tree(self.write(unclipped(term), indent), term.breaks, polynomials, indent))
+        return double(tree(self.write(unclipped(term), indent), term.breaks, polynomials, indent))
 
 
 def unclipped(term: Pieces) -> Expression:
@@ -156,14 +156,14 @@ def _tiny(x: str, least: float) -> str:
     return f" WHEN ABS({x}) < {literal(SMALLEST / least)} THEN 0e0"
 
 
-def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
+def tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
     """Write a CASE over at most BRANCHES parts of the answers, each a tree itself."""
     if len(answers) == 1:
         return answers[0]
     bounds = np.unique(np.linspace(0, len(answers), min(BRANCHES, len(answers)) + 1).astype(int)).tolist()
     inner = indent + "  "
     branches = [
-        _tree(x, breaks[start : end - 1], answers[start:end], inner) for start, end in pairwise(bounds)
+        tree(x, breaks[start : end - 1], answers[start:end], inner) for start, end in pairwise(bounds)
     ]
     when = [
         f"{inner}WHEN {x} < {literal(breaks[end - 1])} THEN {branch}"

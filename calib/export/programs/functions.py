@@ -132,6 +132,7 @@ class Body:
         self.tables: list[str] = []
         self._terms = dict(names)
         self._known: dict[str, str] = {}
+        self._variables: dict[str, str] = {}
 
     def write(self, term: Expression) -> str:
         """Write the term as an expression; repeated terms become variables first."""
@@ -158,7 +159,7 @@ class Body:
 
     def _pieces(self, term: Pieces) -> str:
         x = self.write(term.of)
-        at = f"{self.syntax.place}({self._table('BREAKS', self._listed(term.breaks))}, {x})"
+        at = self._variable(f"{self.syntax.place}({self._table('BREAKS', self._listed(term.breaks))}, {x})")
         degree = term.coefficients.shape[1] - 1
         if degree == 0:
             return f"{self._table('VALUES', self._listed(term.coefficients[:, 0]))}[{at}]"
@@ -171,9 +172,11 @@ class Body:
         return written
 
     def _variable(self, written: str) -> str:
-        name = f"t{len(self.statements) + 1}"
-        self.statements.append(self.syntax.variable.format(name, written))
-        return name
+        """Name a value; equal expressions are computed once."""
+        if written not in self._variables:
+            self._variables[written] = f"t{len(self.statements) + 1}"
+            self.statements.append(self.syntax.variable.format(self._variables[written], written))
+        return self._variables[written]
 
     def _table(self, kind: str, content: str) -> str:
         if content not in self._known:

@@ -1,9 +1,10 @@
 """Calibrators of K classes with intervals, with few enough steps for a small program.
 
 Venn–Abers has a step at nearly every calibration score, for each class or pair of classes: a program with all of them
-takes megabytes. Adjacent steps are merged outwards: a merged step has the lowest p0 and the highest p1 of its steps, so
-every interval contains the calibrator's own and stays valid. An end moves by at most a share of the interval's width,
-the smallest share that leaves few enough steps.
+takes megabytes. Adjacent steps are therefore merged. A merged step has the lowest p0 and the highest p1 of its steps,
+so every interval contains the calibrator's own and stays valid; its p is the middle of theirs. Both ends move by at
+most ``share · √(p1 (1 − p0))``, so less where a probability is near 0 or 1, with the smallest share that leaves few
+enough steps.
 """
 
 from __future__ import annotations
@@ -14,45 +15,75 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators import StepPairs
+from calib.calibrators import IntervalCalibrator, merge_pair
 from calib.calibrators.by_class import FromTwoClasses
 from calib.kernel.checks import Array
+from calib.kernel.formula import Expression, Pieces
 from calib.kernel.wording import number
 
-MOST_STEPS = 1600  # of all classes or pairs: in SQL, Python or JavaScript less than 200 kB
-SHARES = 2.0 ** np.arange(-10, 8.25, 0.25)  # of the width, to be tried
+MOST_STEPS = 2000  # of all classes or pairs; SQL, Python and JavaScript then take less than 200 kB for ten classes
+SHARES = 2.0 ** np.arange(-14, 1, 0.125)
+DIGITS = 10  # values are rounded to this fraction of what an end may move, or finer
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """The pairs (p0, p1) of one class or pair of classes: number i holds if i breaks (t,) are at most the score."""
+class Table:
+    """p0, p1 and p (t + 1,): number i holds if i of the breaks (t,) are at most the score."""
 
     breaks: Array
     p0: Array
     p1: Array
+    p: Array
 
-    def merged(self, share: float) -> Pairs:
-        """Merge steps outwards by at most this share of the interval's width."""
-        allowed = share * (self.p1 - self.p0)
-        starts, start = [], 0
-        while start < len(self.p0):
-            starts.append(start)
-            ends = (np.searchsorted(p, p[start] + allowed[start], side="right") for p in (self.p0, self.p1))
-            start = max(start + 1, int(min(ends)))
+    def merged(self, share: float) -> Table:
+        allowed = share * np.sqrt(self.p1 * (1 - self.p0))
+        starts = [0]
+        while (end := self._end(starts[-1], allowed[starts[-1]])) < len(self.p0):
+            starts.append(end)
         first, last = np.array(starts), np.append(starts[1:], len(self.p0)) - 1
-        unit = 10.0 ** np.ceil(1 - np.log10(np.clip(allowed[first], 1e-12, 1.0)))
+        unit = 10.0 ** np.ceil(np.log10(DIGITS / np.clip(allowed[first], 1e-12, 1.0)))
         p0 = np.minimum(np.floor(self.p0[first] * unit) / unit, self.p0[first])
-        p1 = np.maximum(np.minimum(np.ceil(self.p1[last] * unit) / unit, 1.0), self.p1[last])
-        return Pairs(
-            self.breaks[first[1:] - 1],
-            np.minimum.accumulate(p0[::-1])[::-1],
-            np.maximum.accumulate(p1),
-        )
+        p1 = np.maximum(np.ceil(self.p1[last] * unit) / unit, self.p1[last])
+        p = np.round((self.p[first] + self.p[last]) / 2 * unit) / unit
+        return Table(self.breaks[first[1:] - 1], p0, np.minimum(p1, 1.0), np.clip(p, p0, p1))
 
-    def moved(self, exact: Pairs) -> float:
-        """Return how far an end is from that of the exact pairs at most."""
+    def _end(self, start: int, allowed: float) -> int:
+        """Return the first step after ``start`` that is further from it than allowed."""
+        ends = [np.searchsorted(p, p[start] + allowed, side="right") for p in (self.p0, self.p1)]
+        return max(start + 1, int(min(ends)))
+
+    def increases(self) -> bool:
+        return all((np.diff(p) >= 0).all() for p in (self.p0, self.p1))
+
+    def distance(self, exact: Table) -> Array:
+        """Return the largest distances of p0, p1 and p from those of a table with more steps, (3,)."""
         at = np.append(0, np.searchsorted(self.breaks, exact.breaks, side="right"))
-        return float(max((exact.p0 - self.p0[at]).max(), (self.p1[at] - exact.p1).max()))
+        pairs = (self.p0, exact.p0), (self.p1, exact.p1), (self.p, exact.p)
+        return np.array([np.abs(of[at] - than).max() for of, than in pairs])
+
+
+class MergedSteps(IntervalCalibrator):
+    """Calibrator of two classes by a table."""
+
+    key, label, source, input = "merged_steps", "Merged steps", "another calibrator", "probability"
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.notes_ = ()
+
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
+        values = {"p0": self.table.p0, "p1": self.table.p1, "p": self.table.p}
+        origins = np.zeros(len(self.table.p))
+        return {
+            name: Pieces(scores[0], self.table.breaks, origins, each[:, None]) for name, each in values.items()
+        }
+
+    def _pairs(self, scores: Array) -> Array:
+        at = np.searchsorted(self.table.breaks, scores, side="right")
+        return np.column_stack([self.table.p0[at], self.table.p1[at]])
+
+    def _map(self, scores: Array) -> Array:
+        return self.table.p[np.searchsorted(self.table.breaks, scores, side="right")]
 
 
 def with_few_steps(fitted: Any) -> tuple[Any, tuple[str, ...]]:
@@ -62,36 +93,34 @@ def with_few_steps(fitted: Any) -> tuple[Any, tuple[str, ...]]:
     """
     if not (isinstance(fitted, FromTwoClasses) and fitted.gives_interval):
         return fitted, ()
-    exact = {key: Pairs(*each.aligned_steps()) for key, each in fitted.calibrators_.items()}  # type: ignore[attr-defined]
-    if sum(len(each.p0) for each in exact.values()) <= MOST_STEPS or not all(map(_increase, exact.values())):
+    exact = {key: _table(each) for key, each in fitted.calibrators_.items()}
+    if _steps(exact) <= MOST_STEPS or not all(each.increases() for each in exact.values()):
         return fitted, ()
-    merged = _merged(exact)
+    few = _merged(exact)
     made = copy(fitted)
-    made.calibrators_ = {key: _calibrator(each, fitted.merge) for key, each in merged.items()}
-    moved = max(each.moved(exact[key]) for key, each in merged.items())
+    made.calibrators_ = {key: MergedSteps(table) for key, table in few.items()}
+    p0, p1, p = np.max([few[key].distance(each) for key, each in exact.items()], axis=0)
     return made, (
-        f"Steps are merged, so that the program is small: p0 and p1 of {fitted.one_per.removeprefix('one per ')} "
-        f"are moved outwards by up to {number(moved)}. Every interval contains the calibrator's own; the calibrator file "
-        "(JSON) has all steps.",
+        f"The program has {_steps(few):,} steps instead of {_steps(exact):,}, so that it is small. For each "
+        f"{fitted.one_per.split()[2]}, p0 is lower by up to {number(p0)}, p1 is higher by up to {number(p1)}, and p "
+        f"differs by up to {number(p)}. The calibrator file (JSON) has all steps.",
     )
 
 
-def _increase(pairs: Pairs) -> bool:
-    return bool((np.diff(pairs.p0) >= 0).all() and (np.diff(pairs.p1) >= 0).all())
+def _table(calibrator: Any) -> Table:
+    breaks, p0, p1 = calibrator.aligned_steps()
+    return Table(breaks, p0, p1, merge_pair(p0, p1, calibrator.merge))
 
 
-def _merged(exact: dict[Any, Pairs]) -> dict[Any, Pairs]:
-    """Merge the steps with the smallest share that leaves few enough, by bisection."""
+def _steps(tables: dict[Any, Table]) -> int:
+    return sum(len(each.p) for each in tables.values())
+
+
+def _merged(exact: dict[Any, Table]) -> dict[Any, Table]:
+    """Merge steps with the smallest share that leaves few enough, found by bisection."""
     low, high = 0, len(SHARES) - 1
     while low < high:
         middle = (low + high) // 2
-        few = sum(len(each.merged(SHARES[middle]).p0) for each in exact.values()) <= MOST_STEPS
-        low, high = (low, middle) if few else (middle + 1, high)
+        few = {key: each.merged(SHARES[middle]) for key, each in exact.items()}
+        low, high = (low, middle) if _steps(few) <= MOST_STEPS else (middle + 1, high)
     return {key: each.merged(SHARES[low]) for key, each in exact.items()}
-
-
-def _calibrator(pairs: Pairs, merge: str) -> StepPairs:
-    p1_breaks = np.nextafter(pairs.breaks, -np.inf)  # a break belongs to the step on its left for p1
-    made = StepPairs(merge, "probability").set_steps((pairs.breaks, pairs.p0), (p1_breaks, pairs.p1))
-    made.notes_ = ()
-    return made

@@ -8,6 +8,7 @@ many steps, their breaks are a table too, of which a row is about the square roo
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,18 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from calib.export.programs.expressions import BRANCHES, Writer, double, identifier, literal, polynomial, unclipped
+from calib.export.programs.expressions import BRANCHES, Writer, double, identifier, literal, tree, unclipped
 from calib.export.programs.formulas import Formulas, formulas_of, parts, uses
 from calib.kernel.checks import Array
-from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces, Score
+from calib.kernel.formula import Expression, Number, Pieces, Score
 from calib.kernel.version import __version__
 
-FLAT = 40  # most steps whose number is found by one CASE
+FLAT = 100  # fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
 FARTHEST = "1e308"  # a break that no term reaches
 # Without it SQLite and PostgreSQL write each stage's terms into the next, and compute them once for each use
 FENCE = "LIMIT 9223372036854775807 OFFSET 0"
-COSTLY = 100  # operations per row that a fence must save
-FUNCTION = 10  # operations that a logarithm or a power counts
 
 
 def write_sql(calibrator: Any, score: str | Sequence[str] = "score", table: str = "scores") -> str:
@@ -96,22 +95,20 @@ def write_query(formulas: Formulas, table: str) -> str:
         for name, term in formulas.answers.items()
     ]
     source = ".".join(map(identifier, table.split(".")))
-    return f"/* {formulas.sentence} */\n{query.around(source, answers)}"
+    comment = "\n".join([formulas.sentence, *formulas.notes]).replace("*/", "* /")
+    return f"/* {comment} */\n{query.around(source, answers)}"
 
 
 @dataclass
 class Stage:
-    """One SELECT: the columns that it adds to the stage before, the tables that it joins, and what a fence saves."""
+    """One SELECT: the columns that it adds to the stage before, and the tables that it joins."""
 
     added: list[str] = field(default_factory=list)
     joins: list[str] = field(default_factory=list)
-    saved: int = 0
 
     def around(self, inner: str) -> str:
         source = "\n".join([inner, *self.joins])
-        return f"SELECT {', '.join(['*', *self.added])} FROM {source}" + (
-            f"\n{FENCE}" if self.saved > COSTLY else ""
-        )
+        return f"SELECT {', '.join(['*', *self.added])} FROM {source}"
 
 
 class Query:
@@ -146,7 +143,7 @@ class Query:
         self.stages[last].added += answers
         written = source
         for number in range(last + 1):
-            inner = written if number == 0 else f"(\n{written}\n) AS calib_stage_{number}"
+            inner = written if number == 0 else f"(\n{written} {FENCE}\n) AS calib_stage_{number}"
             written = self.stages[number].around(inner)
         tables = ",\n".join(self.tables)
         return f"WITH {tables}\n{written}" if tables else written
@@ -163,7 +160,6 @@ class Query:
         elif isinstance(term, Pieces) and len(self._breaks(term)) >= BRANCHES:
             self._look_up(self._compared[id(term.of)])
         elif not isinstance(term, Number) and (self._times[id(term)] > 1 or id(term) in self._kept):
-            self.stages[self.ready[id(term)]].saved += (self._times[id(term)] - 1) * self._operations(term)
             self._bind(term, self.writer.write(term))
 
     def _bind(self, term: Expression, written: str) -> None:
@@ -179,11 +175,6 @@ class Query:
     def _name(self) -> str:
         self._names += 1
         return f"calib_{self._names}"
-
-    def _operations(self, term: Expression) -> int:
-        """Count the operations of a term without those of columns."""
-        within = [part for part in parts(term) if id(part) not in self.writer.columns]
-        return (FUNCTION if isinstance(term, Function) else 1) + sum(map(self._operations, within))
 
     def _breaks(self, term: Pieces) -> Array:
         """Return the breaks of all pieces of this term's argument."""
@@ -214,7 +205,8 @@ class Query:
     def _place(self, breaks: Array, x: str, stage: int) -> tuple[str, int]:
         """Return the column of the number of breaks that are at most x, and the first stage that can use it."""
         if len(breaks) < FLAT:
-            return self._column(stage, _count(x, map(literal, breaks))), stage + 1
+            numbers = list(map(str, range(len(breaks) + 1)))
+            return self._column(stage, re.sub(r"\s+", " ", tree(x, breaks, numbers, ""))), stage + 1
         width = int(np.ceil(np.sqrt(len(breaks) + 1)))
         block = self._column(stage, _count(x, map(literal, breaks[width - 1 :: width])))
         names = [self._name() for _ in range(width - 1)]
@@ -267,8 +259,8 @@ def _horner(x: str, origin: str, coefficients: Sequence[str]) -> str:
 def value(number: float) -> str:
     """Write a value of a table with the fewest digits: SQLite may read its neighbour, which no break depends on.
 
-    >>> value(0.1), value(-1e-9)
-    ('0.1e0', '-1e-09')
+    >>> value(0.1), value(-1e-9), value(1.0)
+    ('0.1e0', '-1e-09', '1e0')
     """
-    digits = repr(number + 0.0)
+    digits = repr(number + 0.0).removesuffix(".0")
     return digits if "e" in digits else f"{digits}e0"
