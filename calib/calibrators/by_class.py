@@ -252,15 +252,20 @@ class Pairwise(FromTwoClasses):
         check_is_fitted(self)
         among = [P[k] for k in self.present_]
         pairs = {
-            (i, j): each.formula(_share_term(among[i], among[j])) for (i, j), each in self.calibrators_.items()
+            (i, j): each.formula(_share_term(among[i], among[j]))
+            for (i, j), each in self.calibrators_.items()
         }
-        found, total = list(P), Number(1.0) if len(among) == len(P) else sum(among[1:], among[0])
-        for k, each in zip(self.present_, normalised_terms(self._coupled_terms(pairs, "p", "p")), strict=True):
+        found, total = list(P), sum(among[1:], among[0])
+        for k, each in zip(
+            self.present_, normalised_terms(self._coupled_terms(pairs, "p", "p")), strict=True
+        ):
             found[k] = total * each
         answers = {f"p_{k}": each.clip(0.0, 1.0) for k, each in enumerate(found)}
         if not self.gives_interval:
             return answers
-        ends = zip(self._coupled_terms(pairs, "p0", "p1"), self._coupled_terms(pairs, "p1", "p0"), strict=True)
+        ends = zip(
+            self._coupled_terms(pairs, "p0", "p1"), self._coupled_terms(pairs, "p1", "p0"), strict=True
+        )
         return answers | self._end_terms(dict(zip(self.present_.tolist(), ends, strict=True)))
 
     def _coupled_terms(

@@ -157,10 +157,8 @@ class JointCalibrator(BaseEstimator):
     def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
         """Return what ``_map_all`` computes, as formulas."""
         found, among = list(P), [P[k] for k in self.present_]
-        if len(among) == len(found):
-            return self._formula(among)
-        total = sum(among[1:], among[0]).clip(0.0, 1.0)
-        shares = [each / total.clip(LEAST_SHARE, 1.0) for each in among]
+        total = sum(among[1:], among[0])
+        shares = [each / total.clip(LEAST_SHARE, np.inf) for each in among]
         for k, each in zip(self.present_, self._formula([one.clip(0.0, 1.0) for one in shares]), strict=True):
             found[k] = total * each
         return found

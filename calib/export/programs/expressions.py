@@ -20,7 +20,6 @@ The three differ, and the written SQL takes this into account:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -75,8 +74,8 @@ def double(expression: str) -> str:
 class Writer:
     """Writes terms as expressions; ``columns`` are the columns of terms that already have one, by their ids."""
 
-    def __init__(self, columns: Mapping[int, str] | None = None) -> None:
-        self.columns = {} if columns is None else columns
+    def __init__(self) -> None:
+        self.columns: dict[int, str] = {}
 
     def answer(self, term: Expression) -> str:
         return double(literal(term.value)) if isinstance(term, Number) else self.write(term, "  ")
@@ -132,7 +131,9 @@ class Writer:
 
     def _pieces(self, term: Pieces, indent: str) -> str:
         x = self.write(term.of, indent)
-        polynomials = [polynomial(term.of, x, *row) for row in zip(term.origins, term.coefficients, strict=True)]
+        polynomials = [
+            polynomial(term.of, x, *row) for row in zip(term.origins, term.coefficients, strict=True)
+        ]
         return double(tree(self.write(unclipped(term), indent), term.breaks, polynomials, indent))
 
 
@@ -185,4 +186,3 @@ def polynomial(term: Expression, x: str, origin: float, coefficients: np.ndarray
         sign = "+" if coefficient >= 0 else "-"
         written = f"({away} * {written} {sign} {literal(abs(coefficient))})"
     return written
-

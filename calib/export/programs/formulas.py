@@ -72,7 +72,11 @@ class Formulas:
     @property
     def sentence(self) -> str:
         """What it is and what it gives."""
-        of = "the probability of each class, with the ends of its interval" if self.joint else "the probability of class 1"
+        of = (
+            "the probability of each class, with the ends of its interval"
+            if self.joint
+            else "the probability of class 1"
+        )
         return f"{self.label} ({self.source}): {', '.join(self.answers)}, {of}."
 
     def check_names(self, language: str) -> None:

@@ -38,6 +38,7 @@ function place(breaks, x) {
   return low;
 }
 """
+# words: right, this is code
 PYTHON_COLUMNS = '''
 def _number(x):
     """x as a number; NaN for what is none."""
@@ -314,7 +315,9 @@ def _function(calibrator: Any, syntax: Syntax) -> Written:
     shared = {term for term, times in uses(terms).items() if times > 1}
     body = Body(syntax, {id(s): name for s, name in zip(formulas.scores, names, strict=True)}, shared)
     answers = [(term, body.write(term)) for term in formulas.answers.values()]
-    guards = [syntax.between.format(number(x.low), body.write(x.term), number(x.high)) for x in formulas.limits]
+    guards = [
+        syntax.between.format(number(x.low), body.write(x.term), number(x.high)) for x in formulas.limits
+    ]
     return Written(
         formulas,
         names,

@@ -64,7 +64,9 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     inside = reduce(partial(graph.node, "And"), tests)
     for name, term in formulas.answers.items():
         graph.node("Where", inside, graph.write(term), graph.number(np.nan), output=name)
-    return graph.model([s.name for s in formulas.scores], list(formulas.answers), " ".join([formulas.label, *formulas.notes]))
+    return graph.model(
+        [s.name for s in formulas.scores], list(formulas.answers), " ".join([formulas.label, *formulas.notes])
+    )
 
 
 class Graph:

@@ -21,7 +21,9 @@ from calib.kernel.checks import Array
 from calib.kernel.formula import Expression, Pieces
 from calib.kernel.wording import number
 
-MOST_STEPS = 2000  # of all classes or pairs; SQL, Python and JavaScript then take less than 200 kB for ten classes
+MOST_STEPS = (
+    2000  # of all classes or pairs; SQL, Python and JavaScript then take less than 200 kB for ten classes
+)
 SHARES = 2.0 ** np.arange(-14, 1, 0.125)
 DIGITS = 10  # values are rounded to this fraction of what an end may move, or finer
 
@@ -75,7 +77,8 @@ class MergedSteps(IntervalCalibrator):
         values = {"p0": self.table.p0, "p1": self.table.p1, "p": self.table.p}
         origins = np.zeros(len(self.table.p))
         return {
-            name: Pieces(scores[0], self.table.breaks, origins, each[:, None]) for name, each in values.items()
+            name: Pieces(scores[0], self.table.breaks, origins, each[:, None])
+            for name, each in values.items()
         }
 
     def _pairs(self, scores: Array) -> Array:

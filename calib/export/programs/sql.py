@@ -20,7 +20,6 @@ from calib.export.programs.expressions import BRANCHES, Writer, double, identifi
 from calib.export.programs.formulas import Formulas, formulas_of, parts, uses
 from calib.kernel.checks import Array
 from calib.kernel.formula import Expression, Number, Pieces, Score
-from calib.kernel.version import __version__
 
 FLAT = 100  # fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
 FARTHEST = "1e308"  # a break that no term reaches
@@ -72,8 +71,6 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score", table: str 
     )
 
 
-
-
 def guard(formulas: Formulas) -> str:
     """Return the condition that all scores are within their limits."""
     return " AND ".join(map(_within, formulas.scores))
@@ -123,7 +120,7 @@ class Query:
     """
 
     def __init__(self, terms: Sequence[Expression]) -> None:
-        self.writer = Writer({})
+        self.writer = Writer()
         self.ready: dict[int, int] = {}
         self.stages: defaultdict[int, Stage] = defaultdict(Stage)
         self.tables: list[str] = []
@@ -212,9 +209,7 @@ class Query:
         names = [self._name() for _ in range(width - 1)]
         starts = range(0, len(breaks) + 1, width)
         rows = [list(map(literal, breaks[start : start + width - 1])) for start in starts]
-        rows = [
-            [str(i), *row, *[FARTHEST] * (width - 1 - len(row))] for i, row in enumerate(rows)
-        ]
+        rows = [[str(i), *row, *[FARTHEST] * (width - 1 - len(row))] for i, row in enumerate(rows)]
         self._join(stage + 1, block, names, rows)
         return self._column(stage + 1, f"{width} * {block} + {_count(x, names)}"), stage + 2
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import playwright
 
-from calib.calibrators import JointCalibrator
 from calib.export import write_javascript, write_onnx, write_python, write_sql
 from calib.export.programs.formulas import formulas_of
 

@@ -1,11 +1,9 @@
 """Calibrators of K classes as SQL, ONNX, Python and JavaScript: each engine answers as ``predict`` does."""
 
-
 import numpy as np
 import pytest
 
 from calib.calibrators import CALIBRATORS, TABLES, OneVsRest, joint_calibrator
-
 from calib.export import (
     read_calibrator,
     write_calibrator,
@@ -26,11 +24,7 @@ Y = RNG.integers(0, K, 400)
 P = RNG.dirichlet([1, 1, 1, 1], 400) * 0.7 + 0.3 * np.eye(K)[Y]
 P[:8] = np.eye(K)[RNG.integers(0, K, 8)]  # certain rows
 NEW = np.vstack([RNG.dirichlet([0.5, 0.5, 0.5, 0.5], 60), np.eye(K), P[:20], np.full((1, K), 1 / K)])
-KEYS = [
-    key
-    for key, method in CALIBRATORS.everything().items()
-    if method.input not in TABLES
-]
+KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
 ENGINES = [engines.sqlite, engines.duckdb, engines.onnx, engines.python, engines.javascript]
 
 
@@ -78,7 +72,7 @@ def ten_classes(n, seed=1):
 
 
 def questions(calibration, m):
-    """Calibration rows, which are ties with breakpoints, certain rows, single precision, other rows and refused ones."""
+    """Odd rows, certain ones, calibration rows, which are ties with breakpoints, single precision, and others."""
     odd = np.eye(TEN)[:6]
     odd[0, :2] = 1.0000001, -1e-17
     odd[1, 0], odd[2, 1], odd[3, 2], odd[4, 3], odd[5, 5] = np.nan, np.inf, -np.inf, -2e-6, 1.01
@@ -125,7 +119,9 @@ def test_merged_steps_contain_the_intervals_and_the_file_says_by_how_much(key):
     few, (note,) = with_few_steps(fitted)
     for exact, merged in zip(fitted.calibrators_.values(), few.calibrators_.values(), strict=True):
         scores = exact.aligned_steps()[0]
-        near = np.clip(np.concatenate([scores, np.nextafter(scores, 0), np.nextafter(scores, 1), [0, 1]]), 0, 1)
+        near = np.clip(
+            np.concatenate([scores, np.nextafter(scores, 0), np.nextafter(scores, 1), [0, 1]]), 0, 1
+        )
         (p0, p1), (low, high) = exact.predict_interval(near).T, merged.predict_interval(near).T
         assert (low <= p0).all()
         assert (high >= p1).all()
