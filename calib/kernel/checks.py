@@ -67,7 +67,7 @@ def score_matrix(scores: Any, name: str = "tree scores") -> Array:
     return array
 
 
-ROUNDING = 1e-6  # how far single precision may round a probability out of [0, 1]
+OUTSIDE_ERROR = 1e-6  # how far single precision may round a probability out of [0, 1]
 
 
 def probability_vector(p: Any, name: str = "probabilities") -> Array:
@@ -79,7 +79,7 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
     array = _float_vector(p, name)
     if not array.size or (array.min() >= 0 and array.max() <= 1):
         return array
-    outside = (array < -ROUNDING) | (array > 1 + ROUNDING)
+    outside = (array < -OUTSIDE_ERROR) | (array > 1 + OUTSIDE_ERROR)
     if outside.any():
         first = int(np.argmax(outside))
         raise InputError(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators import CALIBRATORS, JointCalibrator
 from calib.export.programs.outward import with_few_steps
 from calib.export.saved import SavedCalibrator, own_notes
-from calib.kernel.checks import EXACT_SUM_ERROR, ROUNDING, ROW_SUM_ERROR, InputError, text
+from calib.kernel.checks import EXACT_SUM_ERROR, OUTSIDE_ERROR, ROW_SUM_ERROR, InputError, text
 from calib.kernel.formula import (
     Arithmetic,
     Clip,
@@ -119,7 +119,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
         few, merged = with_few_steps(fitted)
         held = replace(held, calibrator=few) if isinstance(held, Adjusted) else few
         columns, notes = one.columns, (*notes, *merged)
-    bounds = (-ROUNDING, 1 + ROUNDING) if one.takes == "probability" else ()
+    bounds = (-OUTSIDE_ERROR, 1 + OUTSIDE_ERROR) if one.takes == "probability" else ()
     scores = tuple(Score(name, *bounds) for name in _names(score, columns))
     limits: tuple[Limits, ...] = tuple(Limits(each, each.low, each.high) for each in scores)
     terms: list[Expression] = [each.clip(0.0, 1.0) for each in scores] if bounds else list(scores)

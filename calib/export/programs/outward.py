@@ -29,7 +29,7 @@ DIGITS = 10  # values are rounded to this fraction of what an end may move, or f
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StepTable:
     """p0, p1 and p (t + 1,): number i holds if i of the breaks (t,) are at most the score."""
 
     breaks: Array
@@ -37,7 +37,7 @@ class Table:
     p1: Array
     p: Array
 
-    def merged(self, share: float) -> Table:
+    def merged(self, share: float) -> StepTable:
         allowed = share * np.sqrt(self.p1 * (1 - self.p0))
         starts = [0]
         while (end := self._end(starts[-1], allowed[starts[-1]])) < len(self.p0):
@@ -47,7 +47,7 @@ class Table:
         p0 = np.minimum(np.floor(self.p0[first] * unit) / unit, self.p0[first])
         p1 = np.maximum(np.ceil(self.p1[last] * unit) / unit, self.p1[last])
         p = np.round((self.p[first] + self.p[last]) / 2 * unit) / unit
-        return Table(self.breaks[first[1:] - 1], p0, np.minimum(p1, 1.0), np.clip(p, p0, p1))
+        return StepTable(self.breaks[first[1:] - 1], p0, np.minimum(p1, 1.0), np.clip(p, p0, p1))
 
     def _end(self, start: int, allowed: float) -> int:
         """Return the first step after ``start`` that is further from it than allowed."""
@@ -57,7 +57,7 @@ class Table:
     def increases(self) -> bool:
         return all((np.diff(p) >= 0).all() for p in (self.p0, self.p1))
 
-    def distance(self, exact: Table) -> Array:
+    def distance(self, exact: StepTable) -> Array:
         """Return the largest distances of p0, p1 and p from those of a table with more steps, (3,)."""
         at = np.append(0, np.searchsorted(self.breaks, exact.breaks, side="right"))
         pairs = (self.p0, exact.p0), (self.p1, exact.p1), (self.p, exact.p)
@@ -69,7 +69,7 @@ class MergedSteps(IntervalCalibrator):
 
     key, label, source, input = "merged_steps", "Merged steps", "another calibrator", "probability"
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: StepTable) -> None:
         self.table = table
         self.notes_ = ()
 
@@ -110,16 +110,16 @@ def with_few_steps(fitted: Any) -> tuple[Any, tuple[str, ...]]:
     )
 
 
-def _table(calibrator: Any) -> Table:
+def _table(calibrator: Any) -> StepTable:
     breaks, p0, p1 = calibrator.aligned_steps()
-    return Table(breaks, p0, p1, merge_pair(p0, p1, calibrator.merge))
+    return StepTable(breaks, p0, p1, merge_pair(p0, p1, calibrator.merge))
 
 
-def _steps(tables: dict[Any, Table]) -> int:
+def _steps(tables: dict[Any, StepTable]) -> int:
     return sum(len(each.p) for each in tables.values())
 
 
-def _merged(exact: dict[Any, Table]) -> dict[Any, Table]:
+def _merged(exact: dict[Any, StepTable]) -> dict[Any, StepTable]:
     """Merge steps with the smallest share that leaves few enough, found by bisection."""
     low, high = 0, len(SHARES) - 1
     while low < high:

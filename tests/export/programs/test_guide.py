@@ -57,7 +57,7 @@ def test_the_javascript_runs_beside_the_exported_file(names, tmp_path):
 def test_the_view_of_three_classes_runs(base):
     rows = np.random.default_rng(0).dirichlet([1, 1, 1], 60)
     fitted = OneVsRest("venn_abers").fit(rows, rows.argmax(axis=1))
-    (view,) = (block for block in blocks("") if block.startswith("CREATE VIEW"))
+    *_, view = blocks("sql")
     with base.connect(":memory:") as connection:
         columns = ", ".join(f"score_{k} DOUBLE PRECISION" for k in (1, 2, 3))
         connection.execute(f"CREATE TABLE scores (id INTEGER, {columns})")
@@ -76,7 +76,7 @@ def test_every_query_runs(names, base):
         connection.execute("CREATE TABLE scores (id INTEGER, score DOUBLE PRECISION, label INTEGER)")
         rows = [(i, score, int(score > 0.5)) for i, score in enumerate(scores.tolist())]
         connection.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
-        select, view, grouped = (
+        select, view, grouped, _ = (
             block.replace("/* select list */", names["select_list"]) for block in blocks("sql")
         )
         said = sorted(connection.execute(select).fetchall())
