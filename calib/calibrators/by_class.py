@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators.base import TABLES, IntervalCalibrator, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator, normalised, normalised_terms
 from calib.calibrators.merge import MERGE_RULES
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression
+from calib.kernel.formula import Arithmetic, Expression, Number, steps
+
+LEAST = 1e-305  # a smaller r_ij counts as 0 in formulas, which cannot divide by 0
 
 
 class FromTwoClasses(JointCalibrator):
@@ -87,6 +90,11 @@ class FromTwoClasses(JointCalibrator):
         found = np.broadcast_to([0.0, 1.0], (*P.shape, 2)).copy()
         found[:, self.present_] = self._intervals(P)
         return found
+
+    def _end_terms(self, ends: Mapping[int, tuple[Expression, Expression]]) -> dict[str, Expression]:
+        """Return formulas of p0_0, p1_0, p0_1 … like ``predict_interval``."""
+        every = (ends.get(k, (Number(0.0), Number(1.0))) for k in range(self.n_classes_))
+        return {f"p{i}_{k}": each for k, pair in enumerate(every) for i, each in enumerate(pair)}
 
     def _intervals(self, P: Array) -> Array:
         """Return the pairs of the classes that have calibration rows, (m, k, 2)."""
@@ -166,10 +174,11 @@ class OneVsRest(FromTwoClasses):
         answers = super().formula(*P)
         if not self.gives_interval:
             return answers
-        for k, calibrator in self.calibrators_.items():
-            each = calibrator.formula(P[k])
-            answers |= {f"{end}_{k}": each[end] for end in ("p0", "p1")}
-        return answers
+        found = {k: calibrator.formula(P[k]) for k, calibrator in self.calibrators_.items()}
+        ends = {k: (each["p0"], each["p1"]) for k, each in found.items()}
+        if self.n_classes_ == 2:
+            ends[0] = (1 - ends[1][1], 1 - ends[1][0])
+        return answers | self._end_terms(ends)
 
     def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
         found = list(P)
@@ -235,6 +244,40 @@ class Pairwise(FromTwoClasses):
     def _named(key: tuple[int, int]) -> dict[str, int]:
         return {"first": key[0], "second": key[1]}
 
+    def _shares(self, P: Array) -> Array:
+        """Return the probabilities as they are: only the ratio of two counts, and dividing could part ties."""
+        return P[:, self.present_]
+
+    def formula(self, *P: Expression) -> dict[str, Expression]:
+        check_is_fitted(self)
+        among = [P[k] for k in self.present_]
+        pairs = {
+            (i, j): each.formula(_share_term(among[i], among[j]))
+            for (i, j), each in self.calibrators_.items()
+        }
+        found, total = list(P), sum(among[1:], among[0])
+        for k, each in zip(
+            self.present_, normalised_terms(self._coupled_terms(pairs, "p", "p")), strict=True
+        ):
+            found[k] = total * each
+        answers = {f"p_{k}": each.clip(0.0, 1.0) for k, each in enumerate(found)}
+        if not self.gives_interval:
+            return answers
+        ends = zip(
+            self._coupled_terms(pairs, "p0", "p1"), self._coupled_terms(pairs, "p1", "p0"), strict=True
+        )
+        return answers | self._end_terms(dict(zip(self.present_.tolist(), ends, strict=True)))
+
+    def _coupled_terms(
+        self, pairs: Mapping[tuple[int, int], Mapping[str, Expression]], end: str, opposite: str
+    ) -> list[Expression]:
+        """Return formulas of what ``_coupled`` computes; at this end, r_ji is one minus the opposite end of r_ij."""
+        inverse: list[Expression] = [Number(0.0)] * len(self.present_)
+        for (i, j), r in pairs.items():
+            inverse[i] = inverse[i] + _inverse_term(r[end])
+            inverse[j] = inverse[j] + _inverse_term(1 - r[opposite])
+        return [1 / (each - (len(inverse) - 2)) for each in inverse]
+
     def _map(self, P: Array) -> Array:
         inverse = np.zeros(P.shape)
         for (i, j), calibrator in self.calibrators_.items():
@@ -262,7 +305,7 @@ class Pairwise(FromTwoClasses):
         P = self._read(P)
         if not self.gives_interval:
             raise InputError(f"{self._method().label} gives no interval. Choose 'venn' or 'venn_abers'.")
-        among = normalised(P[:, self.present_])
+        among = self._shares(P)
         found = np.full((*P.shape, P.shape[1], 3), np.nan)
         for (i, j), calibrator in self.calibrators_.items():
             share = _share(among, i, j)
@@ -272,7 +315,7 @@ class Pairwise(FromTwoClasses):
         return found
 
     def _intervals(self, P: Array) -> Array:
-        P = normalised(P[:, self.present_])
+        P = self._shares(P)
         inverse = np.zeros((*P.shape, 2))
         for (i, j), calibrator in self.calibrators_.items():
             pair = calibrator.predict_interval(_share(P, i, j))
@@ -309,6 +352,17 @@ def _share(P: Array, i: int, j: int) -> Array:
     """Return p_i/(p_i + p_j), (n,); one half where both are 0."""
     both = P[:, i] + P[:, j]
     return np.divide(P[:, i], both, out=np.full(len(P), 0.5), where=both > 0)
+
+
+def _share_term(p: Expression, q: Expression) -> Expression:
+    """Return the formula p/(p + q), which ``_share`` computes."""
+    both = p + q
+    none = steps(both, np.array([np.nextafter(0.0, 1.0)]), np.array([1.0, 0.0]))
+    return Arithmetic("/", p + none / 2, both + none, 0.0, 1.0)
+
+
+def _inverse_term(r: Expression) -> Expression:
+    return 1 / r.clip(LEAST, 1.0)
 
 
 def _inverse(r: Array) -> Array:

@@ -157,10 +157,8 @@ class JointCalibrator(BaseEstimator):
     def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
         """Return what ``_map_all`` computes, as formulas."""
         found, among = list(P), [P[k] for k in self.present_]
-        if len(among) == len(found):
-            return self._formula(among)
-        total = sum(among[1:], among[0]).clip(0.0, 1.0)
-        shares = [each / total.clip(LEAST_SHARE, 1.0) for each in among]
+        total = sum(among[1:], among[0])
+        shares = [each / total.clip(LEAST_SHARE, np.inf) for each in among]
         for k, each in zip(self.present_, self._formula([one.clip(0.0, 1.0) for one in shares]), strict=True):
             found[k] = total * each
         return found
@@ -202,13 +200,17 @@ class JointCalibrator(BaseEstimator):
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
         """Learn from the classes with rows, as if there were no others."""
-        self._learn(normalised(P[:, self.present_]), np.searchsorted(self.present_, y), weights)
+        self._learn(self._shares(P), np.searchsorted(self.present_, y), weights)
 
     def _map_all(self, P: Array) -> Array:
         """Calibrate the shares of classes with calibration rows; the others keep their probabilities."""
         found, among = P.copy(), P[:, self.present_]
-        found[:, self.present_] = among.sum(axis=1, keepdims=True) * self._map(normalised(among))
+        found[:, self.present_] = among.sum(axis=1, keepdims=True) * self._map(self._shares(P))
         return found
+
+    def _shares(self, P: Array) -> Array:
+        """Return the probabilities among the classes with calibration rows, (n, k)."""
+        return normalised(P[:, self.present_])
 
     def _absent_notes(self) -> tuple[str, ...]:
         absent = np.setdiff1d(np.arange(self.n_classes_), self.present_)

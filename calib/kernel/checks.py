@@ -7,6 +7,7 @@ dashboard shows it unchanged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -66,10 +67,19 @@ def score_matrix(scores: Any, name: str = "tree scores") -> Array:
     return array
 
 
+OUTSIDE_ERROR = 1e-6  # how far single precision may round a probability out of [0, 1]
+
+
 def probability_vector(p: Any, name: str = "probabilities") -> Array:
-    """Return finite numbers in [0, 1] as a float64 array of shape (n,)."""
+    """Return finite numbers in [0, 1] as a float64 array of shape (n,); numbers within 1e-6 of it are clipped.
+
+    >>> probability_vector([1.0000001, -1e-17])
+    array([1., 0.])
+    """
     array = _float_vector(p, name)
-    outside = (array < 0) | (array > 1)
+    if not array.size or (array.min() >= 0 and array.max() <= 1):
+        return array
+    outside = (array < -OUTSIDE_ERROR) | (array > 1 + OUTSIDE_ERROR)
     if outside.any():
         first = int(np.argmax(outside))
         raise InputError(
@@ -77,7 +87,7 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
             f"(the first is {array[first]:g}, at position {first}). For margins or log-odds choose a calibrator that "
             "takes any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
-    return array
+    return np.clip(array, 0.0, 1.0)
 
 
 def binary_labels(y: Any, name: str = "y") -> Array:
@@ -537,6 +547,7 @@ def results_table(table: Any, name: str) -> Array:
 
 
 ROW_SUM_ERROR = 1e-4  # tolerance for probabilities written with four digits or in single precision
+EXACT_SUM_ERROR = 1e-9  # rounding of float64, which is kept, because dividing would break ties
 
 
 def class_probabilities(p: Any, name: str = "P") -> Array:
@@ -549,11 +560,8 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
         raise InputError(
             f"{name} must be a table with one column per class, shape (n, K), but has shape {array.shape}."
         )
-    if array.size and (array.min() < 0 or array.max() > 1):  # a softmax can exceed 1 by rounding
-        ends = np.clip(array, 0, 1)
-        array = np.where(np.abs(array - ends) < 1e-9, ends, array)
-    probability_vector(array.ravel(), name)
-    sums = array.sum(axis=1)
+    array = probability_vector(array.ravel(), name).reshape(array.shape)
+    sums = reduce(np.add, array.T)  # class by class, as exported programs add, so that ties are equal there
     wrong = np.abs(sums - 1) > ROW_SUM_ERROR
     if wrong.any():
         first = int(np.argmax(wrong))
@@ -561,8 +569,7 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
             f"The rows of {name} must sum to 1, but {int(wrong.sum())} of {len(array)} do not (row {first} sums to "
             f"{sums[first]:g}). Divide each row by its sum; of logits take the softmax first."
         )
-    # Rounding errors of float64 are kept, because dividing would break ties
-    off = np.abs(sums - 1) > 1e-9
+    off = np.abs(sums - 1) > EXACT_SUM_ERROR
     return array / np.where(off, sums, 1.0)[:, None] if off.any() else array
 
 

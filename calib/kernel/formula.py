@@ -67,7 +67,8 @@ class Expression:
             return Number(min(max(self.value, low), high))
         if low <= self.low and self.high <= high:
             return self
-        return Clip(self, max(low, min(self.low, high)), min(high, max(self.high, low)))
+        low, high = max(low, min(self.low, high)), min(high, max(self.high, low))
+        return Clip(self.of if isinstance(self, Clip) else self, low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +244,9 @@ def logit_parts(p: Expression, clip: float) -> tuple[Expression, Expression]:
 
 def piecewise(x: Expression, breaks: Array, origins: Array, coefficients: Array) -> Expression:
     """Return a piecewise polynomial without redundant breaks; a single constant becomes a number."""
-    reached = int(np.searchsorted(breaks, x.high, side="right"))
-    breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
+    passed, reached = np.searchsorted(breaks, [x.low, x.high], side="right")
+    breaks = breaks[passed:reached]
+    origins, coefficients = origins[passed : reached + 1], coefficients[passed : reached + 1]
     constant = np.all(coefficients[:, 1:] == 0, axis=1)
     origins = np.where(constant, 0.0, origins)
     rows = np.column_stack([origins, coefficients])

@@ -1,8 +1,8 @@
 """A calibrator as a function of plain Python, which imports nothing but math, and the same in JavaScript.
 
 Both have the same structure: tables of breaks and of the values between them, a function that finds a place among
-breaks, and ``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that occurs twice in
-the formula is computed once.
+breaks, one for the answer to one row, and ``calibrate``, which takes numbers or columns and returns p, or p0, p1 and p
+for a method with intervals. A term that occurs twice in the formula is computed once.
 """
 
 from __future__ import annotations
@@ -38,6 +38,48 @@ function place(breaks, x) {
   return low;
 }
 """
+# words: right, this is code
+PYTHON_COLUMNS = '''
+def _number(x):
+    """x as a number; NaN for what is none."""
+    try:
+        return float(x)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _each(scores, outputs):
+    """The answers to one row, or to each row of columns: arrays for arrays, lists for others."""
+    if not any(hasattr(x, "__iter__") and not isinstance(x, str) and getattr(x, "ndim", 1) for x in scores):
+        return _one(*map(_number, scores))
+    if any(getattr(x, "ndim", 1) > 1 for x in scores):
+        raise ValueError("Give one column per score, such as calibrate(*P.T) for an array P of rows.")
+    found = [_one(*map(_number, row)) for row in zip(*scores, strict=True)]
+    rows = found if outputs > 1 else [(p,) for p in found]
+    columns = [[math.nan if p is None else p for p in column] for column in zip(*rows)] or [[]] * outputs
+    columns = tuple(_like(scores[0], column) for column in columns)
+    return columns if outputs > 1 else columns[0]
+
+
+def _like(scores, answers):
+    """The answers as an array or Series if the scores are."""
+    if not hasattr(scores, "astype"):
+        return answers
+    made = scores.astype(object)
+    made[:] = answers
+    return made.astype(float)
+'''
+JAVASCRIPT_COLUMNS = """/** The answers to one row, or arrays of the answers to each row of arrays. */
+function each(scores, outputs) {
+  const column = x => Array.isArray(x) || ArrayBuffer.isView(x);
+  if (!scores.some(column)) return one(...scores);
+  if (!scores.every(x => column(x) && x.length === scores[0].length))
+    throw new Error("All scores must be numbers, or arrays of one length.");
+  const found = Array.from(scores[0], (_, i) => one(...scores.map(x => x[i])));
+  if (outputs === 1) return found;
+  return Array.from({ length: outputs }, (_, k) => found.map(row => row[k]));
+}
+"""
 NAMES = {"ln": "log", "log1p": "log1p", "exp": "exp"}
 
 
@@ -51,11 +93,26 @@ class Syntax:
     table: str
     listed: str
     clipped: str
+    between: str
 
 
-PYTHON = Syntax("_place", "math", "    {} = {}", "{} = {}", "({},)", "min(max({}, {}), {})")
+PYTHON = Syntax(
+    "_place",
+    "math",
+    "    {} = {}",
+    "{} = {}",
+    "({},)",
+    "min(max({}, {}), {})",
+    "{} <= {} <= {}",
+)
 JAVASCRIPT = Syntax(
-    "place", "Math", "  const {} = {};", "const {} = {};", "[{}]", "Math.min(Math.max({}, {}), {})"
+    "place",
+    "Math",
+    "  const {} = {};",
+    "const {} = {};",
+    "[{}]",
+    "Math.min(Math.max({}, {}), {})",
+    "{0} <= {1} && {1} <= {2}",
 )
 
 
@@ -76,6 +133,7 @@ class Body:
         self.tables: list[str] = []
         self._terms = dict(names)
         self._known: dict[str, str] = {}
+        self._variables: dict[str, str] = {}
 
     def write(self, term: Expression) -> str:
         """Write the term as an expression; repeated terms become variables first."""
@@ -102,7 +160,7 @@ class Body:
 
     def _pieces(self, term: Pieces) -> str:
         x = self.write(term.of)
-        at = f"{self.syntax.place}({self._table('BREAKS', self._listed(term.breaks))}, {x})"
+        at = self._variable(f"{self.syntax.place}({self._table('BREAKS', self._listed(term.breaks))}, {x})")
         degree = term.coefficients.shape[1] - 1
         if degree == 0:
             return f"{self._table('VALUES', self._listed(term.coefficients[:, 0]))}[{at}]"
@@ -115,9 +173,11 @@ class Body:
         return written
 
     def _variable(self, written: str) -> str:
-        name = f"t{len(self.statements) + 1}"
-        self.statements.append(self.syntax.variable.format(name, written))
-        return name
+        """Name a value; equal expressions are computed once."""
+        if written not in self._variables:
+            self._variables[written] = f"t{len(self.statements) + 1}"
+            self.statements.append(self.syntax.variable.format(self._variables[written], written))
+        return self._variables[written]
 
     def _table(self, kind: str, content: str) -> str:
         if content not in self._known:
@@ -135,7 +195,8 @@ def write_python(calibrator: Any) -> str:
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one per fold, or one read from a file (``read_calibrator``). Each score is one argument.
+        A fitted calibrator, one per fold, or one read from a file (``read_calibrator``). Each score is one argument:
+        a number, or a column such as a list, a NumPy array or a pandas Series.
 
     Raises
     ------
@@ -149,30 +210,39 @@ def write_python(calibrator: Any) -> str:
     >>> exec(write_python(Isotonic(between="step").fit([0.25, 0.5], [0, 1])), names)
     >>> names["calibrate"](0.3), names["calibrate"](0.5), names["calibrate"](None)
     (0.0, 1.0, None)
+    >>> names["calibrate"]([0.3, 0.5, None])
+    [0.0, 1.0, nan]
     """
-    formulas, names, body, answers = _body(calibrator, PYTHON)
-    outside = " or ".join(
-        f"{name} is None or not {number(s.low)} <= {name} <= {number(s.high)}"
-        for name, s in zip(names, formulas.scores, strict=True)
+    function = _function(calibrator, PYTHON)
+    arguments, nothing = ", ".join(function.names), ", ".join(["None"] * function.outputs)
+    code = "\n".join(
+        [
+            f"def _one({arguments}):",
+            '    """The answer to one row of numbers."""',
+            f"    if not ({' and '.join(function.guards)}):",
+            f"        return {nothing}",
+            *function.body.statements,
+            *([f"    if not ({function.later}):", f"        return {nothing}"] if function.later else []),
+            f"    return {', '.join(function.answers)}",
+            "",
+            "",
+            f"def calibrate({arguments}):",
+            f'    """{function.formulas.sentence} Of numbers, or of columns of them."""',
+            f"    return _each([{arguments}], {function.outputs})",
+        ]
     )
-    lines = [
-        f"def calibrate({', '.join(names)}):",
-        f'    """{_sentence(formulas)}"""',
-        f"    if {outside}:",
-        f"        return {', '.join(['None'] * len(answers))}",
-        *body.statements,
-        f"    return {', '.join(answers)}",
-    ]
-    code = "\n".join(lines)
-    head = (["import math"] if "math." in code else []) + body.tables
-    place = ["", "", PYTHON_PLACE] if f"{PYTHON.place}(" in code else []
-    return "\n".join([_comments(formulas, "#"), *head, *place, *([""] if place else ["", ""]), code])
+    helpers = [PYTHON_COLUMNS, *([PYTHON_PLACE] if f"{PYTHON.place}(" in code else [])]
+    tables = function.body.tables
+    return "\n".join(
+        [_comments(function.formulas, "#"), "import math", "", *tables, "", "\n\n".join([*helpers, code])]
+    )
 
 
 def write_javascript(calibrator: Any) -> str:
     """Write a script of plain JavaScript with the function ``calibrate``, for browsers and Node, as ``write_python``.
 
-    It returns a number, or the list [p0, p1, p] for a method with intervals, and null for anything but a score.
+    It returns a number, or the list [p0, p1, p] for a method with intervals, and null for anything but a score. Of
+    arrays it returns an array for each answer.
 
     Parameters
     ----------
@@ -184,47 +254,78 @@ def write_javascript(calibrator: Any) -> str:
     InputError
         As ``check_written``.
     """
-    formulas, names, body, answers = _body(calibrator, JAVASCRIPT)
-    inside = " && ".join(
-        f'typeof {name} === "number" && {name} >= {number(s.low)} && {name} <= {number(s.high)}'
-        for name, s in zip(names, formulas.scores, strict=True)
-    )
-    nothing, answer = (", ".join(each) for each in (["null"] * len(answers), answers))
-    if len(answers) > 1:
+    function = _function(calibrator, JAVASCRIPT)
+    numbers = [f'typeof {name} === "number"' for name in function.names]
+    nothing, answer = (", ".join(each) for each in (["null"] * function.outputs, function.answers))
+    if function.outputs > 1:
         nothing, answer = f"[{nothing}]", f"[{answer}]"
-    lines = [
-        f"/** {_sentence(formulas)} */",
-        f"function calibrate({', '.join(names)}) {{",
-        f"  if (!({inside})) return {nothing};",
-        *body.statements,
-        f"  return {answer};",
-        "}",
-        "",
-        'if (typeof module !== "undefined") module.exports = { calibrate };',
-    ]
-    code = "\n".join(lines)
-    place = [JAVASCRIPT_PLACE] if f"{JAVASCRIPT.place}(" in code else []
-    return "\n".join([_comments(formulas, "//"), *body.tables, *place, code])
+    arguments = ", ".join(function.names)
+    code = "\n".join(
+        [
+            "/** The answer to one row. */",
+            f"function one({arguments}) {{",
+            f"  if (!({' && '.join(numbers + function.guards)})) return {nothing};",
+            *function.body.statements,
+            *([f"  if (!({function.later})) return {nothing};"] if function.later else []),
+            f"  return {answer};",
+            "}",
+            "",
+            f"/** {function.formulas.sentence} Of numbers, or of arrays of them. */",
+            f"function calibrate({arguments}) {{",
+            f"  return each([{arguments}], {function.outputs});",
+            "}",
+            "",
+            'if (typeof module !== "undefined") module.exports = { calibrate };',
+        ]
+    )
+    helpers = [JAVASCRIPT_COLUMNS, *([JAVASCRIPT_PLACE] if f"{JAVASCRIPT.place}(" in code else [])]
+    return "\n".join([_comments(function.formulas, "//"), *function.body.tables, *helpers, code])
 
 
-def _body(calibrator: Any, syntax: Syntax) -> tuple[Formulas, list[str], Body, list[str]]:
-    """Return the formulas, the argument names, the function's body and the expressions that it returns."""
+@dataclass(frozen=True)
+class Written:
+    """A calibrator as parts of a function.
+
+    Attributes
+    ----------
+    names
+        Names of the arguments.
+    guards, later
+        Conditions that the arguments must meet; a condition of what the body computes, or "".
+    answers
+        Expressions to return.
+    """
+
+    formulas: Formulas
+    names: list[str]
+    body: Body
+    guards: list[str]
+    later: str
+    answers: list[str]
+
+    @property
+    def outputs(self) -> int:
+        return len(self.answers)
+
+
+def _function(calibrator: Any, syntax: Syntax) -> Written:
     formulas = formulas_of(calibrator)
     names = [score.name for score in formulas.scores]
-    shared = {term for term, times in uses(list(formulas.answers.values())).items() if times > 1}
+    terms = [*formulas.answers.values(), *(limits.term for limits in formulas.limits)]
+    shared = {term for term, times in uses(terms).items() if times > 1}
     body = Body(syntax, {id(s): name for s, name in zip(formulas.scores, names, strict=True)}, shared)
-    written = [(term, body.write(term)) for term in formulas.answers.values()]
-    return (
+    answers = [(term, body.write(term)) for term in formulas.answers.values()]
+    guards = [
+        syntax.between.format(number(x.low), body.write(x.term), number(x.high)) for x in formulas.limits
+    ]
+    return Written(
         formulas,
         names,
         body,
-        [x[1:-1] if isinstance(term, Arithmetic) and x[0] == "(" else x for term, x in written],
+        guards[: len(names)],
+        "".join(guards[len(names) :]),
+        [x[1:-1] if isinstance(term, Arithmetic) and x[0] == "(" else x for term, x in answers],
     )
-
-
-def _sentence(formulas: Formulas) -> str:
-    gives = ", ".join(formulas.answers)
-    return f"{formulas.label} ({formulas.source}): {gives}, the probability of class 1."
 
 
 def _comments(formulas: Formulas, mark: str) -> str:

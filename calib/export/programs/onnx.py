@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from calib.export.programs.formulas import formulas_of
-from calib.kernel.checks import InputError
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces
 from calib.kernel.version import __version__
 
@@ -53,22 +52,21 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     ('0808', True)
     """
     formulas = formulas_of(calibrator, score)
-    for name in (s.name for s in formulas.scores):
-        if name in formulas.answers:
-            raise InputError(
-                f"score must not be {name!r} in ONNX, because an output has this name. Choose another name."
-            )
+    formulas.check_names("ONNX")
     graph = Graph({id(s): s.name for s in formulas.scores})
     bounds = [
         pair
-        for s in formulas.scores
-        for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))
+        for limits in formulas.limits
+        for x in [graph.write(limits.term)]
+        for pair in ((graph.number(limits.low), x), (x, graph.number(limits.high)))
     ]
     tests = [graph.node("LessOrEqual", *pair) for pair in bounds]
     inside = reduce(partial(graph.node, "And"), tests)
     for name, term in formulas.answers.items():
         graph.node("Where", inside, graph.write(term), graph.number(np.nan), output=name)
-    return graph.model([s.name for s in formulas.scores], list(formulas.answers), formulas.label)
+    return graph.model(
+        [s.name for s in formulas.scores], list(formulas.answers), " ".join([formulas.label, *formulas.notes])
+    )
 
 
 class Graph:
@@ -78,6 +76,7 @@ class Graph:
         self._terms = dict(scores)
         self._nodes: list[bytes] = []
         self._constants: dict[bytes, tuple[str, bytes]] = {}
+        self._places: dict[tuple[bytes, str], str] = {}
 
     def write(self, term: Expression) -> str:
         """Return the name of the term's values; each term is written once."""
@@ -121,7 +120,14 @@ class Graph:
         return written
 
     def _place(self, breaks: np.ndarray, x: str) -> str:
-        """Return the number of breaks that are at most x, by bisection over the breaks padded to a power of two."""
+        """Return the number of breaks that are at most x; pieces with equal breaks share it."""
+        key = breaks.tobytes(), x
+        if key not in self._places:
+            self._places[key] = self._bisected(breaks, x)
+        return self._places[key]
+
+    def _bisected(self, breaks: np.ndarray, x: str) -> str:
+        """Count by bisection over the breaks padded to a power of two."""
         stride = 1 << len(breaks).bit_length()
         # Comparisons with NaN are false, so no score passes the padding
         padded = self.constant(np.append(breaks, np.full(stride - 1 - len(breaks), np.nan)))
@@ -154,7 +160,7 @@ class Graph:
         self._nodes.append(_message(*((1, name) for name in inputs), (2, output), (4, operator)))
         return output
 
-    def model(self, scores: Sequence[str], answers: Sequence[str], label: str) -> bytes:
+    def model(self, scores: Sequence[str], answers: Sequence[str], about: str) -> bytes:
         """Return the complete model as a file."""
         graph = _message(
             *((1, node) for node in self._nodes),
@@ -164,7 +170,7 @@ class Graph:
             *((12, _vector(name)) for name in answers),
         )
         opset = _message((2, OPSET))
-        return _message((1, IR_VERSION), (2, "calib"), (3, __version__), (6, label), (7, graph), (8, opset))
+        return _message((1, IR_VERSION), (2, "calib"), (3, __version__), (6, about), (7, graph), (8, opset))
 
 
 def _vector(name: str) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 import playwright
 
 from calib.export import write_javascript, write_onnx, write_python, write_sql
+from calib.export.programs.formulas import formulas_of
 
 
 def columns(scores: np.ndarray) -> np.ndarray:
@@ -25,12 +26,22 @@ def answers(rows) -> np.ndarray:
     return np.array([[np.nan if value is None else value for value in row] for row in rows], dtype=np.float64)
 
 
+def answering(fitted) -> str:
+    """A query of the table t, whose rows have numbers in the column place, for place and the answers."""
+    formulas = formulas_of(fitted)
+    written = write_sql(fitted, table="t")
+    if not formulas.joint:
+        return f"SELECT place, {written} FROM t"
+    return f"SELECT place, {', '.join(formulas.answers)} FROM ({written}) AS calibrated"
+
+
 def sqlite(fitted, scores):
     matrix = columns(scores)
     with sqlite3.connect(":memory:") as base:
-        base.execute(f"CREATE TABLE t ({', '.join(f'{name} REAL' for name in names(matrix))})")
-        base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * matrix.shape[1])})", matrix.tolist())
-        return answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY rowid").fetchall())
+        base.execute(f"CREATE TABLE t (place INTEGER, {', '.join(f'{name} REAL' for name in names(matrix))})")
+        rows = ((i, *row) for i, row in enumerate(matrix.tolist()))
+        base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * (1 + matrix.shape[1]))})", rows)
+        return answers(row[1:] for row in sorted(base.execute(answering(fitted)).fetchall()))
 
 
 def duckdb(fitted, scores):
@@ -41,7 +52,7 @@ def duckdb(fitted, scores):
     table = pd.DataFrame(matrix, columns=names(matrix)).assign(place=np.arange(len(matrix)))
     with duckdb.connect() as base:
         base.register("t", table)
-        found = base.execute(f"SELECT place, {write_sql(fitted)} FROM t").fetchnumpy()
+        found = base.execute(answering(fitted)).fetchnumpy()
     order = np.argsort(found.pop("place"))
     return np.column_stack(
         [np.ma.filled(column.astype(np.float64), np.nan)[order] for column in found.values()]
@@ -59,18 +70,16 @@ def onnx(fitted, scores):
 def python(fitted, scores):
     module: dict = {}
     exec(write_python(fitted), module)
-    calibrate = module["calibrate"]
-    found = [calibrate(*row) for row in columns(scores).tolist()]
-    return answers(row if isinstance(row, tuple) else (row,) for row in found)
+    found = module["calibrate"](*columns(scores).T)
+    return np.column_stack(found if isinstance(found, tuple) else [found])
 
 
 NODE = str(Path(playwright.__file__).parent / "driver" / "node")
 LOOP = """
-const said = [];
-for (let i = 0; i < flat.length; i += width) {
-  const one = calibrate(...flat.slice(i, i + width));
-  for (const value of Array.isArray(one) ? one : [one]) said.push(value === null ? NaN : value);
-}
+const rows = Array.from({ length: flat.length / width }, (_, i) => i);
+const answered = calibrate(...Array.from({ length: width }, (_, k) => rows.map(i => flat[i * width + k])));
+const outputs = Array.isArray(answered[0]) ? answered : [answered];
+const said = rows.flatMap(i => outputs.map(column => column[i] === null ? NaN : column[i]));
 """
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calib.calibrators import VennAbers
-from calib.export import write_sql
+from calib.calibrators import CALIBRATORS, VennAbers, joint_calibrator
 from calib.placements.cross_validation import FoldCalibrators
-from tests.export.programs.engines import columns, names
+from tests.export.programs import test_classes
+from tests.export.programs.engines import answering, columns, names
 from tests.export.programs.test_programs import VARIANTS, agree, asked, calibration, expected, is_steps
 from tests.export.programs.test_sql import tiny_cases
 
@@ -55,9 +55,9 @@ def answered(psql, fitted, scores, kind="DOUBLE PRECISION"):
     fields = ", ".join(f"{name} {kind}" for name in names(matrix))
     said = psql(
         f"CREATE TEMP TABLE t (place INTEGER, {fields});\nCOPY t FROM STDIN;\n{rows}\n\\.\n"
-        f"SELECT {write_sql(fitted)} FROM t ORDER BY place;"
+        f"{answering(fitted)} ORDER BY place;"
     )
-    return np.array([[float(cell or "nan") for cell in line.split(",")] for line in said.splitlines()])
+    return np.array([[float(cell or "nan") for cell in line.split(",")[1:]] for line in said.splitlines()])
 
 
 @pytest.mark.parametrize("unfitted", VARIANTS, ids=repr)
@@ -89,6 +89,12 @@ def test_a_numeric_column_is_compared_as_doubles(psql):
     scores = np.arange(1001) / 1000
     fitted = VennAbers().fit(scores, np.arange(1001) * 7 % 1001 > np.arange(1001)[::-1])
     agree(answered(psql, fitted, scores, "NUMERIC(9, 3)"), expected(fitted, scores), exact=True)
+
+
+@pytest.mark.parametrize("key", test_classes.KEYS)
+def test_every_calibrator_of_several_classes_answers_as_predict_does(key, psql):
+    fitted = joint_calibrator(CALIBRATORS[key]()).fit(test_classes.P, test_classes.Y)
+    agree(answered(psql, fitted, test_classes.NEW), test_classes.expected(fitted), exact=False)
 
 
 def test_folds_and_what_predict_refuses(psql):

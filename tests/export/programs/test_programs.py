@@ -189,7 +189,7 @@ def test_thousands_of_breakpoints_are_answered_exactly(engine):
 def test_what_predict_refuses_has_no_answer(key, engine):
     scores, y = calibration(100)
     fitted = CALIBRATORS[key]().fit(scores, y)
-    wrong = [np.nan, np.inf, -np.inf, *([-1e-9, np.nextafter(1, 2)] if fitted.takes == "probability" else [])]
+    wrong = [np.nan, np.inf, -np.inf, *([-1.1e-6, 1.0000011, 1.5] if fitted.takes == "probability" else [])]
     predicted = ENGINES[engine](fitted, np.array([0.5, *wrong]))
     assert np.isfinite(predicted[0]).all()
     assert np.isnan(predicted[1:]).all()
@@ -203,6 +203,7 @@ def test_what_is_no_number_has_no_answer_in_programs():
     venn: dict = {}
     exec(write_python(Venn().fit([0.2, 0.8], [0, 1])), venn)
     assert venn["calibrate"](None) == (None, None, None)
+    assert module["calibrate"]("a score") is None
     predicted = run(
         write_javascript(fitted) + "const said = [null, undefined, '0.5', true].map(calibrate).map("
         "x => x === null ? -1 : 1);",
