@@ -45,7 +45,9 @@ def test_samples_change_when_and_how_they_were_made_to(key, cause, begin, end):
 
 
 def test_what_is_fitted_since_the_sudden_change_is_that_change():
-    assert seen("drift_abrupt").fit().coefficients_ == pytest.approx([0.8, 1], abs=0.12)
+    found = seen("drift_abrupt").correction()
+    assert found.calibrator.coefficients_ == pytest.approx([0.8, 1], abs=0.12)
+    assert found.intercept[0] < 0.8 < found.intercept[2]
 
 
 def test_periods_add_up():
