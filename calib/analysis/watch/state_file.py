@@ -79,9 +79,13 @@ def of_bytes(content: bytes) -> History:
     if content.startswith(EARLIER):
         raise InputError("was written by an earlier version of this program, which did not keep the rows")
     version, _, digest = rest.partition(b" ")
-    if mark == MARK and version.isdigit() and int(version[:9]) > VERSION:
-        raise InputError(f"has version {int(version[:9])}, but this program reads version {VERSION}")
-    if mark != MARK or digest != hashlib.sha256(body).hexdigest().encode():
+    if mark == MARK and version.isdigit() and len(version) < 9 and int(version) != VERSION:
+        raise InputError(f"has version {int(version)}, but this program reads version {VERSION}")
+    if (
+        mark != MARK
+        or version != str(VERSION).encode()
+        or digest != hashlib.sha256(body).hexdigest().encode()
+    ):
         raise InputError("is damaged, or was not written by watch (its checksum is wrong)")
     try:
         return _of_table(pq.read_table(io.BytesIO(body)))
@@ -138,6 +142,8 @@ def _check(rows: pd.DataFrame, kind: str | None) -> None:
     pieces = np.diff(
         rows["piece"].to_numpy(), prepend=0
     )  # tables are numbered from 0 on, in the order of reading
+    if kind is None and len(rows):
+        raise InputError("rows have no kind of time")
     ordered = kind in ("date", "number") or bool((when == np.arange(len(rows))).all())
     if not numbers.all() or not np.isin(pieces, (0, 1)).all() or not ordered:
         raise InputError("values are out of range")
@@ -229,6 +235,9 @@ def _keep(path: Path, other: Path) -> None:
     except OSError:  # a file system without links
         other.write_bytes(path.read_bytes())
     os.replace(other, previous(path))
+    other.unlink(
+        missing_ok=True
+    )  # two names of one file are not renamed, as after a kill between the renames
 
 
 def _flush_names(folder: Path) -> None:

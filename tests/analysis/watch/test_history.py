@@ -123,8 +123,8 @@ def test_a_corrected_label_is_told_and_counts():
 def test_the_status_tells_a_new_alarm_from_one_that_stands_and_a_retry_changes_nothing():
     y, p = stream(3000, shift=1.0, calm=1500)
     history, said = History(key="id"), []
-    for first in range(0, 3000, 30):
-        rows = slice(first, first + 30)
+    for first in range(0, 3000, 150):
+        rows = slice(first, first + 150)
         for _ in range(3):  # every table three times
             history = of_bytes(to_bytes(history))
             history.read(*part(rows, y, p, DAY, KEYS))
@@ -133,7 +133,7 @@ def test_the_status_tells_a_new_alarm_from_one_that_stands_and_a_retry_changes_n
     assert names == [NO_ALARM, NEW_ALARM, STILL]
     assert said.count(NEW_ALARM) == 3
     alarm = watch(y, p, DAY).alarm
-    assert said.index(NEW_ALARM) == 3 * (alarm // 30)
+    assert said.index(NEW_ALARM) == 3 * (alarm // 150)
 
 
 def test_a_correction_of_labels_may_end_an_alarm():
@@ -153,8 +153,8 @@ def test_after_a_restart_only_the_rows_from_then_on_count(kind):
     y[1500:], p[1500:] = stream(1500, seed=1)  # recalibrated
     when = TIMES[kind]
     history = History(key="id")
-    for first in range(0, 1500, 30):
-        history.read(*part(slice(first, first + 30), y, p, when, KEYS))
+    for first in range(0, 1500, 300):
+        history.read(*part(slice(first, first + 300), y, p, when, KEYS))
     assert history.status == STILL
     for _ in range(2):  # and a retry is the same
         history.read(*part(slice(1500, 1530), y, p, when, KEYS), restart=True)
