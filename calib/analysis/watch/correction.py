@@ -28,7 +28,7 @@ FAR = 40.0  # log-odds beyond every end of an interval
 
 
 @dataclass(frozen=True, eq=False)
-class Correction:
+class FittedCorrection:
     """Recalibration fitted to the rows since a change.
 
     Attributes
@@ -54,7 +54,7 @@ class Correction:
     slope: WithEnds
 
 
-def correct(y: Array, p: Array, advice: str) -> Correction:
+def correct(y: Array, p: Array, advice: str) -> FittedCorrection:
     """Fit the recalibration that the advice of an alarm names.
 
     Parameters
@@ -95,7 +95,7 @@ def correct(y: Array, p: Array, advice: str) -> Correction:
     corrected[inside] = pi
     gap = float(np.mean(y - p))
     spread = float(np.sqrt(np.sum(corrected * (1 - corrected)))) / len(p)
-    return Correction(
+    return FittedCorrection(
         fitted,
         len(p),
         float(np.mean(y)),

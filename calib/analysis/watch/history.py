@@ -38,7 +38,7 @@ NAME_A_KEY = "Name a column whose values are different in every row, with --key.
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadRows:
     """What a table brought: numbers of rows.
 
     Attributes
@@ -83,7 +83,7 @@ class History:
     ----------
     rows
         One line per row: p, y (NaN if not known yet), when (whole nanoseconds, a number, or the row's number), piece
-        (number of the table), out (left out for good) and key.
+        (number of the table), out (excluded) and key.
     kind
         "date", "number" or "row", as the first table decided.
     start
@@ -97,7 +97,7 @@ class History:
     >>> history.read([1, 0, 1], [0.9, 0.2, 0.7]).new
     3
     >>> history.read([1, 0, 1], [0.9, 0.2, 0.7])    # the same table again
-    Read(new=0, known=3, completed=0, corrected=0, outdated=0, repeated=0)
+    ReadRows(new=0, known=3, completed=0, corrected=0, outdated=0, repeated=0)
     >>> history.watch().rows, history.status
     (3, 'no alarm')
     """
@@ -129,7 +129,7 @@ class History:
         key: ArrayLike | None = None,
         restart: Any = None,
         skip_unlabelled: bool = False,
-    ) -> Read:
+    ) -> ReadRows:
         """Read a table, and look.
 
         Parameters
@@ -141,13 +141,13 @@ class History:
         restart
             True to count only rows from the first one of this table on, or a time to count rows from this time on.
         skip_unlabelled
-            Whether to leave out, for good, all rows that have no label yet.
+            Whether to exclude all rows that have no label yet, also when their labels come later.
 
         Raises
         ------
         InputError
             Nothing is read then. For rows of a time that counted before, known rows with another prediction or time,
-            and rows that cannot be told apart.
+            and rows that cannot be distinguished.
         """
         table, kind, repeated = self._table(y, p, when, key)
         at = self._positions(table, kind)
@@ -175,7 +175,7 @@ class History:
             self.before = self.now and not restarted
             self.now = self.watch().alarm is not None
         first = np.isnan(old)
-        return Read(
+        return ReadRows(
             len(new),
             int(known.sum()),
             int((told & first).sum()),
@@ -322,7 +322,7 @@ class History:
         if len(overlap):
             raise InputError(
                 f"{counted(len(overlap), 'row')} of {moment_in_words(overlap['when'].iloc[0], kind)} may have been "
-                f"read before, but other rows of this time differ, so they cannot be told apart. {NAME_A_KEY}"
+                f"read before, but other rows of this time differ, so they cannot be distinguished. {NAME_A_KEY}"
             )
         return at
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.correction import Correction, correct
+from calib.analysis.watch.correction import FittedCorrection, correct
 from calib.analysis.watch.periods import Periods, periods, starting_rate
 from calib.analysis.watch.periods import waiting as waiting_periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, moment_in_words, watch
@@ -96,7 +96,7 @@ class OverTime:
         """Write a time of the alarm for people: a date, a number, or the number of the row in the table."""
         return moment_in_words(moment - 1 if self.kind == "row" else moment, self.kind)
 
-    def correction(self) -> Correction:
+    def correction(self) -> FittedCorrection:
         """Fit the recalibration that the advice names to the rows since the change; refused without such an alarm."""
         found = self.watched.found
         if found is None:

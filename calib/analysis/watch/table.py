@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.correction import Correction, correct
-from calib.analysis.watch.history import NEW_ALARM, STILL, History, Read
+from calib.analysis.watch.correction import FittedCorrection, correct
+from calib.analysis.watch.history import NEW_ALARM, STILL, History, ReadRows
 from calib.analysis.watch.watcher import Alarm, Impossible, WithEnds
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
@@ -183,7 +183,7 @@ def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class Look:
     """What one look at a history found.
 
     Attributes
@@ -197,24 +197,24 @@ class Finding:
     """
 
     history: History
-    read: Read
-    correction: Correction | None
+    read: ReadRows
+    correction: FittedCorrection | None
     refused: str = ""
 
 
-def find(history: History, read: Read) -> Finding:
+def find(history: History, read: ReadRows) -> Look:
     """Look at a history: after an alarm of the bets, fit the correction."""
     found = history.watch().found
     if found is None:
-        return Finding(history, read, None)
+        return Look(history, read, None)
     rows = history.since(found.since)
     try:
-        return Finding(history, read, correct(rows["y"].to_numpy(), rows["p"].to_numpy(), found.advice))
+        return Look(history, read, correct(rows["y"].to_numpy(), rows["p"].to_numpy(), found.advice))
     except InputError as error:
-        return Finding(history, read, None, str(error))
+        return Look(history, read, None, str(error))
 
 
-def watch_sentences(finding: Finding) -> list[str]:
+def watch_sentences(finding: Look) -> list[str]:
     """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
     watched = finding.history.watch()
     lines = [
@@ -239,7 +239,7 @@ def watch_sentences(finding: Finding) -> list[str]:
     return lines
 
 
-def _read_in_words(finding: Finding) -> list[str]:
+def _read_in_words(finding: Look) -> list[str]:
     read, kept = finding.read, finding.history
     lines = [f"Read: {counted(read.new, 'new row')}."]
     if read.known:
@@ -250,7 +250,7 @@ def _read_in_words(finding: Finding) -> list[str]:
         lines.append(f"{counted(read.completed, 'row')} got the missing label.")
     if read.corrected:
         lines.append(
-            f"{counted(read.corrected, 'row')} got another label than before. The evidence was computed anew from the "
+            f"{counted(read.corrected, 'row')} got another label than before. The evidence was computed again from the "
             "stored rows."
         )
     if read.repeated:
@@ -262,7 +262,7 @@ def _read_in_words(finding: Finding) -> list[str]:
     return [" ".join(lines)]
 
 
-def _alarm_in_words(finding: Finding) -> list[str]:
+def _alarm_in_words(finding: Look) -> list[str]:
     kept, watched = finding.history, finding.history.watch()
     if watched.alarm is None:
         return ["No alarm: nothing needs to be done."]
@@ -279,7 +279,7 @@ def _alarm_in_words(finding: Finding) -> list[str]:
     return lines
 
 
-def _change_sentences(finding: Finding) -> list[str]:
+def _change_sentences(finding: Look) -> list[str]:
     """Describe the change and its correction; refused without an alarm of the bets."""
     kept, found = finding.history, finding.history.watch().found
     assert found is not None
@@ -297,7 +297,7 @@ def _change_sentences(finding: Finding) -> list[str]:
     return [*lines, *correction_sentences(finding.correction)]
 
 
-def correction_sentences(correction: Correction) -> list[str]:
+def correction_sentences(correction: FittedCorrection) -> list[str]:
     """State the gap since the change, and the correction with its interval."""
     (low, a, high), slope = correction.intercept, correction.slope
     gap = (
@@ -331,7 +331,7 @@ def _with_ends(ends: WithEnds) -> str:
     return f"{estimate:.4f} [{low:.4f}, {high:.4f}]"
 
 
-def as_record(finding: Finding) -> dict[str, Any]:
+def as_record(finding: Look) -> dict[str, Any]:
     """Return every number of the sentences as a record for other programs; infinity is the word "Infinity"."""
     kept, read, watched = finding.history, finding.read, finding.history.watch()
     found, impossible = watched.found, watched.impossible
@@ -370,12 +370,12 @@ def _record(ends: WithEnds) -> dict[str, Any]:
     return {"estimate": json_numbers(estimate), "low": json_numbers(low), "high": json_numbers(high)}
 
 
-def _since_record(correction: Correction) -> dict[str, Any]:
+def _since_record(correction: FittedCorrection) -> dict[str, Any]:
     names = ("rows", "observed", "predicted")
     return {**{name: getattr(correction, name) for name in names}, "gap": _record(correction.gap)}
 
 
-def _correction_record(correction: Correction) -> dict[str, Any]:
+def _correction_record(correction: FittedCorrection) -> dict[str, Any]:
     odds = [float(np.exp(each)) for each in correction.intercept]
     offset = correction.calibrator.key == "offset"
     return {

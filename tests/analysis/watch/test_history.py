@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.history import NEW_ALARM, NO_ALARM, STILL, History, Read
+from calib.analysis.watch.history import NEW_ALARM, NO_ALARM, STILL, History, ReadRows
 from calib.analysis.watch.state_file import of_bytes, to_bytes
 from calib.kernel.checks import InputError
 from tests.analysis.watch.test_watcher import stream
@@ -24,7 +24,7 @@ def part(rows, y, p, when=None, key=None):
 
 
 def assert_same_answer(history, y, p, when, key=None):
-    """As one pass over these rows, computed without a history."""
+    """Compare with one pass over these rows, without a history."""
     one = Watcher(history.alpha, history.horizon).add(y, p, when)
     found = history.watch()
     assert (found.rows, found.waiting, found.log_now) == (one.rows, one.waiting, one.log_now)
@@ -39,10 +39,10 @@ def test_the_same_table_three_times_counts_once(kind, keyed):
     y, p = stream(3000)
     when, key = TIMES[kind], KEYS if keyed else None
     history = History(key="id" if keyed else None)
-    assert history.read(y, p, when, key) == Read(3000, 0)
+    assert history.read(y, p, when, key) == ReadRows(3000, 0)
     before = to_bytes(history)
     for _ in range(2):
-        assert history.read(y, p, when, key) == Read(0, 3000)
+        assert history.read(y, p, when, key) == ReadRows(0, 3000)
         assert not history.changed
         assert to_bytes(history) == before
     assert_same_answer(history, y, p, when)
@@ -99,12 +99,12 @@ def test_late_labels_complete_their_rows():
         key = KEYS if keyed else None
         history.read(late, p, DAY, key)
         assert history.watch().waiting == 600
-        assert history.read(y, p, DAY, key) == Read(0, 3000, completed=600)
+        assert history.read(y, p, DAY, key) == ReadRows(0, 3000, completed=600)
         assert_same_answer(history, y, p, DAY)
     some = np.arange(2400, 3000)[np.random.default_rng(0).permutation(600)[:300]]
     history = History(key="id")
     history.read(late, p, DAY, KEYS)
-    assert history.read(*part(some, y, p, DAY, KEYS)) == Read(0, 300, completed=300)
+    assert history.read(*part(some, y, p, DAY, KEYS)) == ReadRows(0, 300, completed=300)
     late[some] = y[some]
     assert_same_answer(history, late, p, DAY)
 
@@ -116,7 +116,7 @@ def test_a_corrected_label_is_told_and_counts():
     for keyed in (False, True):
         history, key = History(key="id" if keyed else None), KEYS if keyed else None
         history.read(wrong, p, DAY, key)
-        assert history.read(y, p, DAY, key) == Read(0, 3000, corrected=3)
+        assert history.read(y, p, DAY, key) == ReadRows(0, 3000, corrected=3)
         assert_same_answer(history, y, p, DAY)
 
 
@@ -222,9 +222,9 @@ def test_without_a_key_rows_that_cannot_be_told_apart_are_refused():
         assert to_bytes(history) == before
     history = History()
     history.read(*part(slice(0, 880), y, p, DAY))
-    assert history.read(*part(slice(880, 900), y, p, DAY)) == Read(20, 0)  # more rows of the last day
-    assert history.read(*part(slice(870, 900), y, p, DAY)) == Read(0, 30)  # the whole day
-    assert history.read(*part(slice(880, 900), y, p, DAY)) == Read(0, 20)  # the second part again
+    assert history.read(*part(slice(880, 900), y, p, DAY)) == ReadRows(20, 0)  # more rows of the last day
+    assert history.read(*part(slice(870, 900), y, p, DAY)) == ReadRows(0, 30)  # the whole day
+    assert history.read(*part(slice(880, 900), y, p, DAY)) == ReadRows(0, 20)  # the second part again
     assert_same_answer(history, *part(slice(900), y, p, DAY))
 
 
@@ -232,8 +232,10 @@ def test_keys_are_checked():
     history = History(key="id")
     with pytest.raises(InputError, match="id: 'a' appears twice"):
         history.read([0, 1], [0.1, 0.2], None, ["a", "a"])
-    assert history.read([0, 0, 1], [0.1, 0.1, 0.2], None, ["7", "007", "8"]) == Read(2, 0, repeated=1)
-    assert history.read([0, 1], [0.1, 0.2], None, [7, 8.0]) == Read(0, 2)  # a column that was read as numbers
+    assert history.read([0, 0, 1], [0.1, 0.1, 0.2], None, ["7", "007", "8"]) == ReadRows(2, 0, repeated=1)
+    assert history.read([0, 1], [0.1, 0.2], None, [7, 8.0]) == ReadRows(
+        0, 2
+    )  # a column that was read as numbers
     with pytest.raises(InputError, match="1 row without a key"):
         history.read([0, 1], [0.1, 0.2], None, ["a", None])
     with pytest.raises(InputError, match="key"):
