@@ -9,6 +9,7 @@ import sys
 import types
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +97,32 @@ def test_late_and_corrected_labels_are_told(files, tmp_path, capsys):
     assert "key: there is no column 'id'" in capsys.readouterr().err
     assert main(["watch", *files(frame), *options[:2]]) == 2
     assert_says(capsys.readouterr().err, "was started with", "--key id")
+
+
+@pytest.mark.parametrize("suffix", ["json", "sql", "py", "js", "onnx"])
+def test_the_correction_is_written_in_every_language(files, tmp_path, capsys, suffix):
+    path = tmp_path / f"correction.{suffix}"
+    assert main(["watch", *files(table(0.0)), "--correction", str(path)]) == 0
+    assert "was not written" in capsys.readouterr().err
+    assert not path.exists()
+    assert main(["watch", *files(table(0.8)), "--correction", str(path)]) == 3
+    assert main(["watch", *files(table(0.8)), "--json"]) == 3
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])["correction"]
+    assert len(path.read_bytes()) > 100
+    if suffix == "json":
+        assert json.loads(path.read_text()) == said["calibrator"]
+        assert said["calibrator"]["map"]["coefficients"] == [said["intercept"]["estimate"], 1]
+        assert_says(" ".join(said["calibrator"]["notes"]), f"{said['intercept']['low']:.4f}")
+    if suffix in ("sql", "py"):
+        text = path.read_text()
+        assert text == said["sql" if suffix == "sql" else "python"]
+        assert_says(text, f"{said['intercept']['low']:.4f}", f"{said['intercept']['high']:.4f}")
+    if suffix == "sql":
+        rows = duckdb.sql(f"SELECT score, {text} FROM (VALUES (0.2), (0.7)) AS scores(score)").fetchall()
+        for score, p in rows:
+            assert p == pytest.approx(expit(logit(float(score)) + said["intercept"]["estimate"]))
+    assert main(["watch", *files(table(0.8)), "--correction", str(tmp_path / "correction.txt")]) == 2
+    assert ".sql" in capsys.readouterr().err
 
 
 def test_an_impossible_label_is_said(files, capsys):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,9 @@ def _watch(args: argparse.Namespace) -> int:
     classes = (f"not {recipe.positive}", recipe.positive) if recipe.positive else ("0", "1")
     if args.correction and found.correction is not None:
         write_file(args.correction, _program(found, args.correction.suffix, classes))
+    elif args.correction:
+        why = found.refused or "There is no change that a correction could be fitted to."
+        print(f"note: {args.correction} was not written. {why}", file=sys.stderr)
     print(
         json.dumps(_record(found, args, classes), ensure_ascii=False)
         if args.json

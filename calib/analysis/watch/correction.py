@@ -2,7 +2,7 @@
 
 An alarm selects a moment at which the rows look worst, so that an ordinary 95 % interval of the rows since the
 likeliest beginning covers the new offset too seldom. The interval is therefore an ordinary one at 99.9 %: by
-simulation it then covers in about 95 % of runs at the alarm, and in more later (``scripts/watch_intervals.py``).
+simulation it then covers in at least 95 % of runs, at the alarm and later (``scripts/watch_intervals.py``).
 
 Cox 1958 for the line logit π = a + b logit p. An offset has the interval of its likelihood ratio, which allows for few
 events; a line has Wald's, with the information matrix Xᵀ diag(π (1 − π)) X.

@@ -155,34 +155,35 @@ class History:
         if kind == "row":
             table.loc[~known, "when"] = len(self.rows) + np.arange(np.count_nonzero(~known))
         start = self.start if restart is None else self._start(table, at, kind, restart)
-        old, given = self.rows["y"].to_numpy()[at[known]], table["y"].to_numpy()[known]
-        out = self.rows["out"].to_numpy()[at[known]]
-        told = ~np.isnan(given) & ~out & (given != old)
         outdated = ~known & (table["when"].to_numpy() < start) if start is not None else np.zeros_like(known)
         new = table[~known & ~outdated]
         if kind != "row":
             self._refuse_late(new, start, kind)
-        rows = self.rows.copy()
-        rows.loc[at[known][told], "y"] = given[told]
+        rows, completed, corrected = self._with_labels(at[known], table["y"].to_numpy()[known])
         rows = pd.concat([rows, new], ignore_index=True) if len(rows) else new.reset_index(drop=True)
         skipped = rows["y"].isna() & ~rows["out"] & skip_unlabelled
         rows["out"] |= skipped
-        restarted = start != self.start
-        self.changed = bool(len(new) or told.any() or skipped.any() or restarted)
-        self.rows, self.start, self._watched = rows, start, None
         self.kind = kind if len(table) else self.kind
+        self._keep(rows, start, bool(len(new) or completed or corrected or skipped.any()))
+        return ReadRows(len(new), int(known.sum()), completed, corrected, int(outdated.sum()), repeated)
+
+    def _with_labels(self, at: Array, given: Array) -> tuple[pd.DataFrame, int, int]:
+        """Return the rows with given labels at some positions, and how many were completed and corrected."""
+        rows = self.rows.copy()
+        old, out = rows["y"].to_numpy()[at], rows["out"].to_numpy()[at]
+        told = ~np.isnan(given) & ~out & (given != old)
+        rows.loc[at[told], "y"] = given[told]
+        completed = int((told & np.isnan(old)).sum())
+        return rows, completed, int(told.sum()) - completed
+
+    def _keep(self, rows: pd.DataFrame, start: Any, changed: bool) -> None:
+        """Keep the rows, and look if something changed."""
+        restarted = start != self.start
+        self.rows, self.start, self._watched = rows, start, None
+        self.changed = changed or restarted
         if self.changed:
             self.before = self.now and not restarted
             self.now = self.watch().alarm is not None
-        first = np.isnan(old)
-        return ReadRows(
-            len(new),
-            int(known.sum()),
-            int((told & first).sum()),
-            int((told & ~first).sum()),
-            int(outdated.sum()),
-            repeated,
-        )
 
     def watch(self) -> Watched:
         """Return the evidence of all rows that count, in one pass; rows that wait for labels are kept."""
