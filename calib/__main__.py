@@ -9,7 +9,8 @@
   the language of the system that will use it.
 - ``python -m calib audit RECIPE.json DATA``: in which segments are the probabilities wrong? Ranked, adjusted for the
   search.
-- ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on an alarm.
+- ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on a new
+  alarm, 4 while it stands.
 
 ``--help`` lists the options of each command. Errors are messages on standard error.
 """
@@ -26,7 +27,6 @@ import time
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,12 @@ from calib.analysis.audit.of_evaluation import audit_evaluation
 from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.grouping_losses import gain_sentence
-from calib.analysis.watch import Watcher
-from calib.analysis.watch.table import as_record, watch_sentences, watched_rows, watched_rows_of_classes
+from calib.commands.options import add_file as _add_file
+from calib.commands.options import add_setting as _add_setting
+from calib.commands.options import check_folders as _check_folders
+from calib.commands.options import read_file as _read
+from calib.commands.options import write_file as _write
+from calib.commands.watch import add_watch as _add_watch
 from calib.dashboard import show_file
 from calib.data import (
     LEARN_ROWS,
@@ -81,7 +85,7 @@ from calib.export import (
 from calib.export.playground import PLAYGROUND_SETTINGS, playground_html
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.declared import SETTINGS, list_from_text, read
+from calib.kernel.declared import read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter, Problem
 from calib.kernel.wording import counted, duration
@@ -148,10 +152,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_file(command: Any, name: str, help: str) -> None:
-    command.add_argument(name, type=Path, metavar="FILE", help=help)
-
-
 def _add_evaluate(commands: Any) -> None:
     command = commands.add_parser("evaluate", help="evaluate a Recipe on a data file and print the metrics")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
@@ -214,23 +214,6 @@ def _add_simulate(commands: Any) -> None:
         "write the data of the first figure as CSV, and the data of each further figure to a file named after its key",
     )
     command.set_defaults(run=_simulate)
-
-
-def _add_setting(command: Any, name: str) -> None:
-    """Add an option for a declared setting of a page, with the page's values, default and help."""
-    setting = SETTINGS[name]
-    option: dict[str, Any] = {"default": setting.default, "help": setting.help}
-    if setting.kind == "boolean":
-        option["action"] = "store_true"
-    elif setting.kind == "names":
-        option |= {"type": partial(list_from_text, setting.name), "metavar": "NAME,NAME"}
-    elif setting.kind == "text":
-        option["metavar"] = "TEXT"
-    else:
-        values = f"from {setting.low:,.10g} to {setting.high:,.10g} (default: {setting.default:,g})"
-        option["help"] = f"{setting.label}, {values}. {setting.help}"
-        option |= {"type": partial(read, parameter=setting), "metavar": "N"}
-    command.add_argument(f"--{setting.name.replace('_', '-')}", **option)
 
 
 def _add_set(command: Any) -> None:
@@ -379,69 +362,6 @@ def _add_explore(commands: Any) -> None:
     command.set_defaults(run=lambda args: show_file(args.data))
 
 
-def _add_watch(commands: Any) -> None:
-    command = commands.add_parser(
-        "watch", help="check, as often as you like, whether predictions are still calibrated"
-    )
-    command.add_argument("recipe", type=Path, metavar="RECIPE.json")
-    command.add_argument(
-        "data", type=Path, metavar="DATA", help="table of predictions, with labels where they are known"
-    )
-    _add_file(
-        command, "--state", "continue from this file and update it; DATA must then contain only new rows"
-    )
-    for name in ("alpha", "horizon"):
-        _add_setting(command, f"watch.{name}")
-    command.add_argument("--json", action="store_true", help="print the result as JSON")
-    command.set_defaults(run=_watch)
-
-
-def _watch(args: argparse.Namespace) -> int:
-    """Check for drift; the exit status is 3 on an alarm, else 0."""
-    _check_folders(args.state)
-    recipe = Recipe.from_json(_read(args.recipe))
-    frame = read_table(_read(args.data), args.data.name, **reading(recipe))
-    target = recipe.target or "target"
-    scores = dict(recipe.data_params).get("scores") or ()
-    score = recipe.score or (scores[0] if scores else None)
-    rows = None
-    if recipe.positive is None and str(score) not in map(str, frame.columns):
-        scores_as = dict(recipe.data_params).get("scores_as")
-        rows = watched_rows_of_classes(frame, target, recipe.view_class, recipe.score, recipe.time, scores_as)
-    if rows is None and score is None:
-        raise InputError(
-            "score: the Recipe does not name the column of probabilities. Set score in the Recipe. Three or more "
-            "classes need a column of probabilities for each class."
-        )
-    rows = rows or watched_rows(frame, target, recipe.positive, str(score), recipe.time)
-    if args.state and args.state.is_file():
-        watcher = Watcher.of(_read(args.state))
-        if (watcher.alpha, watcher.horizon) != (args.alpha, args.horizon):
-            raise InputError(
-                f"--state: {args.state} was started with --alpha {watcher.alpha:g} --horizon "
-                f"{watcher.horizon}. Use these values again, or start a new file."
-            )
-    else:
-        watcher = Watcher(args.alpha, args.horizon)
-    found = watcher.add(rows.y, rows.p, rows.when)
-    if args.json:
-        print(json.dumps(as_record(found, watcher.kind), ensure_ascii=False))
-    else:
-        print("\n".join(watch_sentences(found, watcher.kind)))
-    if args.state:
-        fresh = args.state.with_name(f"{args.state.name}.new")
-        _write(fresh, watcher.state().encode())
-        os.replace(fresh, args.state)  # an interrupted run keeps the old state
-    return 0 if found.found is None else 3
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-
-
 def _checked(path: Path) -> Path:
     """Return a path that can be read."""
     try:
@@ -449,13 +369,6 @@ def _checked(path: Path) -> Path:
             return path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another path.") from None
 
 
 def _data_source(args: argparse.Namespace) -> Path | tuple[str, str]:
@@ -594,17 +507,6 @@ def _in_the_recipe(problem: Problem) -> str:
 def _csv(frame: pd.DataFrame) -> bytes:
     """Write CSV without a byte-order mark, for programs."""
     return safe_csv(frame).removeprefix(BOM_UTF8)
-
-
-def _check_folders(*paths: Path | None) -> None:
-    """Refuse missing folders before the work starts."""
-    for path in paths:
-        if path and not path.parent.is_dir():
-            raise InputError(
-                f"{path} cannot be written: there is no folder {path.parent}. Create the folder first."
-            )
-        if path and path.is_dir():
-            raise InputError(f"{path} is a folder. Add the name of a file.")
 
 
 def _print(table: pd.DataFrame) -> None:

@@ -4,7 +4,8 @@
 that of the first alarm; runs with a false alarm before the change are left out. The other intervals are checked after
 every row of 5,000: a run counts as covered if none of its intervals ever misses. Their true values are the mean of
 E(y − p) so far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true
-line. The last table shows how often a refit is advised if the slope changes after 1,500 calibrated rows.
+line. A table shows how often the intervals of the correction contain the change. The last one shows how often a refit
+is advised if the slope changes after 1,500 calibrated rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from scipy.special import expit
 
 from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.bets import EDGE, Block, softplus
+from calib.analysis.watch.correction import correct
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, log_wealth
+from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
 
 AFTER, STEP = 4000, 500
@@ -34,6 +37,8 @@ LINES = {  # intercept and slope of the truth after the change, and the predicti
     "level + 0.5, ties": ((0.5, 1.0), "ties"),
     "level + 0.5, rare events": ((0.5, 1.0), "rare events"),
 }
+CORRECTED = ("level + 0.3", "level + 0.5", "level + 0.5, rare events", "slope 0.5", "slope 2")
+AFTER_ALARM = (0, 1000)
 BEGINS = (0, 100, 500, 2000)
 SLOPES, SPREADS = (
     (0.65, 0.5, 0.35, 0.2),
@@ -59,6 +64,43 @@ def beginning(name: str, seed: int, calm: int, by_day: int = 0) -> bool | None:
     if found is None or found.row < calm:
         return None
     return bool(found.earliest_moment <= day[calm] <= found.latest_moment)
+
+
+def correction(name: str, seed: int, calm: int, after: int) -> bool | None:
+    """Tell whether the correction's intervals contain the line of the change, so many rows after the alarm.
+
+    None without an alarm after the change, and if the rows since the change are of one class.
+    """
+    (a, b), kind = LINES[name]
+    _, p = drawn(seed, rows=calm + AFTER + after, kind=kind)
+    x, row = np.log(p) - np.log1p(-p), np.arange(len(p))
+    truth = expit(np.where(row < calm, x, a + b * x))
+    y = (np.random.default_rng([seed, calm]).random(len(p)) < truth).astype(float)
+    found = watch(y, p).found
+    if found is None or found.row < calm:
+        return None
+    rows = slice(found.since, found.rows + after)
+    try:
+        fitted = correct(y[rows], p[rows], "offset" if b == 1 else "recalibration")
+    except InputError:
+        return None
+    return all(ends[0] <= value <= ends[2] for value, ends in ((a, fitted.intercept), (b, fitted.slope)))
+
+
+def corrections(runs: int) -> list[str]:
+    """Return a table: how often the intervals of the correction contain a change after 500 calibrated rows."""
+    head = " | ".join(f"{after:,} rows after the alarm" for after in AFTER_ALARM)
+    lines = [f"| change of the log-odds | {head} |", "| --- | --- | --- |"]
+    for name in CORRECTED:
+        cells = []
+        for after in AFTER_ALARM:
+            inside = [
+                each for seed in range(runs) if (each := correction(name, seed, 500, after)) is not None
+            ]
+            cells.append(f"{100 * np.mean(inside):.1f} % of {len(inside)}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
 
 
 def refit(seed: int, slope: float) -> bool | None:
@@ -129,6 +171,7 @@ def main() -> None:
             ]
             lines.append(f"| {kind}, {what} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
+    lines += ["", *corrections(args.changes)]
     lines += ["", "| true slope | advised to refit |", "| --- | --- |"]
     for slope in SLOPES:
         advised = [each for seed in range(args.changes) if (each := refit(seed, slope)) is not None]

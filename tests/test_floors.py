@@ -27,7 +27,8 @@ FLOOR = {
     "calib.dashboard": 6,
     "calib.export": 9,
     "calib": 9,  # the face of the package hands names on: for those outside, not for the floors below
-    "calib.__main__": 10,
+    "calib.commands": 10,
+    "calib.__main__": 11,
     "pages.ui": 11,
     "pages": 12,
     "app": 13,

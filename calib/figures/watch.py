@@ -55,10 +55,12 @@ def prepare_evidence(found: OverTime) -> Evidence:
     watched, alarm = found.watched, found.watched.found
     table = found.points.assign(period=found.table["period"].to_numpy()[found.points["period"]])
     table = table.rename(columns={"moment": "when", "log10": "log10_evidence"})
-    since = at = None
+    raised = [each.moment for each in (alarm, watched.impossible) if each is not None]
+    at = _at([min(raised)], found.kind)[0] if raised else None
+    since = None
     if alarm is not None:
         moments = [alarm.earliest_moment, alarm.since_moment, alarm.latest_moment]
-        at, since = _at([alarm.moment], found.kind)[0], tuple(_at(moments, found.kind))
+        since = tuple(_at(moments, found.kind))
     highest = evidence_words(float(table["log10_evidence"].max()) * np.log(10))
     return Evidence(
         AXES[found.kind],

@@ -1,15 +1,20 @@
 """Watch: the page says what ``over_time`` found, and what to do."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import evidence_words
 from calib.kernel.period import in_period
+from calib.kernel.records import Predictions
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 from pages.ui import chart
 from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import faults, headline, messages, page
+from tests.saying import assert_any_says
 
 DAILY = {"data": "sample:drift_abrupt", "content": "predictions", "time": "day", "calibrators": "none"}
 
@@ -35,7 +40,7 @@ def test_a_period_filters_the_other_pages_and_one_click_shows_all_again():
     assert evidence_words(
         over_time(evaluated(at.session_state["recipe"].replace(period=None)), "none").watched.log_now
     )
-    assert headline(at)["Evidence now"].startswith("10")  # of all periods
+    assert headline(at)["Evidence now"].startswith("1e")  # of all periods
     at = page("explore_reliability", **DAILY, **period)
     assert faults(at) == []
     assert any(plain("2023-11-01 to 2023-11-30") in each.value for each in at.caption)
@@ -105,3 +110,20 @@ def test_features_with_several_calibrators_are_watched_one_at_a_time():
     at.selectbox(key="watch.calibrator").set_value("platt").run()
     assert faults(at) == []
     assert at.session_state["recipe"].setting("watch.calibrator") == "platt"
+
+
+def test_one_wrong_prediction_of_0_is_a_finding_of_its_own(monkeypatch):
+    """Its evidence is infinite, which pictures and numbers survive."""
+
+    def with_one(evaluation, key, **options):
+        p = evaluation.predictions[key].p.copy()
+        p[np.flatnonzero(evaluation.y == 1)[0]] = 0
+        changed = replace(evaluation, predictions={key: Predictions(evaluation.y, p)})
+        return over_time(changed, key, **options)
+
+    monkeypatch.setattr("pages.ui.explore.watch.over_time", with_one)
+    at = page("explore_watch", **DAILY)
+    assert faults(at) == []
+    assert headline(at)["Evidence now"] == "infinite"
+    assert_any_says([each.value for each in at.markdown], "For 1 row the model said 0 % and it happened")
+    assert any("a prediction of 0 or 1 was wrong" in each.value for each in at.header)

@@ -1,5 +1,6 @@
 """Monitoring of calibration: evidence that may be looked at every day."""
 
+from calib.analysis.watch.history import History
 from calib.analysis.watch.watcher import Watched, Watcher, watch
 
-__all__ = ["Watched", "Watcher", "watch"]
+__all__ = ["History", "Watched", "Watcher", "watch"]

@@ -10,7 +10,6 @@ Henzi, Puke, Dimitriadis & Ziegel 2023, "A safe Hosmer–Lemeshow test"; Arnold,
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -186,17 +185,3 @@ class IsotonicBet:
         self.offsets = np.clip(offsets, -4, 4)
         self.fresh = np.zeros((3, BINS))
         self.renewed = at
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "renewed": self.renewed,
-            "counts": self.counts.tolist(),
-            "fresh": self.fresh.tolist(),
-            "offsets": self.offsets.tolist(),
-        }
-
-    @classmethod
-    def of(cls, state: dict[str, Any]) -> IsotonicBet:
-        arrays = {name: np.array(state[name], dtype=float) for name in ("counts", "fresh", "offsets")}
-        return cls(int(state["rows"]), int(state["renewed"]), **arrays)

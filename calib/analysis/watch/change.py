@@ -116,23 +116,3 @@ class Candidates:
             # z = x / 2: a slope in z is half a slope in x
             "slope": 1 + float(estimate[best, 1]) / 2,
         }
-
-    def state(self) -> dict[str, Any]:
-        names = ("batch", "row", "moment", "sums", "now")
-        return {
-            **{name: getattr(self, name).tolist() for name in names},
-            "batches": self.batches,
-            "rows": self.rows,
-        }
-
-    @classmethod
-    def of(cls, state: dict[str, Any], kind: Any) -> Candidates:
-        return cls(
-            np.array(state["batch"], dtype=np.int64),
-            np.array(state["row"], dtype=np.int64),
-            np.array(state["moment"], dtype=kind),
-            np.array(state["sums"], dtype=float).reshape(SUMS, -1),
-            np.array(state["now"], dtype=float),
-            int(state["batches"]),
-            int(state["rows"]),
-        )

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.analysis.watch.correction import FittedCorrection, correct
 from calib.analysis.watch.periods import Periods, periods, starting_rate
 from calib.analysis.watch.periods import waiting as waiting_periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, moment_in_words, watch
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation, score_column
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 
-FITS = {"offset": "offset", "recalibration": "logistic", "refit": "logistic"}
 MOST_POINTS = 1500
 CLEAR = 0.01  # level of the test for shifted scores; low, because people look often
 
@@ -96,14 +96,14 @@ class OverTime:
         """Write a time of the alarm for people: a date, a number, or the number of the row in the table."""
         return moment_in_words(moment - 1 if self.kind == "row" else moment, self.kind)
 
-    def fit(self) -> Any:
-        """Fit the calibrator that the advice names to the rows since the change; refused without an alarm."""
+    def correction(self) -> FittedCorrection:
+        """Fit the recalibration that the advice names to the rows since the change; refused without such an alarm."""
         found = self.watched.found
         if found is None:
             raise InputError("There is no alarm, so there is nothing to recalibrate.")
         rows = self.order[found.since :]
-        made = CALIBRATORS[FITS[found.advice]]()
-        return made.fit(self.evaluation.predictions[self.calibrator].p[rows], self.evaluation.y[rows])
+        p = self.evaluation.predictions[self.calibrator].p[rows]
+        return correct(self.evaluation.y[rows], p, found.advice)
 
 
 def over_time(
@@ -210,7 +210,10 @@ def _highest(values: Array) -> Array:
 
 def summary(found: OverTime) -> str:
     """State the finding in one sentence."""
-    alarm = found.watched.found
+    alarm, impossible = found.watched.found, found.watched.impossible
+    if impossible is not None:
+        at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(impossible.moment)}"
+        return f"Alarm {at}: a prediction of 0 or 1 was wrong"
     if alarm is None:
         return f"No alarm in {counted(found.watched.rows, 'row')}: no clear evidence of miscalibration"
     at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(alarm.moment)}"

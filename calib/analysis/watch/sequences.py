@@ -10,7 +10,6 @@ lines for which this ratio is at most 1/α (Robbins 1970; Wasserman, Ramdas & Ba
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -199,21 +198,3 @@ class LineSequence:
             else:
                 ends.append(float(brentq(lambda b: best(b) - least, *sorted((end, top)), xtol=1e-7)))
         return ends[0], float(top), ends[1]
-
-    def state(self) -> dict[str, Any]:
-        used = np.flatnonzero(self.sums[0])
-        return {
-            "bins": used.tolist(),
-            "sums": self.sums[:, used].tolist(),
-            "fit": self.fit.tolist(),
-            "won": self.won,
-            "rows": self.rows,
-            "renewed": self.renewed,
-        }
-
-    @classmethod
-    def of(cls, state: dict[str, Any]) -> LineSequence:
-        sums = np.zeros((4, LINE_BINS))
-        sums[:, state["bins"]] = np.array(state["sums"], dtype=float).reshape(4, len(state["bins"]))
-        fit = np.array(state["fit"], dtype=float)
-        return cls(sums, fit, float(state["won"]), int(state["rows"]), int(state["renewed"]))

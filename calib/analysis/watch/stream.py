@@ -11,7 +11,6 @@ only after about 100 rows: few changes are so early, and a change after a long c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -72,18 +71,3 @@ class Stream:
         for share in shares:
             inside += np.exp(share - top)
         return top + np.log(inside), shares
-
-    def state(self) -> dict[str, Any]:
-        started = [None if np.isneginf(value) else value for value in self.started.tolist()]
-        return {
-            "isotonic": self.isotonic.state(),
-            "total": self.total.tolist(),
-            "started": started,
-            "spent": self.spent,
-        }
-
-    @classmethod
-    def of(cls, state: dict[str, Any]) -> Stream:
-        started = np.array([-np.inf if value is None else value for value in state["started"]])
-        total = np.array(state["total"], dtype=float)
-        return cls(IsotonicBet.of(state["isotonic"]), total, started, float(state["spent"]))

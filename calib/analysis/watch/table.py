@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.watcher import Alarm, Watched, moment_in_words
+from calib.analysis.watch.correction import FittedCorrection, correct
+from calib.analysis.watch.history import NEW_ALARM, STILL, History, ReadRows
+from calib.analysis.watch.watcher import Alarm, Impossible, WithEnds
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
 from calib.data.target import coded_labels
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
+from calib.kernel.fields import json_numbers
 from calib.kernel.wording import counted, number
 
 DO = {
@@ -23,21 +25,33 @@ DO = {
     "offset": "Fit a new offset (intercept-only recalibration) to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
+    "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",
 }
 SLOW = "A slow change may have begun earlier."
 TOP, LEAST = 1e5, 1e-3
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def evidence_words(log: float) -> str:
     """Write evidence, given as a natural logarithm; very large or small evidence becomes a power of ten.
 
-    >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4))
-    ('1.00', '10¹⁵⁷', '10⁻⁴')
+    >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4)), evidence_words(np.inf)
+    ('1.00', '1e157', '1e-4', 'infinite')
     """
     if np.log(LEAST) <= log < np.log(TOP):
         return number(float(np.exp(log)))
-    return "10" + str(int(np.floor(log / np.log(10) + 0.5))).translate(RAISED)
+    return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
+
+
+def impossible_in_words(impossible: Impossible) -> str:
+    """State how many labels a prediction of 0 or 1 excluded.
+
+    >>> impossible_in_words(Impossible(row=7, moment=7, happened=1, failed=0))
+    'For 1 row the model said 0 % and it happened.'
+    """
+    said = {"0 % and it happened": impossible.happened, "100 % and it did not happen": impossible.failed}
+    parts = [f"for {counted(rows, 'row')} the model said {what}" for what, rows in said.items() if rows]
+    words = " and ".join(parts)
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def change_in_words(alarm: Alarm) -> str:
@@ -51,15 +65,21 @@ def change_in_words(alarm: Alarm) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WatchedRows:
-    """Labels (NaN if missing), probabilities and times of a table's rows."""
+    """Labels (NaN if missing), probabilities, times and keys of a table's rows."""
 
     y: Array
     p: Array
     when: Array | None
+    key: Array | None = None
 
 
 def watched_rows(
-    frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None
+    frame: pd.DataFrame,
+    target: str,
+    positive: str | None,
+    score: str,
+    time: str | None,
+    key: str | None = None,
 ) -> WatchedRows:
     """Read predictions to monitor; a single class and missing labels are allowed.
 
@@ -67,6 +87,8 @@ def watched_rows(
     ----------
     positive
         The positive class as the file spells it; None means 1, for labels 0 and 1.
+    key
+        The column of keys, one per row.
 
     Raises
     ------
@@ -74,7 +96,7 @@ def watched_rows(
         For an unknown column, a missing probability, or a positive class that cannot be inferred.
     """
     typed = typed_frame(frame)
-    for role, name in {"target": target, "score": score, "time": time}.items():
+    for role, name in {"target": target, "score": score, "time": time, "key": key}.items():
         if name is not None and name not in typed.columns:
             raise InputError(
                 f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}."
@@ -90,7 +112,7 @@ def watched_rows(
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
     p = checks.probability_vector(pd.to_numeric(typed[score], errors="coerce"), f"column {score!r}")
-    return WatchedRows(y, p, _times(typed, time))
+    return WatchedRows(y, p, _times(typed, time), _keys(typed, key))
 
 
 def watched_rows_of_classes(
@@ -100,6 +122,7 @@ def watched_rows_of_classes(
     model: str | None,
     time: str | None,
     scores_as: str | None = None,
+    key: str | None = None,
 ) -> WatchedRows | None:
     """Read predictions of three or more classes to monitor; return None if no columns are probabilities of the classes.
 
@@ -111,6 +134,8 @@ def watched_rows_of_classes(
         Name of the model if the table has several; the first by default.
     scores_as
         See ``to_probabilities``.
+    key
+        See ``watched_rows``.
 
     Raises
     ------
@@ -118,7 +143,9 @@ def watched_rows_of_classes(
         For an unknown class, model or column, a missing probability, or rows that do not sum to 1.
     """
     typed, label = typed_frame(frame), coded_labels(frame, target)
-    tables = class_tables(typed, list(label.counts), [name for name in typed if name not in (target, time)])
+    tables = class_tables(
+        typed, list(label.counts), [name for name in typed if name not in (target, time, key)]
+    )
     if tables is None:
         return None
     model = checks.one_of(next(iter(tables.columns)) if model is None else model, tables.columns, "score")
@@ -132,7 +159,13 @@ def watched_rows_of_classes(
     else:
         chosen = np.full(len(P), tables.names.index(checks.one_of(view_class, tables.names, "view_class")))
     y = np.where(label.there, label.among(tables.names) == chosen, np.nan)
-    return WatchedRows(y, P[np.arange(len(P)), chosen], _times(typed, time))
+    return WatchedRows(y, P[np.arange(len(P)), chosen], _times(typed, time), _keys(typed, key))
+
+
+def _keys(typed: pd.DataFrame, key: str | None) -> Array | None:
+    if key is not None and key not in typed:
+        raise InputError(f"key: there is no column {key!r} among {', '.join(map(str, typed.columns))}.")
+    return None if key is None else typed[key].to_numpy(dtype=object)
 
 
 def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
@@ -149,37 +182,55 @@ def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
     return column.to_numpy()
 
 
-def watch_sentences(watched: Watched, kind: str | None) -> list[str]:
-    """Describe the result in plain words: evidence, alarm, cause, advice and excluded rows."""
-    limit = f"{watched.threshold:g}"
-    evidence = evidence_words(watched.log_now)
-    lines = [
-        f"{counted(watched.rows, 'row')}. Evidence against calibration: {evidence}. The alarm is raised at {limit}."
-    ]
-    found, at = watched.found, "on" if kind == "date" else "at"
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What one look at a history found.
+
+    Attributes
+    ----------
+    history, read
+        After the table was read, and what the table brought.
+    correction
+        The recalibration that the advice names, fitted to the rows since the change; None without an alarm of the bets.
+    refused
+        Why there is no correction although there is such an alarm; else "".
+    """
+
+    history: History
+    read: ReadRows
+    correction: FittedCorrection | None
+    refused: str = ""
+
+
+def find(history: History, read: ReadRows) -> Look:
+    """Look at a history: after an alarm of the bets, fit the correction."""
+    found = history.watch().found
     if found is None:
-        lines.append("No alarm: nothing needs to be done.")
-    else:
-        began, earliest, latest = (
-            moment_in_words(each, kind)
-            for each in (found.since_moment, found.earliest_moment, found.latest_moment)
-        )
-        lines += [
-            f"Alarm {at} {moment_in_words(found.moment, kind)}, after {counted(found.rows, 'row')}.",
-            f"If the change was sudden, it probably began {at} {began} (95 % interval: {earliest} to {latest}). {SLOW}",
-            change_in_words(found),
-            DO[found.advice],
-        ]
-    for name, (low, mean, high) in {
-        "Observed minus predicted": watched.level,
-        "Brier score": watched.brier,
-        "Slope": watched.slope,
-    }.items():
-        if mean == mean:
-            lines.append(f"{name}: {mean:.4f} [{low:.4f}, {high:.4f}], valid at every look.")
+        return Look(history, read, None)
+    rows = history.since(found.since)
+    try:
+        return Look(history, read, correct(rows["y"].to_numpy(), rows["p"].to_numpy(), found.advice))
+    except InputError as error:
+        return Look(history, read, None, str(error))
+
+
+def watch_sentences(finding: Look) -> list[str]:
+    """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
+    watched = finding.history.watch()
+    lines = [
+        *_read_in_words(finding),
+        f"{counted(watched.rows, 'row')} {'counts' if watched.rows == 1 else 'count'}. Evidence against calibration: "
+        f"{evidence_words(watched.log_now)}. The alarm is raised at {watched.threshold:g}.",
+        *_alarm_in_words(finding),
+        *(_change_sentences(finding) if watched.found is not None else []),
+    ]
+    for name, ends in _intervals(watched.level, watched.brier, watched.slope).items():
+        if ends[1] == ends[1]:
+            lines.append(f"{name}: {_with_ends(ends)}, valid at every look.")
     if watched.waiting:
         lines.append(
-            f"{counted(watched.waiting, 'row')} wait for labels and were not kept. Supply them again with their labels."
+            f"{counted(watched.waiting, 'row')} {'waits' if watched.waiting == 1 else 'wait'} for labels. Supply "
+            "them again with their labels."
         )
     if watched.clipped:
         lines.append(
@@ -188,14 +239,148 @@ def watch_sentences(watched: Watched, kind: str | None) -> list[str]:
     return lines
 
 
-def as_record(watched: Watched, kind: str | None) -> Mapping[str, Any]:
-    """Return the result as a record for other programs."""
-    found = watched.found
+def _read_in_words(finding: Look) -> list[str]:
+    read, kept = finding.read, finding.history
+    lines = [f"Read: {counted(read.new, 'new row')}."]
+    if read.known:
+        again = read.known - read.completed - read.corrected
+        lines = ["Read: nothing new."] if not kept.changed else lines
+        lines += [f"{counted(again, 'row')} {'was' if again == 1 else 'were'} read before."] if again else []
+    if read.completed:
+        lines.append(f"{counted(read.completed, 'row')} got the missing label.")
+    if read.corrected:
+        lines.append(
+            f"{counted(read.corrected, 'row')} got another label than before. The evidence was computed again from the "
+            "stored rows."
+        )
+    if read.repeated:
+        lines.append(f"{counted(read.repeated, 'row')} of the table came twice and count once.")
+    if read.outdated:
+        lines.append(f"{counted(read.outdated, 'row')} from before the restart were left out.")
+    if kept.start is not None:
+        lines.append(f"Rows count from {kept.started()} on, when the evidence was restarted.")
+    return [" ".join(lines)]
+
+
+def _alarm_in_words(finding: Look) -> list[str]:
+    kept, watched = finding.history, finding.history.watch()
+    if watched.alarm is None:
+        return ["No alarm: nothing needs to be done."]
+    lines = [{NEW_ALARM: "New alarm.", STILL: "Still in alarm."}[kept.status]]
+    at, impossible, found = kept.at, watched.impossible, watched.found
+    if impossible is not None:
+        lines += [
+            f"{impossible_in_words(impossible)} The first was {at} {kept.shown(impossible.moment)}. If the model were "
+            "right, this could not happen.",
+            DO["limit"],
+        ]
+    if found is not None:
+        lines.append(f"Alarm {at} {kept.shown(found.moment)}, after {counted(found.rows, 'row')}.")
+    return lines
+
+
+def _change_sentences(finding: Look) -> list[str]:
+    """Describe the change and its correction; refused without an alarm of the bets."""
+    kept, found = finding.history, finding.history.watch().found
+    assert found is not None
+    began, earliest, latest = map(
+        kept.shown, (found.since_moment, found.earliest_moment, found.latest_moment)
+    )
+    lines = [
+        f"If the change was sudden, it probably began {kept.at} {began} (95 % interval: {earliest} to {latest}).",
+        SLOW,
+        change_in_words(found),
+        DO[found.advice],
+    ]
+    if finding.correction is None:
+        return [*lines, finding.refused]
+    return [*lines, *correction_sentences(finding.correction)]
+
+
+def correction_sentences(correction: FittedCorrection) -> list[str]:
+    """State the gap since the change, and the correction with its interval."""
+    (low, a, high), slope = correction.intercept, correction.slope
+    gap = (
+        f"Since then, in {counted(correction.rows, 'row')}: observed {correction.observed:.4f}, predicted "
+        f"{correction.predicted:.4f}, difference {_with_ends(correction.gap)}."
+    )
+    if correction.calibrator.key == "offset":
+        factor = ", ".join(f"{each:.3f}" for each in np.exp([low, high]))
+        return [
+            gap,
+            f"Offset: add {_with_ends(correction.intercept)} to the log-odds, which multiplies the odds by "
+            f"{np.exp(a):.3f} [{factor}].",
+        ]
+    return [
+        gap,
+        f"Recalibration: log-odds = {_with_ends(correction.intercept)} + {_with_ends(slope)} times the log-odds of "
+        "the model.",
+    ]
+
+
+def _intervals(level: WithEnds, brier: WithEnds, slope: WithEnds) -> dict[str, WithEnds]:
     return {
+        "Observed minus predicted since the start": level,
+        "Brier score since the start": brier,
+        "Slope since the start": slope,
+    }
+
+
+def _with_ends(ends: WithEnds) -> str:
+    low, estimate, high = ends
+    return f"{estimate:.4f} [{low:.4f}, {high:.4f}]"
+
+
+def as_record(finding: Look) -> dict[str, Any]:
+    """Return every number of the sentences as a record for other programs; infinity is the word "Infinity"."""
+    kept, read, watched = finding.history, finding.read, finding.history.watch()
+    found, impossible = watched.found, watched.impossible
+    ends = {"level": watched.level, "brier": watched.brier, "slope": watched.slope}
+    return {
+        "status": kept.status,
         "rows": watched.rows,
-        "evidence": watched.now,
-        "alarm": None if found is None else moment_in_words(found.moment, kind),
-        "since": None if found is None else moment_in_words(found.since_moment, kind),
+        "waiting": watched.waiting,
+        "clipped": watched.clipped,
+        "read": asdict(read),
+        "restarted": None if kept.start is None else kept.started(),
+        "evidence": json_numbers(watched.now),
+        "log10_evidence": json_numbers(watched.log_now / np.log(10)),
+        "threshold": watched.threshold,
+        "alarm": None if found is None else kept.shown(found.moment),
+        "alarm_rows": None if found is None else found.rows,
+        "since": None if found is None else kept.shown(found.since_moment),
+        "since_interval": None
+        if found is None
+        else [kept.shown(found.earliest_moment), kept.shown(found.latest_moment)],
         "cause": watched.cause,
+        "direction": None if found is None else change_in_words(found),
         "advice": watched.advice,
+        "impossible": None
+        if impossible is None
+        else {**asdict(impossible), "moment": kept.shown(impossible.moment)},
+        "since_the_start": {name: _record(each) for name, each in ends.items() if each[1] == each[1]},
+        "since_the_change": None if finding.correction is None else _since_record(finding.correction),
+        "correction": None if finding.correction is None else _correction_record(finding.correction),
+        "no_correction": finding.refused or None,
+    }
+
+
+def _record(ends: WithEnds) -> dict[str, Any]:
+    low, estimate, high = ends
+    return {"estimate": json_numbers(estimate), "low": json_numbers(low), "high": json_numbers(high)}
+
+
+def _since_record(correction: FittedCorrection) -> dict[str, Any]:
+    names = ("rows", "observed", "predicted")
+    return {**{name: getattr(correction, name) for name in names}, "gap": _record(correction.gap)}
+
+
+def _correction_record(correction: FittedCorrection) -> dict[str, Any]:
+    odds = [float(np.exp(each)) for each in correction.intercept]
+    offset = correction.calibrator.key == "offset"
+    return {
+        "method": correction.calibrator.key,
+        "intercept": _record(correction.intercept),
+        "slope": None if offset else _record(correction.slope),
+        "odds_factor": _record((odds[0], odds[1], odds[2])) if offset else None,
     }

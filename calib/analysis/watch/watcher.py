@@ -12,7 +12,6 @@ Ville 1939; Arnold, Henzi & Ziegel 2023; Henzi & Ziegel 2022 for h steps.
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +27,6 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 from calib.metrics.calibration_test import ALPHA
 
-VERSION = 2
 MOST_STEPS = 366  # steps ahead: one stream of evidence per step, a year of days at most
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
@@ -79,6 +77,24 @@ class Alarm:
         return "refit" if self.cause != "level" and self.slope < FLAT else ADVICE[self.cause]
 
 
+@dataclass(frozen=True)
+class Impossible:
+    """Labels that a probability of exactly 0 or 1 excluded.
+
+    Attributes
+    ----------
+    row, moment
+        First row of the first batch with such a label, and its time.
+    happened, failed
+        Rows with p = 0 and label 1, and rows with p = 1 and label 0.
+    """
+
+    row: int
+    moment: Any
+    happened: int
+    failed: int
+
+
 @dataclass(frozen=True, eq=False)
 class Watched:
     """Result of watching predictions over time.
@@ -86,20 +102,25 @@ class Watched:
     Attributes
     ----------
     evidence, log_evidence
-        Arrays (n,): evidence after each row's batch; NaN for rows that wait for labels.
-    alarm, since
-        First row at which the evidence reaches 1/α, and the row at which the change began; None without an alarm.
+        Arrays (n,): evidence after each row's batch; NaN for rows that wait for labels, infinite from the first
+        impossible label on.
+    alarm
+        First row of the batch at which the evidence reaches 1/α, or None.
+    since
+        Row at which the change began; None without an alarm of the bets.
     since_interval
         (first, last) row at which it may have begun.
     cause
         "level", "slope" or "shape", or None.
     advice
-        "nothing", "offset", "recalibration" or "refit".
+        "nothing", "offset", "recalibration" or "refit"; "limit" if only impossible labels raised the alarm.
     level, brier, slope
         (low, estimate, high), valid at every time at 1 − α, of mean(y − p), of the Brier score, and of b in
         logit π = a + b logit p. NaN for forecasts of more than one step.
     rows, waiting, clipped
         Rows that count, rows that wait for labels, and rows whose p was 0 or 1 and was clipped.
+    found, impossible
+        The alarm of the bets, and the labels that a probability of 0 or 1 excluded; None if there are none.
     """
 
     evidence: Array
@@ -118,6 +139,7 @@ class Watched:
     alpha: float
     horizon: int
     found: Alarm | None = None
+    impossible: Impossible | None = None
     path: dict[str, Array] = field(default_factory=dict)
     order: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
     log_now: float = 0.0
@@ -130,11 +152,13 @@ class Watched:
     @property
     def now(self) -> float:
         """The evidence after the last row that counts; 1 without rows."""
-        return float(np.exp(min(self.log_now, 700.0)))
+        return float(np.exp(min(self.log_now, 700.0))) if self.impossible is None else float("inf")
 
 
 class Watcher:
-    """Evidence that continues from day to day: add rows, look, keep the state in a file.
+    """Evidence that continues from day to day: add rows, and look.
+
+    ``History`` also recognises rows that were read before, and can be kept in a file.
 
     Parameters
     ----------
@@ -145,15 +169,13 @@ class Watcher:
 
     Notes
     -----
-    After any number of calls of ``add``, with or without ``state`` and ``of`` in between, the result equals that
-    of one call with all rows, bit by bit.
+    After any number of calls of ``add``, the result equals that of one call with all rows, bit by bit.
 
     Examples
     --------
     >>> watcher = Watcher()
     >>> _ = watcher.add([1, 0, 1], [0.9, 0.2, 0.7])
-    >>> again = Watcher.of(watcher.state())
-    >>> again.add([1], [0.5]).rows
+    >>> watcher.add([1], [0.5]).rows
     4
     """
 
@@ -166,6 +188,7 @@ class Watcher:
         self.means, self.lines, self.candidates = MeanSequence(), LineSequence(), Candidates()
         self.clipped = 0
         self.alarm: Alarm | None = None
+        self.impossible: Impossible | None = None
         self.last: Any = None
         self.open = (np.zeros(0), np.zeros(0))
 
@@ -191,13 +214,14 @@ class Watcher:
             Evidence for the new rows, everything else for all rows so far. A batch with missing labels and all later
             ones are not kept: add them again with their labels.
         """
-        labels, p = _labels(y), checks.probability_vector(p, "p")
+        labels, p = labels_or_nan(y), checks.probability_vector(p, "p")
         checks.same_length(y=labels, p=p, when=when)
         known = ~np.isnan(labels)
-        moments, kind = _moments(when, len(p), self.rows)
+        moments, kind = numeric_times(when, len(p), self.rows)
         if self.kind not in (None, kind) and len(p):
             raise InputError(
-                f"when: earlier rows had {_KINDS[self.kind]}, but these have {_KINDS[kind]}. Use the same column."
+                f"when: earlier rows had {TIME_KINDS[self.kind]}, but these have {TIME_KINDS[kind]}. Use the same "
+                "column."
             )
         if len(p):
             self.kind = kind
@@ -261,8 +285,10 @@ class Watcher:
         inside = np.clip(p, EDGE, 1 - EDGE)
         beyond = np.sign(p - inside)
         self.clipped += int(np.count_nonzero(beyond))
+        excluded = p == 1 - y
         end = beyond if beyond.any() else None
-        block = Block(np.log(inside) - np.log1p(-inside), y, inside, end, starts)
+        # For the bets an excluded row has the label that was predicted, which says next to nothing
+        block = Block(np.log(inside) - np.log1p(-inside), np.where(excluded, p, y), inside, end, starts)
         first = self.candidates.batches
         number = (first + np.arange(len(starts))) % self.horizon
         log = np.empty((self.horizon, len(starts)))
@@ -282,10 +308,30 @@ class Watcher:
         hit = np.flatnonzero(evidence >= -np.log(self.alpha))
         if self.alarm is None and len(hit):
             self.alarm = self._alarm(after, int(hit[0]), block, moments, shares)
+        rows = self.candidates.rows
         self.candidates = after.at(after.batches, after.rows, after.now)
         if self.horizon == 1:
             self.lines.add(block)
-        return {"log": evidence, **self.means.add(block, p)}
+        means = self.means.add(replace(block, y=y), p)
+        return {"log": self._with_impossible(evidence, excluded, y, moments, starts, rows), **means}
+
+    def _with_impossible(
+        self, evidence: Array, excluded: Array, y: Array, moments: Array, starts: Array, rows: int
+    ) -> Array:
+        """Record excluded labels, and return the log evidence, infinite from the first of their batches on."""
+        before = self.impossible
+        if excluded.any():
+            batch = int(np.searchsorted(starts, np.flatnonzero(excluded)[0], side="right")) - 1
+            first = before or Impossible(int(starts[batch]) + rows, moments[batch].item(), 0, 0)
+            happened = int(y[excluded].sum())
+            self.impossible = replace(
+                first,
+                happened=first.happened + happened,
+                failed=first.failed + int(excluded.sum()) - happened,
+            )
+            if before is None:
+                return np.where(np.arange(len(starts)) < batch, evidence, np.inf)
+        return evidence if before is None else np.full_like(evidence, np.inf)
 
     def _alarm(self, after: Candidates, batch: int, block: Block, moments: Array, shares: Array) -> Alarm:
         stops = np.append(block.starts[1:], len(block.x)) + self.candidates.rows
@@ -318,17 +364,18 @@ class Watcher:
     def _watched(self, log: Array, waiting: int, path: dict[str, Array], order: Array) -> Watched:
         nothing = (float("nan"),) * 3
         one = self.horizon == 1
-        found = self.alarm
+        found, impossible = self.alarm, self.impossible
+        without = "nothing" if impossible is None else "limit"
         with np.errstate(over="ignore"):
             evidence = np.exp(log)
         return Watched(
             evidence=evidence,
             log_evidence=log,
-            alarm=None if found is None else found.row,
+            alarm=min((each.row for each in (found, impossible) if each is not None), default=None),
             since=None if found is None else found.since,
             since_interval=None if found is None else (found.earliest, found.latest),
             cause=None if found is None else found.cause,
-            advice="nothing" if found is None else found.advice,
+            advice=without if found is None else found.advice,
             level=self.means.interval("level", self.alpha) if one else nothing,
             brier=self.means.interval("brier", self.alpha) if one else nothing,
             slope=self.lines.slopes(self.alpha) if one else nothing,
@@ -338,66 +385,14 @@ class Watcher:
             alpha=self.alpha,
             horizon=self.horizon,
             found=found,
+            impossible=impossible,
             path=path,
             order=order,
-            log_now=float(self.latest.max() - np.log(self.horizon)),
+            log_now=np.inf if impossible else float(self.latest.max() - np.log(self.horizon)),
         )
 
-    def state(self) -> str:
-        """Return everything that is needed to continue, as JSON."""
-        state = {
-            "what": "calibration watch",
-            "version": VERSION,
-            "alpha": self.alpha,
-            "horizon": self.horizon,
-            "kind": self.kind,
-            "last": self.last,
-            "open": [each.tolist() for each in self.open],
-            "clipped": self.clipped,
-            "latest": self.latest.tolist(),
-            "streams": [stream.state() for stream in self.streams],
-            "means": vars(self.means),
-            "lines": self.lines.state(),
-            "candidates": self.candidates.state(),
-            "alarm": None if self.alarm is None else vars(self.alarm),
-        }
-        return json.dumps(state, allow_nan=False)
 
-    @classmethod
-    def of(cls, text: str | bytes) -> Watcher:
-        """Return the watcher of a ``state()``, or refuse anything else with the reason."""
-        try:
-            state = json.loads(text)
-            if state["what"] != "calibration watch":
-                raise KeyError("what")
-            if state["version"] == VERSION:
-                return cls._of(state)
-        except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise InputError(
-                f"This is not a state that watch has written ({type(error).__name__}). Start again with a new file."
-            ) from None
-        raise InputError(
-            f"The state has version {state['version']}, but this program has version {VERSION}. Begin again with a new "
-            "file and all rows."
-        )
-
-    @classmethod
-    def _of(cls, state: dict[str, Any]) -> Watcher:
-        found = cls(state["alpha"], state["horizon"])
-        found.kind, found.last = state["kind"], state["last"]
-        opened = [np.array(each, dtype=float) for each in state["open"]]
-        found.open = (opened[0], opened[1])
-        found.clipped, found.latest = int(state["clipped"]), np.array(state["latest"], dtype=float)
-        found.streams = [Stream.of(each) for each in state["streams"]]
-        found.means = MeanSequence(**state["means"])
-        found.lines = LineSequence.of(state["lines"])
-        kind = np.float64 if found.kind == "number" else np.int64
-        found.candidates = Candidates.of(state["candidates"], kind)
-        found.alarm = None if state["alarm"] is None else Alarm(**state["alarm"])
-        return found
-
-
-_KINDS = {"row": "no dates or times", "date": "dates", "number": "times as numbers", None: "nothing"}
+TIME_KINDS = {"row": "no dates or times", "date": "dates", "number": "times as numbers", None: "nothing"}
 
 
 def moment_in_words(moment: Any, kind: str | None) -> str:
@@ -409,7 +404,7 @@ def moment_in_words(moment: Any, kind: str | None) -> str:
     return f"row {int(moment) + 1:,}" if kind == "row" else f"{moment:g}"
 
 
-def _labels(y: ArrayLike) -> Array:
+def labels_or_nan(y: ArrayLike) -> Array:
     """Return labels as numbers, NaN if a label is not known yet."""
     given = np.asarray(y)
     if given.dtype == object:
@@ -421,7 +416,7 @@ def _labels(y: ArrayLike) -> Array:
     return labels
 
 
-def _moments(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str]:
+def numeric_times(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str]:
     """Return times as numbers that a state can store, and their kind."""
     if when is None:
         return np.arange(rows, rows + n, dtype=np.int64), "row"
@@ -480,22 +475,21 @@ def watch(
     """
     watcher = Watcher(alpha, horizon)
     result = watcher.add(y, p, when)
-    found = result.found
-    if found is None or when is None:
+    if result.alarm is None or when is None:
         return result
 
     # Convert positions in the order of time to given positions; a batch is reported by its first given row.
     def given(row: int, last: bool = False) -> int:
-        moments = _moments(when, len(result.order), 0)[0]
+        moments = numeric_times(when, len(result.order), 0)[0]
         same = np.flatnonzero(moments == moments[result.order[row]])
         return int(same[-1] if last else same[0])
 
-    return replace(
-        result,
-        alarm=given(found.row),
-        since=given(found.since),
-        since_interval=(given(found.earliest), given(found.latest, last=True)),
-    )
+    result = replace(result, alarm=given(result.alarm))
+    found = result.found
+    if found is None:
+        return result
+    ends = given(found.earliest), given(found.latest, last=True)
+    return replace(result, since=given(found.since), since_interval=ends)
 
 
 def level_band(watched: Watched, points: int = 300) -> dict[str, Array]:

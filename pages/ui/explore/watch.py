@@ -9,7 +9,14 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
-from calib.analysis.watch.table import DO, SLOW, change_in_words, evidence_words
+from calib.analysis.watch.table import (
+    DO,
+    SLOW,
+    change_in_words,
+    correction_sentences,
+    evidence_words,
+    impossible_in_words,
+)
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
@@ -81,9 +88,11 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
 def headline(seen: OverTime, evaluation: Evaluation) -> None:
     """Draw the change and the advice, then evidence, level, Brier score and slope with anytime-valid intervals."""
     watched, alarm = seen.watched, seen.watched.found
-    if alarm is None:
+    if watched.impossible is not None:
+        st.markdown(f"{impossible_in_words(watched.impossible)} **{DO['limit']}**")
+    if watched.alarm is None:
         st.markdown("Nothing needs to be done.")
-    else:
+    if alarm is not None:
         at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
         ends = f"{seen.shown(alarm.earliest_moment)} to {seen.shown(alarm.latest_moment)}"
@@ -143,16 +152,20 @@ def _several(seen: OverTime, evaluation: Evaluation) -> None:
 
 
 def _offer(seen: OverTime) -> None:
-    """Offer the fitted calibrator that the advice names as a download."""
+    """State the correction that the advice names with its interval, and offer it as a download."""
     try:
-        fitted = seen.fit()
+        correction = seen.correction()
     except InputError as error:
         st.caption(plain(error))
         return
+    fitted = correction.calibrator
     label = CALIBRATORS[fitted.key].label
+    st.caption(plain(" ".join(correction_sentences(correction))))
     downloads.button(
         f"{label}, fitted on the rows since the change (JSON)",
-        lambda: write_calibrator(fitted, classes=seen.evaluation.dataset.classes).encode(),
+        lambda: write_calibrator(
+            fitted, classes=seen.evaluation.dataset.classes, notes=correction_sentences(correction)
+        ).encode(),
         "recalibration.json",
         "application/json",
     )

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.watch.over_time import over_time, unlabelled
+from calib.analysis.watch.over_time import over_time, summary, unlabelled
 from calib.data import prepare_predictions
 from calib.evaluate.record import evaluated_on_all_rows
 from calib.figures import DARK, FIGURES, LIGHT
@@ -45,7 +45,9 @@ def test_samples_change_when_and_how_they_were_made_to(key, cause, begin, end):
 
 
 def test_what_is_fitted_since_the_sudden_change_is_that_change():
-    assert seen("drift_abrupt").fit().coefficients_ == pytest.approx([0.8, 1], abs=0.12)
+    found = seen("drift_abrupt").correction()
+    assert found.calibrator.coefficients_ == pytest.approx([0.8, 1], abs=0.12)
+    assert found.intercept[0] < 0.8 < found.intercept[2]
 
 
 def test_periods_add_up():
@@ -123,8 +125,6 @@ def test_a_table_knows_its_first_row_without_a_label():
 
 
 def test_wrong_from_the_first_day_is_said():
-    from calib.analysis.watch.over_time import summary
-
     found = over_time(made(2000, seed=1, shift=1.0), "none")
     assert found.from_the_start
     assert "start" in summary(found)
@@ -151,6 +151,22 @@ def test_one_class_is_evidence_against_even_odds():
     assert found.watched.found is not None
     for key in ("watch_evidence", "watch_moved", "watch_periods"):
         FIGURES[key].draw(FIGURES[key].prepare(found), LIGHT)
+
+
+def test_a_wrong_prediction_of_0_is_drawn_and_said():
+    p = np.random.default_rng(0).uniform(0.05, 0.95, 600)
+    y = (np.random.default_rng(1).random(600) < p).astype(int)
+    p[250], y[250] = 0, 1
+    when = np.datetime64("2024-01-01") + np.arange(600) // 20
+    data = Dataset("made", pd.DataFrame({"p": p}), y, predictions=True, time=when)
+    found = over_time(evaluated_on_all_rows(Recipe(content="predictions"), data, {"none": p}), "none")
+    assert_says(summary(found), "2024-01-13", "0 or 1 was wrong")
+    drawn = FIGURES["watch_evidence"].prepare(found)
+    assert drawn.alarm == pd.Timestamp("2024-01-13")
+    assert np.isinf(drawn.table["log10_evidence"]).sum() == 30 - 12
+    for key in ("watch_evidence", "watch_moved", "watch_periods"):
+        for theme in (LIGHT, DARK):
+            assert "Infinity" not in FIGURES[key].draw(FIGURES[key].prepare(found), theme).to_json()
 
 
 def test_weights_and_a_base_rate_are_refused():

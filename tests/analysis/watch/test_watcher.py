@@ -82,14 +82,23 @@ def test_one_more_day_leaves_the_evidence_unchanged_on_average():
 
 def test_clipped_rows_cannot_add_evidence_on_average():
     y, p = stream(200)
-    p[-1] = 0.0
+    p[-1] = 1e-9
     at_zero = watch(np.append(y[:-1], 0), p)
     assert at_zero.clipped == 1
     before = watch(y[:-1], p[:-1]).evidence[-1]
     one = watch(np.append(y[:-1], 1), p).evidence[-1]
-    assert at_zero.evidence[-1] <= before * (1 + 1e-12)  # what happens if p = 0 is right
+    assert at_zero.evidence[-1] <= before * (1 + 1e-12)  # what happens almost surely if p is right
     assert EDGE * one + (1 - EDGE) * at_zero.evidence[-1] <= before * (1 + 1e-12)
     assert np.isfinite(one)
+
+
+def everything(value):
+    """All numbers that a watcher continues from, bit by bit."""
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist())
+    if isinstance(value, dict | list | tuple):
+        return [everything(each) for each in (value.items() if isinstance(value, dict) else value)]
+    return everything(vars(value)) if hasattr(value, "__dict__") else repr(value)
 
 
 KINDS_OF_TIME = {
@@ -99,24 +108,56 @@ KINDS_OF_TIME = {
 }
 
 
+@pytest.mark.parametrize(("p", "y"), [(0.0, 1.0), (1.0, 0.0)])
+@pytest.mark.parametrize("by_day", [False, True])
+def test_an_impossible_label_is_a_finding_of_its_own(p, y, by_day):
+    """One label that a prediction excluded rejects at once; everything else is as if it were another row."""
+    labels, predictions = stream(900, shift=0.2)
+    day = np.arange(900) // 25 if by_day else None
+    labels[410], predictions[410] = y, p
+    found = watch(labels, predictions, day)
+    first = 400 if by_day else 410
+    assert found.alarm == first == found.impossible.row
+    assert (found.impossible.happened, found.impossible.failed) == (int(y), 1 - int(y))
+    assert (found.advice, found.cause, found.now) == ("limit", None, np.inf)
+    assert np.isinf(found.evidence[first:]).all()
+    assert np.isfinite(found.evidence[:first]).all()
+    labels[410] = 1 - y
+    possible = watch(labels, predictions, day)
+    assert possible.alarm is None
+    assert possible.impossible is None
+    np.testing.assert_array_equal(found.evidence[:first], possible.evidence[:first])
+
+
+def test_bets_are_on_the_other_rows():
+    labels, predictions = stream(3000, shift=0.7, calm=1000)
+    without = watch(np.delete(labels, 50), np.delete(predictions, 50))
+    labels[50], predictions[50] = 1, 0
+    found = watch(labels, predictions)
+    assert found.alarm == 50
+    assert found.cause == without.cause == "level"
+    assert abs(found.found.row - 1 - without.found.row) <= 5  # restarts have another weight, one row later
+    assert found.found.shift == pytest.approx(without.found.shift, abs=0.02)
+    assert found.slope == pytest.approx(without.slope, abs=0.02)
+
+
 @pytest.mark.parametrize("horizon", [1, 3])
 @pytest.mark.parametrize("kind", KINDS_OF_TIME)
-def test_state_from_files_equals_one_pass_bit_by_bit(kind, horizon):
+def test_parts_equal_one_pass_bit_by_bit(kind, horizon):
     n = 3000
     y, p = stream(n, shift=0.8, calm=1000)
-    p[5] = 0.0
-    y[5] = 0
+    p[5], p[2500] = 0.0, 1.0
+    y[5] = y[2500] = 0
     when = KINDS_OF_TIME[kind](n)
     once = Watcher(horizon=horizon)
     whole = once.add(y, p, when)
     cuts = [0, *np.sort(np.random.default_rng(1).integers(0, n, 25)), n]
     daily, log = Watcher(horizon=horizon), np.empty(n)
     for a, b in itertools.pairwise(cuts):
-        daily = Watcher.of(daily.state())
         part = daily.add(y[a:b], p[a:b], None if when is None else when[a:b])
         log[a:b] = part.log_evidence
-    assert daily.state() == once.state()
     assert vars(part.found) == vars(whole.found)
+    assert part.impossible == whole.impossible
     for name in ("level", "brier", "slope", "log_now", "rows", "clipped"):
         assert repr(getattr(part, name)) == repr(getattr(whole, name)), name
     if kind == "none":
@@ -138,9 +179,8 @@ def test_any_split_of_days_over_files_equals_one_pass(days, cuts, horizon, seed)
     once.add(y, p, day)
     for a, b in itertools.pairwise(sorted({0, n, *(cut for cut in cuts if cut < n)})):
         mixed = a + rng.permutation(b - a)
-        daily = Watcher.of(daily.state())
         daily.add(y[mixed], p[mixed], day[mixed])
-    assert daily.state() == once.state()
+    assert everything(daily) == everything(once)
 
 
 def test_rows_of_a_day_may_come_in_any_order():
@@ -177,7 +217,7 @@ def test_days_whose_labels_are_missing_wait_and_all_later_days_with_them():
     watcher.add(y[300:], p[300:], day[300:])
     once = Watcher()
     once.add(y, p, day)
-    assert watcher.state() == once.state()
+    assert everything(watcher) == everything(once)
 
 
 def test_forecasts_of_several_steps_are_streams_of_their_own():
@@ -380,10 +420,6 @@ def test_refusals_name_what_is_wrong():
         watch([0, 1], [0.1])
     with pytest.raises(InputError, match="alpha"):
         watch([0], [0.1], alpha=0)
-    with pytest.raises(InputError, match="state"):
-        Watcher.of("{}")
-    with pytest.raises(InputError, match="version 1"):
-        Watcher.of('{"what": "calibration watch", "version": 1}')
     watcher = Watcher()
     watcher.add([0, 1], [0.1, 0.2], [1, 2])
     with pytest.raises(InputError, match="read before"):
