@@ -249,4 +249,6 @@ class Rows:
     def quantile(self, level: float) -> float:
         """Return the two-sided quantile of a standardised statistic: normal, or Student's if rows are clustered."""
         tail = (1 + level) / 2
-        return float(ndtri(tail) if self.cluster is None else stdtrit(max(self.effective_freedom, 1e-300), tail))
+        return float(
+            ndtri(tail) if self.cluster is None else stdtrit(max(self.effective_freedom, 1e-300), tail)
+        )

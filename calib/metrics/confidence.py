@@ -4,10 +4,11 @@ A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m�
 Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992). The three are combined as in
 Zou and Donner (2008): the ends move by the root of the summed squares of their reaches. With rare events this covers
 although ± 1.96 standard errors do not, because the number of events is the main uncertainty. Brier skill is a function
-of the same three and is treated alike. A share, such as accuracy, has Wilson's interval; O/E that of as many rows as know
-the ratio r as well, by the variance of y − r p. AUC has the interval of DeLong, DeLong and Clarke-Pearson (1988) on the log-odds of the area
-(Pepe 2003), with Student's quantile. Level and calibration line have Wald's interval, with a standard error that is
-robust if the line is wrong (MacKinnon & White 1985, HC3). Distances from a curve are in ``distances``.
+of the same three and is treated alike. A share, such as accuracy, has Wilson's interval, and O/E that of as many rows
+as know the ratio r as well, by the variance of y − r p. AUC has the interval of DeLong, DeLong and Clarke-Pearson
+(1988) on the log-odds of the area (Pepe 2003), with Student's quantile. Level and calibration line have Wald's
+interval, with a standard error that is robust if the line is wrong (MacKinnon & White 1985, HC3). Distances from a
+curve are in ``distances``.
 
 Rows of one cluster are one draw: influences are added up by cluster before they are squared (Liang & Zeger 1986;
 Obuchowski 1997 for AUC), and the quantile is Student's; clusters of unequal size are treated as ``Rows`` describes.

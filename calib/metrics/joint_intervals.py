@@ -48,7 +48,9 @@ from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_err
 
 BINS = 15
 MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
-FEWEST_OF_CLASS = 5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
+FEWEST_OF_CLASS = (
+    5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
+)
 HALVINGS = 17  # of the range in which an end is searched: to 0.00001
 Cell = tuple[Array, Array, Array, Array, Array]
 """Rows, outcomes, probabilities, and the numbers of the cell and of the view."""
