@@ -86,9 +86,12 @@ def contradictions(evaluation: Evaluation, told: Said) -> list[str]:
 
 
 def _verdict(evaluation: Evaluation, told: Said) -> Iterator[str]:
-    every = evaluation.on_every_row()
-    rows, p, recipe = every.sample, every.predictions["none"].p, every.recipe
+    whole = evaluation.on_every_row()
+    possible = np.where(whole.y == 1, whole.predictions["none"].p, 1 - whole.predictions["none"].p) > 2**-54
+    others = whole.at(np.flatnonzero(possible))  # level, slope and shape are those of the other rows
     for text in told.verdict:
+        every = whole if "no calibrated model" in text else others
+        rows, p, recipe = every.sample, every.predictions["none"].p, every.recipe
         low = 0.0
         for over, below, start, end, above in re.findall(STRETCH, text):
             low = value(start) / 100 if start else low
@@ -107,18 +110,23 @@ def _verdict(evaluation: Evaluation, told: Said) -> Iterator[str]:
                 yield f"{label} is {true:.4g} {interval}: {text}"
             if interval[0] <= 1 <= interval[1]:
                 yield f"{label}'s interval includes 1: {text}"
-        for most, own in re.findall(rf"ECE of up to {N}[;,] (?:and )?the observed ECE is {N}", text):
+        for most, own in re.findall(rf"ECE below {N} on .*; the observed ECE is {N}", text):
             chance = ece_by_chance(
                 rows.y, p, recipe.bins, recipe.binning, rows.weights, cluster=rows.cluster, counts=rows.counts
             )
             at = np.minimum((p * recipe.bins).astype(int), recipe.bins - 1)
             ece = np.abs(np.bincount(at, rows.weights * (rows.y - p))).sum() / rows.weights.sum()
-            if not (reads(most, chance) and reads(own, ece)) or (ece > chance) != ("would show an" in text):
+            if not (reads(most, chance) and reads(own, ece)) or (ece > chance) == ("But chance" in text):
                 yield f"ECE {ece:.4g}, by chance up to {chance:.4g}: {text}"
-        for how, count in re.findall(r"predicted (exactly )?0 or 1.* was wrong for ([\d,]+) row", text):
-            true = np.count_nonzero(np.where(rows.y == 1, p, 1 - p) <= (0 if how else 2**-54))
-            if int(count.replace(",", "")) != true:
-                yield f"{true} rows were so: {text}"
+        for count, shown in re.findall(r"For ([\d,]+) rows? the model said (.*): no calibrated", text):
+            wrong = np.where(rows.y == 1, p, 1 - p) <= 2**-54
+            happened, then = rows.y[wrong] == 1, ("and it happened" in shown, "did not happen" in shown)
+            directions = then if any(then) else (True, True)
+            if wrong.sum() != int(count.replace(",", "")) or directions != (
+                happened.any(),
+                (~happened).any(),
+            ):
+                yield f"{wrong.sum()} rows were so, {happened.sum()} of which happened: {text}"
 
 
 def _advice(evaluation: Evaluation, told: Said) -> Iterator[str]:

@@ -14,7 +14,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,11 @@ SAMPLES: Mapping[str, dict[str, Any]] = {  # 1,000 rows of a calibrated model, h
     **{f"{k} cluster{'s' * (k > 1)}": {"clusters": k} for k in (1, 5, 10, 20, 50)},
     "weights 1, 3, 9": {"weighted": True},
     "base rate 10 %": {"stated": 0.1},
+}
+UNEQUAL: Mapping[str, dict[str, Any]] = {  # clusters whose sizes are lognormal
+    f"{k} clusters, σ {unequal:g}": {"clusters": k, "unequal": unequal}
+    for k in (20, 40, 200)
+    for unequal in (1.0, 1.5)
 }
 SETS = (5, 10, 20, 40)  # data sets of a study
 ENOUGH = 0.92  # if fewer intervals cover, a page says so instead
@@ -62,7 +67,7 @@ class Case:
             len(self.sample),
         )
         of, rng = world(self.prevalence, MODELS[self.model]), np.random.default_rng(numbers)
-        return draw(of, self.n, rng, **SAMPLES.get(self.sample, {}))
+        return draw(of, self.n, rng, **(SAMPLES | UNEQUAL).get(self.sample, {}))
 
 
 def summarised(found: Any) -> tuple[float, float, float]:
@@ -261,6 +266,8 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
             OF_SAMPLES,
             folded(crossed(lines, samples)),
         )
+        lines = of_unequal(draws, jobs)
+        yield from ("### With clusters of different sizes", OF_UNEQUAL, lines)
     if tests:
         right = [case for case in grid if case.model == "calibrated"]
         columns = {f"{case.n:,} rows, {100 * case.prevalence:.0f} %": case for case in right} | samples
@@ -272,6 +279,13 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
         yield from ("### Over data sets", OF_SETS, crossed(means, sets), crossed(claims, sets, test=True))
         share = [f"{100 * (1 - 2 * student.sf(2, k - 1)):.0f}" for k in REPETITIONS]
         yield from (OF_ERRORS, table([f"{k} repetitions" for k in REPETITIONS], [share]))
+
+
+def of_unequal(draws: int, jobs: int) -> str:
+    """Write the table of clusters of different sizes: metrics of the overconfident model, and their changes."""
+    cases = {name: Case(model="overconfident", sample=name) for name in UNEQUAL}
+    printed = {key: replace(ON_ROWS[key], thin=1) for key in ("numbers", "differences")}
+    return crossed(lines_of(on_rows, printed, cases.values(), draws, jobs), cases)
 
 
 ABOUT = """We simulated test rows repeatedly from known distributions. The log-odds of the true probabilities are
@@ -287,6 +301,9 @@ interval; “·” means that there is no value to include."""
 OF_SAMPLES = """Each draw has 1,000 rows of a calibrated model, half of them in class 1. Rows of one cluster have
 correlated predictions (correlation 0.3) and correlated labels beyond that (0.2). Weights are independent of the
 labels."""
+OF_UNEQUAL = """Sizes of clusters are lognormal, with σ the standard deviation of their logarithms; 1,000 rows of the
+overconfident model, half of them in class 1. With σ = 1.5 the largest of 20 clusters holds a third of the rows. The
+intervals are then wide, and cover more often than they state."""
 OF_TESTS = """The table shows how often, in %, a test at the 5 % level rejects a true hypothesis. Bold marks rates
 clearly above 8 %, given the number of draws."""
 OF_SETS = """In each simulated data set, all methods share a random level of loss, and each method deviates from it by

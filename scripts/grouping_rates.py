@@ -9,9 +9,10 @@ loss the predictions are the true probabilities, or these with their log-odds ha
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,37 @@ def one(
     return (whole, explained(true, region, place[further]), found.lower, *found.interval, found.p_value)
 
 
+STEPS = np.array([0.1, 0.7, 0.2, 0.9, 0.4, 0.6, 0.3])
+SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "calibrated": lambda p: p,
+    "wavy": lambda p: 0.5 + 0.35 * np.sin(8 * np.pi * p),
+    "falling": lambda p: 1 - p,
+    "stepped": lambda p: STEPS[np.minimum((p * 7).astype(int), 6)],
+    "tied, wavy": lambda p: 0.5 + 0.35 * np.sin(8 * np.pi * p),
+}
+
+
+def curved(seed: int, rows: int, shape: str, which: str) -> tuple[float, float]:
+    """Return (low end, p-value) of a table whose features know the prediction, on which alone the labels depend."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    p = expit(1.5 * X[:, 0]) if seed % 2 else expit(X @ [1.0, 0.7, 0.5])
+    if shape.startswith("tied"):
+        p = np.clip(np.round(40 * p) / 40, 0.01, 0.99)
+    y = (rng.random(rows) < SHAPES[shape](p)).astype(int)
+    found = grouping_loss(y, p, X, BINS, seed, partition=which)
+    return found.interval[0], found.p_value
+
+
+def curved_line(rows: int, shape: str, which: str, runs: Sequence[tuple[float, float]]) -> str:
+    low, p_value = np.array(runs).T
+    shares = " | ".join(f"{100 * float(np.mean(each)):.1f} %" for each in (low > 0, p_value <= 0.05))
+    return f"| {shape} | {which} | {rows:,} | {len(runs)} | {shares} |"
+
+
+SHAPES_HEAD = "| frequency | partition | rows | tables | low end above 0 | p ≤ 5 % |\n" + "| --- " * 6 + "|"
+
+
 def line(name: str, rows: int, runs: Sequence[tuple[float, ...]]) -> str:
     """Write a row of the table."""
     whole, own, bound, low, high, p_value = np.array(runs).T
@@ -100,19 +132,26 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=500)
     parser.add_argument("--first", type=int, default=0, help="seed of the first table")
     parser.add_argument("--only", nargs="+", help="partitions")
+    parser.add_argument(
+        "--shapes", nargs="+", type=int, metavar="ROWS", help="measure SHAPES of so many rows"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--markdown", type=Path)
     args = parser.parse_args()
-    lines = [HEAD]
-    print(HEAD)
+    seeds = range(args.first, args.first + args.tables)
+    lines = [SHAPES_HEAD if args.shapes else HEAD]
+    print(lines[0])
     cases = [
         (which, rows, loss)
         for which in args.only or PARTITIONS
         for rows, loss in ((4000, True), (4000, False), (20_000, True))
     ]
-    seeds = range(args.first, args.first + args.tables)
     with ProcessPoolExecutor(args.jobs) as pool:
-        for which, rows, loss in cases:
+        for rows, shape, which in product(args.shapes or (), SHAPES, args.only or PARTITIONS):
+            some = list(pool.map(partial(curved, rows=rows, shape=shape, which=which), seeds, chunksize=4))
+            lines.append(curved_line(rows, shape, which, some))
+            print(lines[-1], flush=True)
+        for which, rows, loss in () if args.shapes else cases:
             runs = list(pool.map(partial(one, rows=rows, loss=loss, which=which), seeds, chunksize=4))
             lines.append(line(which if loss else f"{which}, no loss", rows, runs))
             print(lines[-1], flush=True)

@@ -159,6 +159,7 @@ def draw(
     rng: np.random.Generator,
     *,
     clusters: int | None = None,
+    unequal: float = 0.0,
     weighted: bool = False,
     stated: float | None = None,
 ) -> Drawn:
@@ -167,7 +168,9 @@ def draw(
     Parameters
     ----------
     clusters
-        Number of clusters of about equal size; both predictions and residuals are correlated within a cluster.
+        Number of clusters; both predictions and residuals are correlated within a cluster.
+    unequal
+        Standard deviation of the logarithm of their sizes; those without a row are not there.
     weighted
         Whether the rows have weights of 1 to 9, independent of their labels.
     stated
@@ -175,7 +178,8 @@ def draw(
     """
     object_, label, whose = rng.normal(size=n), rng.normal(size=n), None
     if clusters is not None:
-        whose = np.arange(n) % clusters
+        sizes = rng.lognormal(0, unequal, clusters)
+        whose = rng.choice(clusters, n, p=sizes / sizes.sum()) if unequal else np.arange(n) % clusters
         for own, same in ((object_, SAME_OBJECT), (label, SAME_LABEL)):
             own *= math.sqrt(1 - same)
             own += math.sqrt(same) * rng.normal(size=clusters)[whose]
@@ -194,5 +198,5 @@ def draw(
         weight,
         whose,
         rng,
-        lambda: draw(of, n, rng, clusters=clusters, weighted=weighted, stated=stated),
+        lambda: draw(of, n, rng, clusters=clusters, unequal=unequal, weighted=weighted, stated=stated),
     )

@@ -14,4 +14,9 @@ def chance_sentence(evaluation: Evaluation) -> str:
     chance = evaluation.measured(["ece_chance"])["ece_chance"][reference_of(evaluation.predictions)]
     if chance != chance:
         return ""
-    return f"On these {evaluation.size_text} a calibrated model would show an ECE of up to {brief(chance)}."
+    return f"{below_by_chance(evaluation, brief(chance))}."
+
+
+def below_by_chance(evaluation: Evaluation, chance: str) -> str:
+    """State the ECE by chance, as printed, as a clause."""
+    return f"95 of 100 calibrated models would show an ECE below {chance} on these {evaluation.size_text}"

@@ -9,6 +9,11 @@ frequencies differ:
 - bias: the part of it due to chance, from few rows per region;
 - induced: the part of it due to the width of the bins, because predictions differ within a bin.
 
+Features know the prediction, so regions would find its own calibration curve within a bin. The curve is therefore taken
+out first, by the mean of the neighbours in the order of predictions without the row itself, whatever its shape. What
+the estimate of the curve leaves is the induced part: rows that are neighbours in the order of predictions share it, and
+nothing else.
+
 The bound is explained − bias − induced. It depends on the regions: other regions can explain more. All numbers are on
 the scale of the Brier score of one class, which is half of the authors' scale: they add up both classes.
 
@@ -37,12 +42,13 @@ from calib.data.matrix import Matrix
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
-from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 
 QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
+ALPHA = 0.05
 FEWEST_ROWS = 100  # rows; with fewer, halves of bins are nearly empty
 LEAF, LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
+NEIGHBOURS = 5  # fewest rows on one side of a row, in the order of predictions, that are its neighbours
 CLUSTERS = (2, 4, 8, 16)  # candidate numbers of clusters per bin
 
 
@@ -135,22 +141,29 @@ def grouping_loss(
     if not len(kept):
         raise InputError("Every region has a single row. Use more rows or fewer bins.")
     region = np.unique(regions[count[regions] > 1], return_inverse=True)[1]
-    curve = _curve(labels[kept], p[kept])
-    found = _Parts.of(labels[kept], region, place[kept], bins)
-    induced = _within(curve, place[kept], bins)
+    order = np.lexsort((rng.random(len(kept)), p[kept]))
+    y, region, place = (each[order] for each in (labels[kept], region, place[kept]))
+    reach = _reach_of(y)
+
+    def measured(y: Array) -> tuple[_Parts, float]:
+        residual = y - _around(y, reach)
+        return _Parts.of(residual, region, place, bins), _induced(residual, place, bins)
+
+    found, induced = measured(y)
     low, high = found.interval
-    redrawn = [
-        _Parts.of((rng.random(len(kept)) < curve).astype(int), region, place[kept], bins)
-        for _ in range(REDRAWS)
-    ]
-    reached = sum(each.debiased >= found.debiased - 1e-12 for each in redrawn)
+    curve = _around(y, reach)
+    redrawn = [measured((rng.random(len(y)) < curve).astype(int)) for _ in range(REDRAWS)]
+    reached = sum(parts.debiased - within >= found.debiased - induced - 1e-12 for parts, within in redrawn)
+    p_value = (1 + reached) / (1 + REDRAWS)
+    if p_value > ALPHA / 2:  # the curve is uncertain too, which the interval does not know
+        low = 0.0
     return GroupingLoss(
         lower=found.debiased - induced,
         interval=(max(0.0, low - induced), max(0.0, high)),
         explained=found.explained,
         bias=found.bias,
         induced=induced,
-        p_value=(1 + reached) / (1 + REDRAWS),
+        p_value=p_value,
         partition=partition,
         regions=int(region.max()) + 1,
         rows=len(kept),
@@ -180,44 +193,73 @@ class _Parts:
         return self.debiased + shift - half, self.debiased + shift + half
 
     @classmethod
-    def of(cls, y: Array, region: Array, place: Array, bins: int) -> _Parts:
-        """Measure labels y (n,) in regions; place (n,) is the bin of each row.
+    def of(cls, residual: Array, region: Array, place: Array, bins: int) -> _Parts:
+        """Measure residuals (n,) of labels in regions; place (n,) is the bin of each row.
 
-        Linearised, a region of n rows of frequency μ, in a bin of frequency c, adds 4n(μ − c)²μ(1 − μ) to the variance
-        of the sum; together this is 4v times the sum, if v is the mean label variance. The squares of chance add
-        2n/(n − 1) · (μ(1 − μ))², and the shares of the regions vary.
+        Linearised, a region of n rows with the mean μ and the variance v, in a bin of mean c, adds 4n(μ − c)²v to the
+        variance of the sum; together this is 4v times the sum, if v is the mean variance. The squares of chance add
+        2n/(n − 1) · v², and the shares of the regions vary.
         """
-        k, n = int(region.max()) + 1, len(y)
-        count, events = group_sums(region, k), group_sums(region, k, y)
+        k, n = int(region.max()) + 1, len(residual)
         whose = np.zeros(k, dtype=np.intp)
         whose[region] = place
-        in_bin, mean = group_sums(place, bins), group_sums(place, bins, y)
-        mean = np.divide(mean, in_bin, out=np.zeros(bins), where=in_bin > 0)
-        mu = events / count
+        (count, mu, chance), (in_bin, mean, of_bin) = (
+            _means(residual, at, many) for at, many in ((region, k), (place, bins))
+        )
         gap = (mu - mean[whose]) ** 2
-        chance = mu * (1 - mu) / (count - 1)
-        of_bin = np.divide(mean * (1 - mean), in_bin - 1, out=np.zeros(bins), where=in_bin > 1)
         explained, bias = float(count @ gap) / n, float(count @ chance - in_bin @ of_bin) / n
         variance = chance * count  # variance of one label, without bias
         debiased = gap - chance
         slope = 4 * float(count @ variance) / n**2
-        product = float(2 * (count / (count - 1)) @ variance**2)
+        product = float(2 * (count / np.maximum(count - 1, 1)) @ variance**2)
         shares = float(count @ (np.maximum(debiased, 0.0) - max(0.0, explained - bias)) ** 2)
         return cls(explained, bias, slope, (product + shares) / n**2)
 
 
-def _within(curve: Array, place: Array, bins: int) -> float:
-    """Return the mean variance of the calibration curve (n,) within bins."""
-    count = group_sums(place, bins)
-    mean = np.divide(group_sums(place, bins, curve), count, out=np.zeros(bins), where=count > 0)
-    return float(((curve - mean[place]) ** 2).mean())
+def _means(values: Array, at: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return (rows, mean, variance of the mean) of values (n,) in each of k cells; 0 for the variance of one row."""
+    count, sums, squares = group_sums(at, k), group_sums(at, k, values), group_sums(at, k, values**2)
+    mean = np.divide(sums, count, out=np.zeros(k), where=count > 0)
+    spread = np.maximum(squares - sums * mean, 0.0)
+    return count, mean, np.divide(spread, count * (count - 1), out=np.zeros(k), where=count > 1)
 
 
-def _curve(y: Array, p: Array) -> Array:
-    """Return the calibration curve at p (n,), by isotonic regression."""
-    tied = pool_ties(p, y)
-    blocks = pool_adjacent_violators(tied.sums, tied.weights)
-    return np.repeat(blocks.values, blocks.sizes)[np.searchsorted(tied.scores, p)]
+def _induced(residual: Array, place: Array, bins: int) -> float:
+    """Return the mean variance, at least 0, of what residuals (n,) in the order of p have left of a curve within bins.
+
+    The product of two rows' residuals has the product of their means as its expectation. So pairs of neighbours give
+    the mean square of the rest, pairs of any rows of a bin the square of its mean, and the difference the variance.
+    """
+    n, count = len(residual), group_sums(place, bins)
+    sums, squares = group_sums(place, bins, residual), group_sums(place, bins, residual**2)
+    after, upto = np.arange(1, n + 1), np.append(0.0, np.cumsum(residual))
+    reach = np.maximum(NEIGHBOURS, count // 10).astype(np.intp)
+    ends = np.minimum(after + reach[place], np.cumsum(count).astype(np.intp)[place])
+    near = group_sums(place, bins, residual * (upto[ends] - upto[after]))
+    pairs, several = group_sums(place, bins, ends - after), count > 1
+    every = (sums**2 - squares)[several] / (count - 1)[several]
+    return max(0.0, float((count * near)[several] @ (1 / pairs[several]) - every.sum()) / n)
+
+
+def _around(y: Array, reach: int) -> Array:
+    """Return the mean of the ``reach`` rows on either side of each row of y (n,), without the row itself.
+
+    >>> _around(np.array([1, 0, 0, 1]), 1)
+    array([0. , 0.5, 0.5, 0. ])
+    """
+    at, upto = np.arange(len(y)), np.append(0, np.cumsum(y))
+    low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, len(y))
+    return (upto[high] - upto[low] - y) / (high - low - 1)
+
+
+def _reach_of(y: Array) -> int:
+    """Return half the reach of ``_around`` that predicts labels y (n,), in the order of p, with the least error.
+
+    A smaller reach follows the curve more closely than is best for prediction, because what is left of it does harm.
+    """
+    tried = [reach for reach in NEIGHBOURS * 2 ** np.arange(20) if reach <= max(NEIGHBOURS, len(y) // 4)]
+    best = min(tried, key=lambda reach: float(np.mean((y - _around(y, reach)) ** 2)))
+    return max(NEIGHBOURS, int(best) // 2)
 
 
 Assign = Callable[

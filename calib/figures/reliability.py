@@ -297,7 +297,12 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
             f"histogram bar has fewer than {FEW} rows, and faint where it has none. Marks are bins, larger for more "
             "rows."
         )
-    if recipe.band == "confidence":
+    if recipe.band == "confidence" and recipe.curve == "corp":
+        text += (
+            " Shading shows where 95 % of such curves lie if this one is right. It contains the true frequency in 82 "
+            "to 95 % of cases."
+        )
+    elif recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
         text += f" Shading shows the pointwise 95 % confidence band of the {whose} frequency."
     if recipe.band == "consistency":

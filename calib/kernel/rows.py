@@ -2,8 +2,10 @@
 
 All standard errors are computed here. With w the weight of a row, m the number of independent draws it represents and
 h its influence on a statistic, the variance of the statistic is Σ (w²/m) h² / (Σw)². Rows of one cluster are one draw:
-their influences are added up before they are squared (Liang & Zeger 1986), and the quantile is Student's with one
-degree of freedom less than there are clusters.
+their influences are added up before they are squared (Liang & Zeger 1986). If clusters differ in size, the sum of a
+large one pulls the mean towards itself, so each is divided by the share of the weight outside (CR3, the jackknife; Bell
+& McCaffrey 2002). The quantile is Student's with Satterthwaite's degrees of freedom, which are the number of clusters
+less one if these are equal, and fewer otherwise.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones, represen
 
 Array = np.ndarray
 
+ALIKE = 0.01  # correlation of the rows of a cluster, only for degrees of freedom: the median of Adams et al. (2004)
 ONE_CLUSTER = "All rows belong to one cluster, so variation between clusters is unknown."
 
 
@@ -128,7 +131,7 @@ class Rows:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of a standard error: clusters less one, else the draws less one."""
+        """Number of clusters less one, else of draws less one."""
         return float(self.draws.sum() if self.cluster_index is None else self.cluster_index.max() + 1) - 1
 
     @property
@@ -189,7 +192,9 @@ class Rows:
         The influence of a row that represents m draws is divided by √m.
         """
         if self.cluster_index is not None:
-            yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
+            # factors are 1 if clusters are equal, because ``covariance`` divides all by 1 − 1 / clusters
+            factors = (1 - 1 / len(self._held_by)) / (1 - self._held_by)
+            yield diags_array(factors) @ (self._of_cluster @ values), factors * self._of_cluster.sum(axis=1)
             return
         weights, draws = self.weights, self.draws
         for piece in row_slices(self.n):
@@ -200,6 +205,37 @@ class Rows:
     def _of_cluster(self) -> csr_array:
         """Matrix (clusters, n) that sums the influences of the rows of each cluster."""
         return csr_array((self.weights, (self.cluster_index, np.arange(self.n))))
+
+    @cached_property
+    def _held_by(self) -> Array:
+        """Share of the weight in each cluster, (clusters,)."""
+        held = self._of_cluster.sum(axis=1)
+        return held / held.sum()
+
+    @cached_property
+    def effective_freedom(self) -> float:
+        """Degrees of freedom of a clustered standard error (Bell & McCaffrey 2002), fewer if clusters are unequal.
+
+        The variance is a quadratic form of the clusters' sums, Σ_g d_g (S_g − a_g S)² with a_g the share of the
+        weight, d_g = 1 / (1 − a_g)² and S = Σ S_g. For sums with variances v_g it has 2 mean² / variance degrees of
+        freedom (Satterthwaite 1946). The rows of a cluster are taken to correlate by ``ALIKE``.
+
+        >>> [
+        ...     round(Rows(np.zeros(12, int), cluster=np.repeat(range(3), sizes)).effective_freedom, 2)
+        ...     for sizes in ((4, 4, 4), (8, 2, 2))
+        ... ]
+        [2.0, 1.22]
+        """
+        if self.cluster_index is None or self.freedom < 1:
+            return self.freedom
+        a, independent = self._held_by, np.bincount(self.cluster_index, self.weights**2 / self.draws)
+        v = (1 - ALIKE) * independent / self.weights.sum() ** 2 + ALIKE * a**2
+        d = 1 / (1 - a) ** 2
+        # The form's matrix is diag(d) − 1 (d a)ᵀ − (d a) 1ᵀ + s 1 1ᵀ
+        b, s, total = d * a, d @ a**2, v.sum()
+        first, second, own = b @ v, b**2 @ v, d - 2 * b + s
+        pairs = s**2 * total**2 + 2 * total * second - 4 * s * total * first + 2 * first**2
+        return float((own @ v) ** 2 / (pairs + (own**2 - (s - 2 * b) ** 2) @ v**2))
 
     def standard_error(self, values: Array) -> float:
         """Return the standard error of the weighted mean of values (n,); NaN for a single draw.
@@ -213,4 +249,6 @@ class Rows:
     def quantile(self, level: float) -> float:
         """Return the two-sided quantile of a standardised statistic: normal, or Student's if rows are clustered."""
         tail = (1 + level) / 2
-        return float(ndtri(tail) if self.cluster is None else stdtrit(max(self.freedom, 1e-300), tail))
+        return float(
+            ndtri(tail) if self.cluster is None else stdtrit(max(self.effective_freedom, 1e-300), tail)
+        )

@@ -14,6 +14,9 @@ method, Westfall & Young 1993). With B redraws p = (1 + #) / (B + 1), which is e
 5 % in at most 5 of 100 test sets, however few its rows or events are. With sampling weights the sums are weighted,
 which stays exact. Rows of one cluster are similar; the residuals of a cluster then change their sign together (a wild
 bootstrap, Cameron, Gelbach & Miller 2008), which is approximate.
+
+A label whose predicted probability is 0 rejects calibration by itself, and no redraw contains one. The statistics
+leave such rows out (``impossible``).
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ class CalibrationTest:
         Average gap, in one direction, that the test detects in 80 of 100 test sets like this one; smaller gaps can
         go unnoticed.
     impossible
-        Number of rows whose label had the predicted probability 0.
+        Number of rows whose label had the predicted probability 0; the three statistics leave them out.
     """
 
     p_value: float
@@ -68,8 +71,17 @@ class CalibrationTest:
 
     @property
     def rejects(self) -> bool:
-        """Tell whether calibration is rejected at the level ``ALPHA``."""
-        return self.p_value <= ALPHA
+        """Tell whether calibration is rejected: at the level ``ALPHA``, or by an impossible label."""
+        return self.p_value <= ALPHA or self.impossible > 0
+
+
+def impossible(y: Array, p: Array) -> Array:
+    """Tell which labels y (n,) had the predicted probability 0, to the precision of floats.
+
+    >>> impossible(np.array([1, 1, 0]), np.array([0.0, 0.5, 1.0]))
+    array([ True, False,  True])
+    """
+    return (y - p) ** 2 == 1
 
 
 def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0) -> CalibrationTest:
@@ -91,14 +103,14 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
     (False, 0.001)
     """
     order = np.argsort(p, kind="stable")
+    order = order[~impossible(rows.y, p)[order]]
+    left_out = len(p) - len(order)
     rows, p = rows.of(order), p[order]
+    if not (p * (1 - p)).any():  # all predictions are certain
+        return CalibrationTest(1.0, dict.fromkeys(LOOKS, 1.0), 0.0 if len(p) else np.nan, left_out)
     draw = _signs if rows.cluster is not None else _labels
     # (1 + B, 3), with the observed statistics first
     found = np.vstack([*draw(rows, p, redraws, np.random.default_rng(seed))])
-    impossible = int(np.count_nonzero((rows.y - p) ** 2 == 1))
-    if not found[1:].any():  # all predictions are certain
-        looks = dict.fromkeys(LOOKS, 1 / (1 + redraws) if impossible else 1.0)
-        return CalibrationTest(looks["level"], looks, 0.0 if len(p) else np.nan, impossible)
     ranks = _p_values(found)
     least = ranks.min(axis=1)
     together = _p_values(-least[:, None])[:, 0]
@@ -107,7 +119,7 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
         dict(zip(LOOKS, map(float, ranks[0]), strict=True)),
         _unseen(found[1:, 0], ranks[1:, 0], least[together <= ALPHA].max(initial=0.0))
         / float(rows.weights.sum()),
-        impossible,
+        left_out,
     )
 
 
@@ -246,10 +258,16 @@ def largest_average_gap(rows: Rows, p: Array) -> float:
 
 
 def _bins(rows: Rows, p: Array) -> Array:
-    """Return the bin of each row by its share of the chance variance: narrow where events are, with ties together."""
-    order = np.argsort(p, kind="stable")
-    ordered, upto = p[order], np.cumsum((rows.weights * p * (1 - p))[order])
-    bin_ = np.minimum(upto / max(upto[-1], 1e-300) * BINS, BINS - 1).astype(np.intp)
-    at = np.empty(len(p), dtype=np.intp)
-    at[order] = _numbered(bin_[np.searchsorted(ordered, ordered)])
-    return at
+    """Return the bin of each row: equal parts of the rows and of their chance variance, half of each, ties together.
+
+    Opposite gaps in one bin would cancel, so distinct values that are few, or that hold half a bin, are not merged.
+    """
+    values, at = np.unique(p, return_inverse=True)
+    if len(values) <= BINS:
+        return at
+    masses = [group_sums(at, len(values), each, rows.weights) for each in (None, p * (1 - p))]
+    part = sum(mass / max(mass.sum(), 1e-300) for mass in masses) / 2
+    alone = part > 0.5 / BINS
+    place = np.minimum((np.cumsum(part) - part) * BINS + 1e-9, BINS - 1).astype(np.intp)
+    begins = (place[1:] != place[:-1]) | alone[1:] | alone[:-1]
+    return np.cumsum(np.append(False, begins))[at]

@@ -4,13 +4,14 @@ A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m�
 Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992). The three are combined as in
 Zou and Donner (2008): the ends move by the root of the summed squares of their reaches. With rare events this covers
 although ± 1.96 standard errors do not, because the number of events is the main uncertainty. Brier skill is a function
-of the same three and is treated alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's interval of f
-over the mean prediction. AUC has the interval of DeLong, DeLong and Clarke-Pearson (1988) on the log-odds of the area
-(Pepe 2003), with Student's quantile. Level and calibration line have Wald's interval, with a standard error that is
-robust if the line is wrong (MacKinnon & White 1985, HC3). Distances from a curve are in ``distances``.
+of the same three and is treated alike. A share, such as accuracy, has Wilson's interval, and O/E that of as many rows
+as know the ratio r as well, by the variance of y − r p. AUC has the interval of DeLong, DeLong and Clarke-Pearson
+(1988) on the log-odds of the area (Pepe 2003), with Student's quantile. Level and calibration line have Wald's
+interval, with a standard error that is robust if the line is wrong (MacKinnon & White 1985, HC3). Distances from a
+curve are in ``distances``.
 
 Rows of one cluster are one draw: influences are added up by cluster before they are squared (Liang & Zeger 1986;
-Obuchowski 1997 for AUC), and the quantile is Student's, with one degree of freedom less than there are clusters.
+Obuchowski 1997 for AUC), and the quantile is Student's; clusters of unequal size are treated as ``Rows`` describes.
 ``scripts/coverage.py`` measures the coverage of each interval; if an interval would not cover, its ends are NaN.
 """
 
@@ -129,7 +130,7 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
 
 def _equivalent_draws(rows: Rows, share: float, values: Array) -> float:
     """Return the number of independent draws that are as informative about a share as these rows."""
-    most = rows.effective_size if rows.cluster is None else rows.freedom + 1
+    most = rows.effective_size if rows.cluster is None else rows.effective_freedom + 1
     error = 0.0 if rows.plain else rows.standard_error(values)
     if not error > LEAST_ERROR:
         return most
@@ -320,15 +321,23 @@ def _auc(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
+    """Return Wilson's interval of the events over those expected, with the variance of the ratio r: that of y − r p.
+
+    So the expected number varies with the rows too.
+    """
     observed, expected = rows.share, rows.mean(p)
     if expected == 0:
         return UNKNOWN
-    if rows.cluster is None or not 0 < observed < 1:
+    ratio = observed / expected
+    error = rows.standard_error(rows.y - ratio * p)
+    if not 0 < observed < 1 or not error > LEAST_ERROR:
         low, high = share_interval(rows, rows.y, view.level)
         return low / expected, high / expected
-    ratio = observed / expected
-    error = rows.standard_error((rows.y - ratio * p) / observed)
-    return about_ratio(ratio, rows.quantile(view.level) * error)
+    if rows.cluster is not None:
+        return about_ratio(ratio, rows.quantile(view.level) * error / observed)
+    n = observed * (1 - observed) / error**2
+    low, high = binomial_interval(observed * n, n, quantile=rows.quantile(view.level))
+    return float(low) / expected, float(high) / expected
 
 
 def about_ratio(ratio: float, reach: float) -> Ends:
@@ -413,7 +422,7 @@ INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(
         _observed_expected,
-        "Wilson interval for the number of observed events, divided by the expected number",
+        "Wilson interval with the variance of the ratio of observed to expected events",
     ),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),

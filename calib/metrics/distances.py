@@ -209,7 +209,7 @@ def simulate_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | 
     root = (axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T
     draws = rng.standard_normal((DRAWS, len(root))) @ root
     if rows.cluster is not None:
-        draws *= np.sqrt(rows.freedom / rng.chisquare(rows.freedom, DRAWS))[:, None]
+        draws *= np.sqrt(rows.effective_freedom / rng.chisquare(rows.effective_freedom, DRAWS))[:, None]
     cuts = np.cumsum([len(each.values) for each in methods])[:-1]
     parts = (np.split(each, cuts, axis=-1) for each in (values, draws, np.sqrt(np.diag(covariance))))
     n = int(rows.draws.sum())

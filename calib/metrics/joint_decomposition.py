@@ -105,7 +105,7 @@ def decompose_joint_log_loss(
 
 def _of_shares(rows: Rows, y: Array, shares: Array, level: float) -> Ends:
     """Return the ends of the entropy of the shares (K,), which include the entropy of these shares."""
-    if rows.single_cluster or fewest_of_class(rows, y) < FEWEST_OF_CLASS:
+    if rows.single_cluster or fewest_of_class(rows, y, len(shares)) < FEWEST_OF_CLASS:
         return UNKNOWN
     losses = -np.log(shares[y])
     scaled = csr_array((shares[y] ** -0.5, (np.arange(rows.n), y)), shape=(rows.n, len(shares)))

@@ -48,7 +48,9 @@ from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_err
 
 BINS = 15
 MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
-FEWEST_OF_CLASS = 5  # fewest rows of a class for an interval of the AUC or of UNC
+FEWEST_OF_CLASS = (
+    5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
+)
 HALVINGS = 17  # of the range in which an end is searched: to 0.00001
 Cell = tuple[Array, Array, Array, Array, Array]
 """Rows, outcomes, probabilities, and the numbers of the cell and of the view."""
@@ -162,25 +164,25 @@ def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[...
     return ends
 
 
-def fewest_of_class(rows: Rows, y: Array) -> float:
-    """Return the effective number of rows of the rarest class among the classes of y (n,).
+def fewest_of_class(rows: Rows, y: Array, classes: int) -> float:
+    """Return the effective number of rows of the rarest of the classes 0 … ``classes`` − 1 in y (n,).
 
-    >>> fewest_of_class(Rows(np.zeros(3, int)), np.array([0, 2, 2]))
+    >>> fewest_of_class(Rows(np.zeros(3, int)), np.array([0, 1, 1]), 2)
     1.0
     """
-    return min((rows.effective_number(y == k) for k in np.unique(y)), default=0.0)
+    return min(rows.effective_number(y == k) for k in range(classes))
 
 
 def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
-    present, fewest = np.unique(y), fewest_of_class(rows, y)
-    if len(present) < 2 or fewest < FEWEST_OF_CLASS or rows.single_cluster:
+    fewest = fewest_of_class(rows, y, P.shape[1])
+    if fewest < FEWEST_OF_CLASS or rows.single_cluster:
         return UNKNOWN
     areas, influence = [], np.zeros(rows.n)
-    for k in present:
+    for k in range(P.shape[1]):
         binary = Rows((y == k).astype(np.intp), weight=rows.weight, counts=rows.counts, cluster=rows.cluster)
         area, moves = auc_influence(binary, P[:, k])
         areas.append(area)
-        influence += moves / len(present)
+        influence += moves / P.shape[1]
     area, error = float(np.mean(areas)), rows.standard_error(influence)
     if not (0 < area < 1 and error > LEAST_ERROR):
         return UNKNOWN

@@ -122,7 +122,7 @@ def explain(found: MarkedBin) -> None:
     """Explain the ringed mark of the diagram."""
     with st.container(key="mark"):
         headings.heading("How to read one point")
-        st.markdown(f"{plain(found.sentence)} On the diagonal, prediction and outcome agree.")
+        st.markdown(f"{plain(found.sentence)} On the diagonal, the mean prediction equals the observed frequency.")
 
 
 def _ways() -> None:

@@ -17,6 +17,7 @@ from calib.analysis.clipped import (
     with_clipped,
 )
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
+from calib.analysis.recommendation.rare import leading_metrics
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.named_numbers import named_numbers
@@ -36,7 +37,6 @@ from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
-HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")
 
 
@@ -55,14 +55,15 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     found
         The differences; None while they are worked out.
     """
-    headline_key, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
+    leading = evaluation.applicable(leading_metrics(evaluation))
+    headline_key, table = reference_of(evaluation.predictions), evaluation.measured(leading)
     beside = clipped(evaluation, table)
     if headline_key != "none" and choice is not None:
         headline_key = choice
     other = None if choice in (None, headline_key) else choice
     found = found or differences(evaluation, PER_ROW)
     with headings.rows():
-        for name in evaluation.applicable(HEADLINE):
+        for name in leading:
             keys = [key for key in (headline_key, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]

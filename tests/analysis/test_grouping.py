@@ -8,9 +8,9 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from calib.analysis import grouping
-from calib.analysis.grouping import PARTITIONS, _Parts, grouping_loss
+from calib.analysis.grouping import PARTITIONS, _around, _induced, _Parts, grouping_loss
 from calib.kernel.checks import InputError
-from scripts.grouping_rates import one
+from scripts.grouping_rates import SHAPES, curved, one
 
 
 def drawn(rows=2000, seed=0):
@@ -73,7 +73,7 @@ def test_the_bound_is_explained_less_bias_and_induced_and_the_interval_includes_
     assert found.lower == pytest.approx(found.explained - found.bias - found.induced)
     assert found.interval[0] <= found.lower <= found.interval[1]
     assert found.rows == 1000
-    assert found.induced > 0
+    assert found.induced >= 0
 
 
 def test_a_group_whose_probabilities_are_off_by_a_fifth_costs_its_square():
@@ -95,7 +95,7 @@ def test_it_agrees_with_the_numbers_that_the_authors_package_prints(monkeypatch)
     monkeypatch.setattr(grouping, "CLUSTERS", (2,))
     tree, clusters = (grouping_loss(y, p, X, partition=each) for each in ("tree", "k-means"))
     assert 2 * tree.lower == pytest.approx(0.0534, abs=0.006)
-    assert 2 * tree.induced == pytest.approx(0.0008, abs=0.0004)
+    assert 0 <= 2 * tree.induced < 0.0008, "theirs; here the curve has been taken out before"
     assert 2 * clusters.lower == pytest.approx(0.0099, abs=0.003)
 
 
@@ -135,6 +135,48 @@ def test_where_there_is_no_grouping_loss_none_is_claimed():
     runs = np.array([one(seed, 1000, loss=False, population=1000) for seed in range(12)])
     assert (runs[:, 3] > 0).sum() <= 2
     assert (runs[:, 5] <= 0.05).sum() <= 2
+
+
+@pytest.mark.parametrize("shape", ["wavy", "stepped"])
+def test_the_scores_own_curve_is_not_grouping_loss(shape):
+    """Features know the score. A tree found a steep wave through them in 57 % of tables of 1,500 rows."""
+    runs = np.array([curved(seed, 1500, shape, "tree") for seed in range(8)])
+    assert (runs[:, 0] > 0).sum() <= 2
+    assert binom.sf(2, 8, 0.57) > 0.9, "so many of the old bounds would fail"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_scores_own_curve_is_not_grouping_loss_in_many_tables(shape, partition):
+    low = np.array([curved(seed, 1500, shape, partition)[0] for seed in range(60)])
+    assert (low > 0).sum() <= 8, "more than 8 of 60 have a chance of 1 in 200 at 5 %"
+    assert binom.sf(8, 60, 0.05) < 0.005
+
+
+def test_the_mean_around_a_row_is_that_of_its_neighbours_without_itself():
+    y = np.random.default_rng(0).random(40)
+    for reach in (1, 7, 100):
+        plain = [np.mean([*y[max(0, i - reach) : i], *y[i + 1 : i + 1 + reach]]) for i in range(40)]
+        np.testing.assert_allclose(_around(y, reach), plain)
+
+
+def test_the_induced_part_is_the_variance_of_a_curve_within_bins_whatever_its_shape():
+    rng = np.random.default_rng(0)
+    p = np.sort(rng.random(40_000))
+    curve, place = 0.3 * np.sin(8 * np.pi * p), np.minimum((10 * p).astype(int), 9)
+    true = sum(curve[place == b].var() * (place == b).mean() for b in range(10))
+    found = _induced(curve + rng.normal(scale=0.4, size=len(p)), place, 10)
+    assert found == pytest.approx(true, abs=4 * 0.4**2 / np.sqrt(40_000 * 400) + 0.06 * true)
+    # by pairs, one by one, of few rows
+    e, at = rng.normal(size=30), np.repeat([0, 1], [12, 18])
+    parts = []
+    for b in (0, 1):
+        one = e[at == b]
+        near = [one[i] * one[j] for i in range(len(one)) for j in range(i + 1, min(len(one), i + 6))]
+        every = [one[i] * one[j] for i in range(len(one)) for j in range(len(one)) if i != j]
+        parts.append(len(one) / 30 * (np.mean(near) - np.mean(every)))
+    assert _induced(e, at, 2) == pytest.approx(max(0.0, sum(parts)))
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)

@@ -324,7 +324,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         ends = confidence_interval("slope", predictions.y, predictions.p)
         assert with_interval(slope, *ends) in found["Calibration"]
     chance = evaluation.measured(["ece_chance"]).loc["none", "ece_chance"]
-    assert f"ECE of up to {number(chance, 2)}" in found["Calibration"]
+    assert f"ECE below {number(chance, 2)}" in found["Calibration"]
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
         leading = FIGURES["reliability"].prepare(evaluation).leading

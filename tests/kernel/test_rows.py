@@ -8,7 +8,7 @@ from scipy.stats import sem, t
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.rows import Rows
+from calib.kernel.rows import ALIKE, Rows
 from calib.splits import RowInfo
 
 RNG = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def test_counts_are_repeated_rows_and_their_clusters_too():
     clustered = Rows(Y, weight=counts.astype(float), cluster=whose)
     again = Rows(np.repeat(Y, counts), cluster=np.repeat(whose, counts))
     assert clustered.standard_error(VALUES) == pytest.approx(again.standard_error(np.repeat(VALUES, counts)))
-    assert clustered.quantile(0.95) == pytest.approx(t.ppf(0.975, 9))
+    assert clustered.quantile(0.95) == pytest.approx(again.quantile(0.95))
 
 
 def test_clusters_of_one_size_are_their_means():
@@ -37,6 +37,7 @@ def test_clusters_of_one_size_are_their_means():
     assert Rows(Y, cluster=whose + 100).standard_error(VALUES) == pytest.approx(
         sem(VALUES.reshape(8, 5).mean(axis=1))
     )
+    assert Rows(Y, cluster=whose).quantile(0.95) == pytest.approx(t.ppf(0.975, 7))
     assert np.isnan(Rows(Y, cluster=np.zeros(40)).standard_error(VALUES))
 
 
@@ -63,3 +64,41 @@ def test_predictions_and_what_a_split_knows_are_such_rows():
     info = RowInfo(Y, np.arange(40), weight=np.full(40, 2.0))
     assert info.take(np.array([3, 1])).time.tolist() == [3, 1]
     assert info.take(np.array([3, 1]), np.ones(2)).size == 2
+
+
+def unequal(seed, clusters=7):
+    """(counts, clusters, values) of 80 rows in clusters of very different sizes."""
+    rng = np.random.default_rng(seed)
+    whose = rng.choice(clusters, 80, p=rng.dirichlet(np.full(clusters, 0.7)))
+    return rng.integers(1, 4, 80).astype(float), whose, rng.normal(size=80)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_variance_of_clustered_rows_is_that_of_leaving_out_one_cluster_after_another(seed):
+    counts, whose, values = unequal(seed)
+    left_out = np.array(
+        [np.average(values[whose != g], weights=counts[whose != g]) for g in np.unique(whose)]
+    )
+    squares = (left_out - np.average(values, weights=counts)) ** 2
+    rows = Rows(np.zeros(80, int), weight=counts, cluster=whose)
+    assert rows.standard_error(values) ** 2 == pytest.approx(
+        (len(squares) - 1) / len(squares) * squares.sum()
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_degrees_of_freedom_are_satterthwaites_of_the_quadratic_form(seed):
+    """The variance's matrix and the working covariance, written out; draws of normal sums agree with its moments."""
+    counts, whose, _ = unequal(seed)
+    numbers = np.unique(whose, return_inverse=True)[1]
+    n = np.bincount(numbers, counts)
+    share = n / n.sum()
+    residual = np.eye(len(n)) - np.outer(share, np.ones(len(n)))
+    form = residual.T @ np.diag((1 - share) ** -2.0) @ residual
+    variances = (1 - ALIKE) * n + ALIKE * n**2
+    product = form @ np.diag(variances)
+    freedom = Rows(np.zeros(80, int), weight=counts, cluster=whose).effective_freedom
+    assert freedom == pytest.approx(np.trace(product) ** 2 / np.trace(product @ product))
+    sums = np.random.default_rng(seed).normal(size=(200_000, len(n))) * np.sqrt(variances)
+    drawn = np.einsum("ij,jk,ik->i", sums, form, sums)
+    assert freedom == pytest.approx(2 * drawn.mean() ** 2 / drawn.var(), rel=0.05)

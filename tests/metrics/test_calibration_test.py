@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from calib.kernel.rows import Rows
-from calib.metrics.calibration_test import ALPHA, MOST_ROWS, _p_values, calibration_test, largest_average_gap
+from calib.metrics.calibration_test import (
+    ALPHA,
+    BINS,
+    MOST_ROWS,
+    _bins,
+    _p_values,
+    calibration_test,
+    largest_average_gap,
+)
 
 FEW = 199  # redraws: 5 % of 200 is a whole number
 
@@ -92,6 +100,14 @@ def test_certain_and_right_is_no_error_and_certain_and_wrong_is_impossible():
     assert wrong.impossible == 40
 
 
+def test_an_impossible_label_rejects_and_leaves_level_slope_and_shape_to_the_other_rows():
+    y, p = made(500)
+    alone = calibration_test(Rows(y), p)
+    found = calibration_test(Rows(np.r_[y, 1, 0]), np.r_[p, 0.0, 1.0])
+    assert (found.impossible, found.rejects, alone.rejects) == (2, True, False)
+    assert (found.p_value, found.looks, found.unseen) == (alone.p_value, alone.looks, alone.unseen)
+
+
 def test_one_cluster_rejects_nothing_and_clusters_err_more_than_rows():
     y, p = made(400, 7, 0.1)
     assert not calibration_test(Rows(y, cluster=np.zeros(400, int)), p).rejects
@@ -115,3 +131,43 @@ def test_the_largest_average_gap_covers_the_true_one(gap):
         p = 0.1 + 0.7 * rng.random(500)
         covers.append(largest_average_gap(Rows((rng.random(500) < p + gap).astype(int)), p) >= gap)
     assert np.mean(covers) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def tied(rng, n=20_000):
+    """Three predictions, of which the smallest is a tenth of the frequency and has little Σ p (1 − p)."""
+    value = rng.choice(3, n, p=(0.6, 0.2, 0.2))
+    p, true = np.array([0.001, 0.05, 0.5])[value], np.array([0.01, 0.023, 0.5])[value]
+    return p, (rng.random(n) < true).astype(int), float(np.abs(p - true).mean())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_opposite_gaps_of_distinct_values_do_not_cancel(seed):
+    p, y, gap = tied(np.random.default_rng(seed))
+    assert gap == pytest.approx(0.0108, abs=0.0003)
+    assert calibration_test(Rows(y), p, FEW).rejects
+    assert gap < largest_average_gap(Rows(y), p) < 2 * gap
+
+
+@pytest.mark.soak
+def test_the_largest_average_gap_of_three_values_covers_the_true_one():
+    rng, covers = np.random.default_rng(0), []
+    for _ in range(300):
+        p, y, gap = tied(rng)
+        covers.append(largest_average_gap(Rows(y), p) >= gap)
+    assert np.mean(covers) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_bins_keep_few_values_and_large_ones_apart_and_ties_together():
+    few = np.repeat([0.9, 0.001, 0.002], [1, 5000, 2])
+    assert _bins(Rows(np.zeros(5003, int)), few).tolist() == [2] + [0] * 5000 + [1] * 2
+    rng = np.random.default_rng(10)
+    p = np.r_[np.full(3000, 0.001), rng.random(1000).round(3), np.full(200, 0.3)]
+    at = _bins(Rows(np.zeros(len(p), int)), p)
+    for value in (0.001, 0.3):
+        assert (np.unique(p[at == at[p == value][0]]) == value).all()
+    assert all(len(set(at[p == value])) == 1 for value in np.unique(p))
+    assert (np.diff(at[np.argsort(p)]) >= 0).all()
+    # of the rows and of their chance variance, no bin of several values has much more than its part
+    halves = np.vstack([np.ones(len(p)) / len(p), p * (1 - p) / (p * (1 - p)).sum()])
+    parts = [halves[:, at == b].sum() / 2 for b in set(at) if len(set(p[at == b])) > 1]
+    assert max(parts) < 1.5 / BINS

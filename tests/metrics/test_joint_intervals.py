@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 
 from calib.kernel.checks import InputError
 from calib.metrics import accuracy, auc, brier_score, confidence_interval, log_loss
+from calib.metrics.joint_decomposition import decompose_joint_log_loss
 from calib.metrics.joint_intervals import (
     CALIBRATION_ERRORS,
     ESTIMATES,
@@ -171,3 +172,15 @@ def test_an_interval_that_would_not_cover_is_not_given():
     assert np.isnan(joint_interval("classwise_ece", many.argmax(axis=1), many)).all()
     with pytest.raises(InputError, match="metric must be one of"):
         joint_interval("ece", Y, SAID)
+
+
+def test_a_class_without_rows_leaves_the_auc_and_the_entropy_without_an_interval():
+    """Like a class with 1 to 4 rows: the interval over the other classes holds the population's value in 3 %."""
+    rng = np.random.default_rng(0)
+    true, said = world(N, 1.0, rng)
+    y = (rng.random((N, 1)) > true.cumsum(axis=1)).sum(axis=1)
+    for few in range(6):
+        kept = np.r_[np.flatnonzero(y < 2), np.flatnonzero(y == 2)[:few]]
+        ends = joint_interval("auc", y[kept], said[kept])
+        unc = decompose_joint_log_loss(y[kept], said[kept]).intervals["unc"]
+        assert np.isnan([*ends, *unc]).all() == (few < 5)

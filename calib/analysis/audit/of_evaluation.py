@@ -10,22 +10,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from calib.analysis.audit.redraws import moments
 from calib.analysis.audit.scale import skewed
 from calib.analysis.audit.search import MIN_EVENTS, MIN_ROWS, Audit, audit
 from calib.analysis.audit.segments import OUT
 from calib.analysis.recommendation.advice import recommend
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.cache import once
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
+from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, number
 from calib.metrics.calibration_test import POWER
+from calib.metrics.slope import calibration_line
 
 SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted")
 """Options of ``audit_evaluation`` that a Recipe can set."""
@@ -35,6 +37,7 @@ ONLY_COUNTED = (
     "table that fits into memory, without learn_rows."
 )
 NEARLY_ALL = 0.9
+NEAREST = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
 SURE = 1.959964  # normal quantile of a two-sided test at 5 %
 CELLS = 5e8  # rows times redraws of one partition that are tested per second
 A_PARTITION = 0.004  # further seconds per partition
@@ -174,6 +177,18 @@ class Audited:
     def causes(self) -> tuple[Cause, ...]:
         return causes(self.found)
 
+    @property
+    def estimate_sentence(self) -> str:
+        """Say that the calibrator's own estimate is at fault instead of the clearest segment, if it is; else ""."""
+        if self.calibrator == "none" or not self.found.found or not shared_error(self.found):
+            return ""
+        name, rows = name_of(self.calibrator), self.evaluation.calibration_size
+        fitted = f", which was fitted on {counted(rows, 'row')}" if rows else ""
+        return (
+            f"The other rows have the same error, so the fault is not this group’s: it is the own estimate of {name}"
+            f"{fitted}. More calibration rows reduce it."
+        )
+
     def line_of(self, segment: str | None) -> int:
         """Return the line of a segment given in words; the first line if no segment matches."""
         lines = np.flatnonzero((self.found.segments["segment"] == segment).to_numpy())
@@ -280,6 +295,35 @@ def causes(found: Audit) -> tuple[Cause, ...]:
             others[line] = []
             taken |= mine
     return tuple(Cause(line, tuple(others[line])) for line, _ in leads)
+
+
+def shared_error(found: Audit) -> bool:
+    """Tell whether the level and slope of all other rows explain most of the deviation of the clearest segment.
+
+    The other rows' calibration line (Cox 1958) corrects the segment. Level and slope are then below the threshold, and
+    the larger of their squares has lost more than half.
+    """
+    mine, rows, p = found.members(0)[found.places], found.rows, found.p
+    if mine.all():
+        return True
+    line = calibration_line(rows.y[~mine], p[~mine], rows.weights[~mine])
+    if not np.isfinite([line.intercept, line.slope]).all():
+        return False
+    x = logit(np.clip(p[mine], NEAREST, 1 - NEAREST))
+    before, after = (
+        _level_or_slope(rows.of(mine), each, x) for each in (p[mine], expit(line.intercept + line.slope * x))
+    )
+    return bool(after < min(found.threshold, before / np.sqrt(2)))
+
+
+def _level_or_slope(rows: Rows, p: Array, x: Array) -> float:
+    """Return the larger of the standardised level and slope of the residuals y − p; x are log-odds."""
+    gap, variance = rows.weights * (rows.y - p), rows.weights**2 / rows.draws * p * (1 - p)
+    if not variance.any():
+        return 0.0
+    across = x - np.average(x, weights=variance)
+    level, slope = abs(gap.sum()) / np.sqrt(variance.sum()), abs(gap @ across)
+    return float(max(level, slope / max(np.sqrt(variance @ across**2), 1e-300)))
 
 
 def _by_row(found: Audit) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
 from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
 from calib.analysis.recommendation.rule import Choice, advise, candidates
-from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
+from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, by_simplicity, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import once
@@ -38,6 +38,11 @@ TRIED = (  # a test compares it with docs/results.md
     "In our benchmark (860 tables from 20 data sets) this advice was 0.0034 Brier score worse than the best method in "
     "hindsight. Always using Platt scaling was 0.0044 worse."
 )
+NOT_FOUND = {  # what the verdict says of a model that need not be calibrated
+    NEGLIGIBLE: "The miscalibration is negligible",
+    NO_SIGN: "There is no sign of miscalibration",
+    TOO_FEW: "These rows are too few to show miscalibration",
+}
 SLIGHT = "too small to matter, or not clear compared with the other methods"
 FOLDS = 5  # folds that compare the methods for arrays, which have no calibration rows
 
@@ -211,22 +216,29 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
     before, after = briefly(table.score["none"], line.score, digits=3)
     score = f"Brier score {before} → {after}, {change(line.change, line.lower, line.upper)}"
-    if line.upper < 0:
-        return f"{score} on the {evaluation.size_text}."
-    if table.infinite["none"]:
-        finite = f"the log loss of {name} is finite"
-        return f"The uncalibrated model {WRONG}, so its log loss is infinite; {finite}. {score}."
+    on = f"{score} on the {evaluation.size_text}."
+    if table.infinite["none"] and not line.infinite and not line.upper < 0:
+        return f"{_finite(evaluation, found.choice)}{', at a cost' if line.change > 0 else ''}: {score}."
     if found.miscalibrated:
-        return f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. {score}."
-    if table.sure["none"]:
+        why = f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. "
+        return on if line.upper < 0 else f"{why}{score}."
+    if table.sure["none"] and not line.upper < 0:
         return f"The uncalibrated model {EXTREME}. {score}."
-    return f"{score} on the {evaluation.size_text}. The change is not clear, but may be a gain."
+    why = NOT_FOUND[verdict_of(evaluation).finding]
+    if line.upper < 0:
+        return f"{why}, but {name} clearly lowers the Brier score: {on}"
+    return f"{why}, but {name} may lower the Brier score, although not clearly: {on}"
+
+
+def _finite(evaluation: Evaluation, key: str) -> str:
+    """State that a method avoids the infinite log loss of the uncalibrated model."""
+    after = number(float(evaluation.measured(["log_loss"])["log_loss"][key]))
+    return f"{capital(name_of(key))} avoids an infinite log loss (∞ → {after})"
 
 
 def _why_keep(evaluation: Evaluation, found: Choice) -> str:
     """Explain why to keep the probabilities: the verdict, and the changes by the compared methods."""
-    negligible = verdict_of(evaluation).finding == NEGLIGIBLE
-    why = "The miscalibration is negligible" if negligible else "There is no sign of miscalibration"
+    why = NOT_FOUND[verdict_of(evaluation).finding]
     tried, score = _tried(found), number(found.table.score["none"])
     if not tried:
         return f"{why}, and none of the compared methods changes the probabilities (Brier score {score})."

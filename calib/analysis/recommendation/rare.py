@@ -1,4 +1,4 @@
-"""Rare events: most predictions are so small that they fill one corner of a diagram from 0 to 1."""
+"""Rare events: metrics that say something of them, and diagrams whose predictions fill one corner from 0 to 1."""
 
 from __future__ import annotations
 
@@ -11,8 +11,25 @@ from calib.evaluate import Evaluation
 from calib.kernel.binning import quantiles
 
 SMALL = 0.05
+LEADING = ("brier", "ece", "log_loss")
+LEADING_IF_RARE = ("log_loss", "brier", "observed_expected", "average_precision")
 LEAST_GAIN = 0.05  # relative to the net benefit of a perfect rule, which is the share of class 1
 THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
+
+
+def leading_metrics(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the four metrics to show first.
+
+    Accuracy is not among them if the minority class has fewer than 5 % of the rows, because a model that never
+    predicts it is nearly always right.
+
+    >>> from calib import check
+    >>> [leading_metrics(check([0] * n + [1] * m, [0.5] * (n + m)))[-1] for n, m in ((99, 1), (50, 50), (1, 99))]
+    ['average_precision', 'accuracy', 'auc']
+    """
+    if evaluation.share < SMALL:
+        return LEADING_IF_RARE
+    return (*LEADING, "auc" if evaluation.share > 1 - SMALL else "accuracy")
 
 
 def small_median(evaluation: Evaluation) -> float | None:

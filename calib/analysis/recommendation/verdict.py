@@ -4,6 +4,9 @@ The finding is that of ``calibration_test``, which errs on at most 5 of 100 cali
 is found counts as negligible only if the rows show it: if ``largest_average_gap`` lies below ``SMALL``, scaled by
 4 f (1 − f) with f the share of class 1, so that the limit is smaller for rare events. If no miscalibration is
 found, the sentence states how small a gap the rows could have shown.
+
+A label whose predicted probability was 0 is a finding of its own: it rejects calibration, but shows neither level nor
+slope nor shape, which are judged on the other rows.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from calib.analysis.chance import below_by_chance
 from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
@@ -32,7 +36,12 @@ from calib.kernel.wording import (
     percent,
     with_interval,
 )
-from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
+from calib.metrics.calibration_test import (
+    CalibrationTest,
+    calibration_test,
+    impossible,
+    largest_average_gap,
+)
 from calib.metrics.distances import gaps_by_chance, in_cells
 
 Array = np.ndarray
@@ -59,11 +68,13 @@ class Verdict:
     sentences
         The finding and its reason, in words.
     p_value
-        p-value of the test of calibration; NaN if there is none.
+        p-value of the test of calibration; NaN if there is none, 0 if a label had the predicted probability 0.
     unseen
         The average gap, in one direction, that the test finds in 80 of 100 test sets like this one.
     largest
-        Upper end of the one-sided 95 % interval of the average gap.
+        Upper end of the one-sided 95 % interval of the average gap in bins.
+
+    ``unseen`` and ``largest`` are those of the rows with possible labels.
     """
 
     finding: str
@@ -125,63 +136,101 @@ def _judged(evaluation: Evaluation, key: str) -> Evaluation:
 
 def _judge(evaluation: Evaluation, key: str) -> Verdict:
     evaluation = _judged(evaluation, key)
+    predictions = evaluation.predictions[key]
+    wrong = impossible(evaluation.y, predictions.p)
+    if not wrong.any():
+        found = _of_possible(evaluation, key)
+        return replace(found, sentences=(*found.sentences, *_ranking(evaluation, key)))
+    others = once(predictions, "possible", lambda: evaluation.at(np.flatnonzero(~wrong)))
+    first, apart = _said_impossible(evaluation, key, wrong)
+    found = _of_possible(others.with_view(evaluation.recipe), key, apart)
+    return replace(
+        found,
+        finding=MISCALIBRATED,
+        p_value=0.0,
+        sentences=(first, *found.sentences, *_ranking(evaluation, key)),
+    )
+
+
+def _of_possible(evaluation: Evaluation, key: str, apart: str = "") -> Verdict:
+    """Judge rows whose labels are all possible; ``apart`` begins the sentence if others are left out."""
     rows, predictions = evaluation.sample, evaluation.predictions[key]
     p = predictions.p
     if rows.single_cluster:
-        return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
+        begins = f"{apart}, there are too" if apart else "Too"
+        return Verdict(TOO_FEW, (f"{begins} few clusters to judge calibration.", ONE_CLUSTER))
+    if apart and not (p * (1 - p)).any():
+        return Verdict(MISCALIBRATED, (f"{apart}, no prediction is between 0 % and 100 %.",))
     # Cached with the predictions, because they do not depend on the bins
     test = once(predictions, "calibration_test", lambda: calibration_test(rows, p))
     largest = once(predictions, "largest_average_gap", lambda: largest_average_gap(rows, p))
     finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
-    sentences = (*words[finding](evaluation, key, test, largest), *_ranking(evaluation, key))
+    sentences = tuple(words[finding](evaluation, key, test, largest, apart))
     return Verdict(finding, sentences, test.p_value, test.unseen, largest)
+
+
+def _said_impossible(evaluation: Evaluation, key: str, wrong: Array) -> tuple[str, str]:
+    """Return the sentence on rows (n,) bool whose label had the predicted probability 0, and how the next begins."""
+    y, p = evaluation.y, evaluation.predictions[key].p
+    rows, least = evaluation.at(np.flatnonzero(wrong)).tested, np.minimum(p, 1 - p)[wrong].max()
+    said = {(True, False): ("0 %", "it happened"), (False, True): ("100 %", "it did not happen")}
+    values, then = said.get(
+        ((y[wrong] == 1).any(), (y[wrong] == 0).any()), ("0 % or 100 %", "the opposite happened")
+    )
+    who = "the model" if key == "none" else name_of(key)
+    digits = " (to 16 digits)" if least > 0 else ""
+    first = (
+        f"For {counted(rows, 'row')} {who} said {values}{digits} and {then}: no calibrated model does that."
+    )
+    return first, f"Apart from {'it' if rows == 1 else 'them'}"
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
     """Name the finding from a test, the largest average gap that the rows leave open, and the share of class 1."""
-    if test.impossible:
-        return MISCALIBRATED
     if test.rejects:
         return NEGLIGIBLE if largest < SMALL * 4 * share * (1 - share) else MISCALIBRATED
     return TOO_FEW if test.unseen > BLIND else NO_SIGN
 
 
-def _negligible(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
-    gap = brief(largest)
-    yield f"Miscalibrated{_whose(key)}, but negligibly: the average gap is at most {gap} in {_rows(evaluation)}."
+def _negligible(
+    evaluation: Evaluation, key: str, test: CalibrationTest, largest: float, apart: str
+) -> Iterator[str]:
+    begins = apart or f"Miscalibrated{_whose(key)}, but negligibly"
+    yield f"{begins}: the average gap in bins is at most {brief(largest)} in {_rows(evaluation)}."
 
 
-def _no_sign(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+def _no_sign(
+    evaluation: Evaluation, key: str, test: CalibrationTest, largest: float, apart: str
+) -> Iterator[str]:
+    begins = f"{apart}: no" if apart else "No"
+    yield f"{begins} sign of miscalibration{'' if apart else _whose(key)} in {_rows(evaluation)}."
     yield (
-        f"No sign of miscalibration{_whose(key)} in {_rows(evaluation)}; "
-        f"an average gap below {brief(test.unseen)} could have gone unnoticed."
+        f"An average gap below {brief(test.unseen)} in one direction could have gone unnoticed, or a larger one that "
+        "changes direction."
     )
 
 
-def _too_few(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+def _too_few(
+    evaluation: Evaluation, key: str, test: CalibrationTest, largest: float, apart: str
+) -> Iterator[str]:
     yield (
-        f"Too few rows to judge calibration{_whose(key)}: in {_rows(evaluation)} even an average gap of "
+        f"{apart or f'Too few rows to judge calibration{_whose(key)}'}: in {_rows(evaluation)} even an average gap of "
         f"{brief(min(test.unseen, 1.0))} could go unnoticed."
     )
 
 
-def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+def _miscalibrated(
+    evaluation: Evaluation, key: str, test: CalibrationTest, largest: float, apart: str
+) -> Iterator[str]:
     """Yield where the predictions err and in which direction, a number for it, and the ECE beside that by chance."""
-    who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
-    if test.rejects:
-        predictions = evaluation.predictions[key]
-        said, explained = _number(evaluation, key, test)
-        where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
-        yield f"{who} {listed(where)}{said}."
-        who = "It"
-    if test.impossible:
-        exact = int(np.count_nonzero(evaluation.predictions[key].p == 1 - evaluation.sample.y))
-        how, rows = ("exactly 0 or 1", exact) if exact else ("0 or 1, to 16 digits,", test.impossible)
-        yield f"{who} predicted {how} and was wrong for {counted(rows, 'row')}."
-    if test.rejects:
-        yield _against_chance(evaluation, key, test)
-        yield from explained
+    who = "Not calibrated" if key == "none" else f"{capital(name_of(key))} is not calibrated"
+    predictions = evaluation.predictions[key]
+    said, explained = _number(evaluation, key, test)
+    where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
+    yield f"{apart or who}: it {listed(where)}{said}."
+    yield _against_chance(evaluation, key, test)
+    yield from explained
 
 
 def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
@@ -210,12 +259,11 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
     ece, most = map(float, evaluation.measured(["ece", "ece_chance"]).loc[key, ["ece", "ece_chance"]])
     chance, seen = briefly(most, ece)
-    these = evaluation.size_text
+    said = f"{below_by_chance(evaluation, chance)}; the observed ECE is {seen}."
     if ece > most:
-        return f"On these {these} a calibrated model would show an ECE of up to {chance}; the observed ECE is {seen}."
+        return said
     return (
-        f"On these {these} a calibrated model may show an ECE of up to {chance}, and the observed ECE is {seen}. "
-        f"But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
+        f"{said} But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
     )
 
 

@@ -88,7 +88,8 @@ def _scores(joint: JointEvaluation, key: str) -> None:
         )
         st.caption(
             "Intervals of calibration errors are wide, so that they include the true error in the same bins. "
-            "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance."
+            "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance. "
+            "If only one class has errors, its interval includes the true value in 85 to 90 % of cases (1,000 rows)."
         )
         table = pd.concat([joint.intervals(key), joint.parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)

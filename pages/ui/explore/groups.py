@@ -207,7 +207,7 @@ def headline(made: Audited) -> None:
             help="A gap of this size is found in 80 of 100 segments of the median size.",
         )
     for each in causes[:1]:
-        st.markdown(plain(segment_sentence(found, each.line)))
+        st.markdown(plain(f"{segment_sentence(found, each.line)}. {made.estimate_sentence}".rstrip()))
     st.caption(
         f"{label_of(made.calibrator)}, {made.evaluation.size_text}. Labels were redrawn {found.resamples:,} times "
         "from the probabilities."

@@ -168,7 +168,8 @@ def test_an_infinite_log_loss_is_warned_of_and_never_left_alone():
     for noise in (0.01, 0.3):
         used = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, noise)}))
         assert used.answer == "Use Platt scaling."
-        assert_says(used.reasons[0], "log loss is infinite", "log loss of Platt scaling is finite")
+        assert used.reasons[0].startswith("Platt scaling avoids an infinite log loss (∞ → 0.")
+        assert ("at a cost" in used.reasons[0]) == (noise > 0.1)
         assert_says(used.warnings[0], "uncalibrated model", "exactly 0 or 1")
 
 
@@ -224,9 +225,10 @@ def test_whatever_is_compared_no_sentence_contradicts_the_table(case):
             assert not (table.upper < 0).any()
     if advice.choice not in (None, "none"):
         line = table.loc[advice.choice]
-        assert ("may be a gain" in first) <= (line.score < table.score["none"])
+        assert ("may lower" in first) <= (line.score < table.score["none"])
         assert ("corrects it" in first) <= (verdict.finding == "miscalibrated")
-        assert ("its log loss is infinite" in first) <= table.infinite["none"]
+        assert ("avoids an infinite" in first) <= (table.infinite["none"] and not line.infinite)
+        assert ("at a cost" in first) <= (line.score > table.score["none"])
         lowers = " lowers the Brier score" in headline(evaluation)
         assert lowers == (line.upper < 0)
     for key, reason in reasons_given(found, advice).items():
@@ -343,7 +345,7 @@ def test_on_real_sets_no_sentence_contradicts_a_number(data, model):
     found, table, verdict = recommend(evaluation), differences(evaluation).table, verdict_of(evaluation)
     brier = table[table["metric"] == "brier"].set_index("calibrator")
     if found.choice not in (None, "none"):
-        said = ("log loss is infinite", "more extreme", "may be a gain", "corrects it")
+        said = ("avoids an infinite log loss", "more extreme", "may lower", "corrects it")
         assert brier.upper[found.choice] < 0 or any(words in found.reasons[0] for words in said)
         assert np.isfinite(evaluation.metrics.log_loss[found.choice]) or found.warnings
     if found.answer == LEAVE:

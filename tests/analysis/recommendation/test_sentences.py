@@ -10,7 +10,6 @@ from calib import Recipe, evaluate, load_sample
 from calib.analysis.recommendation.verdict import verdict_of
 from scripts.check_sentences import METHODS, contradictions, said
 from tests.analysis.given import given_evaluation
-from tests.saying import assert_says
 
 CELLS = [("digits", "naive_bayes"), ("digits", "random_forest"), ("breast_cancer", "naive_bayes")]
 
@@ -28,9 +27,10 @@ def test_no_number_contradicts_what_is_said_of_a_sample(sample, model):
 
 PLANTED = [
     ("verdict", "underestimates below", "overestimates below"),
-    ("verdict", "O/E 0.719", "O/E 0.729"),
-    ("verdict", "ECE is 0.24", "ECE is 0.25"),
-    ("verdict", "wrong for 12 rows", "wrong for 13 rows"),
+    ("verdict", "O/E 0.740", "O/E 0.750"),
+    ("verdict", "ECE is 0.22", "ECE is 0.23"),
+    ("verdict", "For 13 rows", "For 12 rows"),
+    ("verdict", "said 0 % or 100 % (to 16 digits) and the opposite", "said 0 % and it"),
     ("reasons", "→ 0.153", "→ 0.143"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
@@ -53,11 +53,19 @@ def test_a_planted_contradiction_is_found(where, true, false):
     assert contradictions(evaluation, replace(told, **{where: planted}))
 
 
-def test_exactly_0_or_1_is_said_of_exactly_such_rows_alone():
+@pytest.mark.parametrize(
+    ("other", "said_of"),
+    [
+        (
+            1.0,
+            "For 5 rows the model said 0 % or 100 % (to 16 digits) and the opposite happened: no calibrated",
+        ),
+        (0.1, "For 2 rows the model said 0 % (to 16 digits) and it happened: no calibrated model does that."),
+    ],
+)
+def test_0_is_said_of_what_floats_cannot_tell_from_it_and_the_digits_are_said(other, said_of):
     y = np.repeat([0, 1, 1, 0, 1], [90, 60, 2, 3, 45])
-    p = np.repeat([0.1, 0.9, 1e-20, 1.0, 0.8], [90, 60, 2, 3, 45])
-    said_of = verdict_of(given_evaluation(y, {"none": p})).sentence
-    assert_says(said_of, "exactly 0 or 1", "wrong for 3 rows")
-    said_of = verdict_of(given_evaluation(y, {"none": np.where(p == 1, 0.1, p)})).sentence
-    assert "exactly" not in said_of
-    assert_says(said_of, "0 or 1", "16 digits", "wrong for 2 rows")
+    p = np.repeat([0.1, 0.9, 1e-20, other, 0.8], [90, 60, 2, 3, 45])
+    assert verdict_of(given_evaluation(y, {"none": p})).sentence.startswith(said_of)
+    exact = np.where(p == 1e-20, 0, p)
+    assert "digits" not in verdict_of(given_evaluation(y, {"none": exact})).sentence

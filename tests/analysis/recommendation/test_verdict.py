@@ -111,12 +111,50 @@ def test_the_number_beside_the_direction_is_that_of_the_table_and_excludes_1():
     assert float(high) < 1
 
 
-def test_predictions_that_were_certain_and_wrong_are_never_negligible():
-    y, p = world(3, 3000)
-    p[np.flatnonzero(y == 1)[:2]] = 0.0
-    verdict = check(y, p).verdict
-    assert verdict.finding == "miscalibrated"
-    assert_says(verdict.sentence, "exactly 0 or 1", "wrong for 2 rows")
+def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_have_theirs():
+    """500 calibrated rows, and one more with p = 0 and y = 1."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 2, 500)
+    y = (rng.random(500) < p).astype(int)
+    alone, verdict = check(y, p).verdict, check(np.r_[y, 1], np.r_[p, 0.0]).verdict
+    assert verdict.sentence.startswith(
+        "For 1 row the model said 0 % and it happened: no calibrated model does that. "
+        "Apart from it: no sign of miscalibration in 500 test rows."
+    )
+    assert (verdict.finding, verdict.p_value) == ("miscalibrated", 0.0)
+    assert alone.finding == "no sign"
+    assert (verdict.unseen, verdict.largest) == (alone.unseen, alone.largest)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (world(3, 3000, slope=1.7), "Apart from them: it underestimates below "),
+        (world(0, 200_000, slope=1.03), "Apart from them: the average gap in bins is at most "),
+        (world(0, 15), "Apart from them: in 15 test rows even an average gap of "),
+        (world(0, 540), "Apart from them: no sign of miscalibration in 540 test rows."),
+        (
+            (np.array([0, 1]), np.array([0.0, 1.0])),
+            "Apart from them, no prediction is between 0 % and 100 %.",
+        ),
+        ((np.array([], int), np.array([])), "Apart from them, no prediction is between 0 % and 100 %."),
+    ],
+)
+def test_beside_impossible_labels_each_finding_on_the_others_has_its_words(other, words):
+    y, p = other
+    sentences = check(np.r_[y, 1, 0], np.r_[p, 0.0, 1.0]).verdict.sentences
+    assert sentences[0].startswith("For 2 rows the model said 0 % or 100 % and the opposite happened: ")
+    assert sentences[1].startswith(words)
+
+
+def test_impossible_labels_are_counted_in_rows_and_ascribed_to_whom_they_belong():
+    y, p = np.array([0, 1, 0, 1] * 100), np.array([0.2, 0.8] * 200)
+    p[2] = 1.0
+    found = verdict_of(check(y, {"forest": p}, sample_weight=np.full(400, 3.0)))
+    assert found.sentences[0].startswith("For 3 rows forest said 100 % and it did not happen: ")
+    clustered = check(y, p, cluster=np.zeros(400, int)).verdict
+    assert clustered.finding == "miscalibrated"
+    assert clustered.sentences[1] == "Apart from it, there are too few clusters to judge calibration."
 
 
 @pytest.mark.parametrize(("split", "judged"), [("random", 3000), ("time", 900)])
@@ -212,7 +250,7 @@ def test_the_ece_by_chance_of_the_sentence_is_that_of_the_table_of_metrics():
     found = check(*world(8, 2000, slope=1.6))
     seen, chance = (float(found.measured([key])[key]["none"]) for key in ("ece", "ece_chance"))
     assert seen > chance
-    assert f"up to {briefly(chance, seen)[0]};" in verdict_of(found).sentence
+    assert f"ECE below {briefly(chance, seen)[0]} on these 2,000 test rows;" in verdict_of(found).sentence
 
 
 def test_it_is_the_same_for_whatever_holds_the_rows():
