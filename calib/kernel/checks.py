@@ -128,7 +128,7 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     if weights.size != n:
         raise InputError(f"Lengths differ: sample_weight has {weights.size}, the labels {n}.")
     if (weights < 0).any() or weights.sum() <= 0:
-        raise InputError("sample_weight must not be negative and must have a positive sum.")
+        raise InputError("sample_weight must not be negative, and not all weights may be zero.")
     return weights
 
 
