@@ -458,7 +458,7 @@ def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
             f"{method.label} needs the features of each row, but only scores are known. Give features, or choose "
             "another calibrator."
         )
-    table = pd.DataFrame(X.toarray() if sp.issparse(X) else X).reset_index(drop=True)
+    table = pd.DataFrame(X.toarray() if sp.issparse(X) else addressable(X)).reset_index(drop=True)
     return pd.concat([pd.Series(scores, name="score"), table], axis=1)
 
 
@@ -542,6 +542,13 @@ def rows_of_argument(value: Any, index: Sequence[int] | np.ndarray | None, n: in
     listed = isinstance(value, list | tuple) and len(value) == n
     per_row = listed or getattr(value, "shape", ())[:1] == (n,)
     return take_rows(value, index) if per_row and index is not None else value
+
+
+def addressable(X: Any) -> Any:
+    """Return rows as a data frame, a sparse matrix in CSR format or an array, whose rows can be taken."""
+    if sp.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "columns") else np.asarray(X)
 
 
 def take_rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:

@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.models.base import last_step
-from calib.placements.base import Outcome, Placement, Scored, take_rows
+from calib.placements.base import Outcome, Placement, Scored, addressable, take_rows
 
 
 class Full(Placement):
@@ -62,7 +62,7 @@ class Full(Placement):
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Refit twice for each of the m rows; progress is reported, and cancellation checked, between the fits."""
-        watch = watch or Watch()
+        watch, X = watch or Watch(), addressable(X)
         scores = class_one_score(self.model, X)
         refits = np.empty((len(scores), 2, len(self.y) + 1))
         for j in watch.loop(range(len(scores)), "rows"):
