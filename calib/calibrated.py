@@ -35,7 +35,7 @@ from calib.placements.base import (
 )
 from calib.placements.out_of_bag import OutOfBag
 from calib.splits import SPLITS, Cut, RowInfo
-from calib.splits.given import Given
+from calib.splits.given import GivenSplit
 
 FOLDS = 5  # if cv is None, as in scikit-learn
 FITTED = "fitted"
@@ -322,7 +322,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     @staticmethod
     def _split(cuts: list[Cut] | None, groups: Any) -> Any:
         if cuts is not None:
-            return Given(cuts)
+            return GivenSplit(cuts)
         return SPLITS["random" if groups is None else "cluster"]()
 
     def _calibrator(self) -> BaseEstimator:

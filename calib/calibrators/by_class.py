@@ -105,8 +105,8 @@ class FromTwoClasses(JointCalibrator):
             made = self.methods[self.key]()
         if made.input in TABLES:
             raise InputError(
-                f"Only binary classification is supported by {made.name or made.label}, which needs more than one score "
-                "per row. Choose another calibrator."
+                f"Only binary classification is supported by {made.name or made.label}, which needs more than one "
+                "score per row. Choose another calibrator."
             )
         return made
 

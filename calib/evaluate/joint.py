@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import one_class
 from calib.evaluate.fitting import RowCount
-from calib.evaluate.record import HOOKS, Evaluation, named
+from calib.evaluate.record import Evaluation, named
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
+from calib.kernel.hooks import HOOKS
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, or_ones

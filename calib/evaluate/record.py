@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_c
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
+from calib.kernel.hooks import HOOKS
 from calib.kernel.period import in_period, period_in_words
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
@@ -28,11 +29,6 @@ from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
 from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
-
-HOOKS: dict[str, Callable[..., Any]] = {}
-"""Functions of higher layers behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
-
-``calib/__init__.py`` fills it, so that this file imports nothing from above."""
 
 
 @dataclass(frozen=True, eq=False)

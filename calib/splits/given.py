@@ -8,14 +8,14 @@ from typing import Any
 from calib.splits.base import Cut, RowInfo, Splitter
 
 
-class Given(Splitter):
+class GivenSplit(Splitter):
     """Split by stated cuts; a single cut is the last of them, which in time-series splits trains on the most rows.
 
     It is not in ``SPLITS``, because a Recipe cannot state it.
 
     >>> import numpy as np
     >>> first, last = Cut(np.array([0]), np.array([1])), Cut(np.array([0, 1]), np.array([2]))
-    >>> Given([first, last]).calibration(RowInfo(np.array([0, 1, 0])), 0.5, None).test
+    >>> GivenSplit([first, last]).calibration(RowInfo(np.array([0, 1, 0])), 0.5, None).test
     array([2])
     """
 
