@@ -250,6 +250,8 @@ def check(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     features: Any = None,
+    *,
+    groups: ArrayLike | None = None,
 ) -> Evaluation | JointEvaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
 
@@ -270,4 +272,4 @@ def check(
     tables = p.values() if isinstance(p, Mapping) else (p,)
     joint = any(np.ndim(table) == 2 and np.shape(table)[1] > 2 for table in tables)
     kind = JointEvaluation if joint else Evaluation
-    return kind.from_predictions(y, p, sample_weight, cluster, features)
+    return kind.from_predictions(y, p, sample_weight, cluster, features, groups=groups)

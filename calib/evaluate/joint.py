@@ -19,7 +19,7 @@ from calib.calibrators import one_class
 from calib.evaluate.fitting import RowCount
 from calib.evaluate.record import Evaluation, named
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
+from calib.kernel.checks import InputError, labelled_rows, one_name, one_of, weight_vector
 from calib.kernel.hooks import HOOKS
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
@@ -195,6 +195,8 @@ class JointEvaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> JointEvaluation:
         """Evaluate existing probabilities of K classes on all rows.
 
@@ -204,7 +206,7 @@ class JointEvaluation:
             Column of each row's class, 0 … K − 1.
         p : (n, K), or a mapping name → such an array
             Probabilities of the classes; rows sum to 1.
-        sample_weight, cluster, features
+        sample_weight, cluster, features, groups
             See ``Evaluation.from_predictions``.
 
         Raises
@@ -212,6 +214,7 @@ class JointEvaluation:
         InputError
             For labels other than 0 … K − 1, rows that do not sum to 1, or arrays of different shapes.
         """
+        cluster = one_name(cluster, groups)
         read = {name: labelled_rows(y, values) for name, values in named(p).items()}
         widths = {name: rows.shape[1] for name, (_, rows) in read.items()}
         if len(set(widths.values())) > 1:

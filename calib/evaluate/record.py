@@ -17,7 +17,14 @@ from calib.data.column_types import typed_frame
 from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
+from calib.kernel.checks import (
+    InputError,
+    binary_labels,
+    not_empty,
+    one_name,
+    probability_vector,
+    same_length,
+)
 from calib.kernel.hooks import HOOKS
 from calib.kernel.period import in_period, period_in_words
 from calib.kernel.records import Dataset, Predictions
@@ -277,6 +284,8 @@ class Evaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Evaluation:
         """Evaluate existing probabilities on all rows, without fitting anything.
 
@@ -292,6 +301,8 @@ class Evaluation:
             Cluster of each row, equal for rows that belong together.
         features : DataFrame (n, d)
             Other columns, by which rows can be grouped.
+        groups : (n,)
+            Another name of ``cluster``, as in scikit-learn.
 
         Returns
         -------
@@ -311,6 +322,7 @@ class Evaluation:
         boosting    0.020
         Name: brier, dtype: float64
         """
+        cluster = one_name(cluster, groups)
         columns = {name: _class_one(values, name) for name, values in named(p).items()}
         labels = binary_labels(y)
         same_length(y=labels, **(columns if isinstance(p, Mapping) else {"p": columns["none"]}))

@@ -105,6 +105,13 @@ def same_length(**arrays: Any) -> None:
         raise InputError(f"Lengths differ: {described}. Every row needs one value in each array.")
 
 
+def one_name(cluster: Any, groups: Any) -> Any:
+    """Return the cluster of each row, which may be given under scikit-learn's name; refuse both names at once."""
+    if cluster is not None and groups is not None:
+        raise InputError("cluster and groups mean the same. Give one of them.")
+    return groups if cluster is None else cluster
+
+
 def not_empty(values: Any, name: str) -> None:
     if len(values) == 0:
         raise InputError(f"{name} is empty: at least one row is needed.")
