@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn import get_config
@@ -173,9 +173,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         UserWarning
             If a fitted estimator is fitted again, or if the estimator does not support weights.
         """
-        checks.one_of(self.placement, (*PLACEMENTS, FITTED), "placement")
-        if self.base_rate is not None and np.ndim(self.base_rate) == 0:
-            checks.in_range(self.base_rate, "base_rate", 0, 1, open_ends=True)
+        self._check_options()
         estimator, calibrator = self._given_estimator(), self._calibrator()
         X, y = indexable(X, plain_labels(y))
         classes = self._known_classes(estimator, y)
@@ -188,14 +186,15 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cuts = self._cuts(X, y, split_groups, kept)
         if len(kept) < len(y):
             given = {name: rows_of_argument(value, kept, len(y)) for name, value in given.items()}
-            X, y, weight = take_rows(X, kept), y[kept], weight[kept]
-            groups = None if groups is None else take_rows(groups, kept)
+            X, y, weight, groups = (
+                None if each is None else take_rows(each, kept) for each in (X, y, weight, groups)
+            )
         self.placed_ = PLACEMENTS["split" if self.placement == FITTED else self.placement]().fit(
             estimator,
             X,
             y,
             calibration_size=self.calibration_size,
-            cv=self.cv if np.isscalar(self.cv) else FOLDS,
+            cv=cast(int, self.cv) if np.isscalar(self.cv) else FOLDS,
             random_state=self.random_state,
             watch=watch,
             rows=self._rows(y, weight if calibrator_weighs else None, groups),
@@ -207,6 +206,11 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         made = self.placed_.calibrate(calibrator, X)
         self.calibrator_ = made if self.base_rate is None else Adjusted(made, self._rate(made))
         return self._fitted()
+
+    def _check_options(self) -> None:
+        checks.one_of(self.placement, (*PLACEMENTS, FITTED), "placement")
+        if self.base_rate is not None and np.ndim(self.base_rate) == 0:
+            checks.in_range(self.base_rate, "base_rate", 0, 1, open_ends=True)
 
     def _rate(self, made: Any) -> BaseRate | BaseRates:
         """Return the change from the base rate of the calibration to the deployment base rate."""

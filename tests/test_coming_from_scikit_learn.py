@@ -127,7 +127,9 @@ def test_temperature_keeps_the_order_and_lowers_the_loss(classes):
     before, after = base.predict_proba(X[300:]), made.predict_proba(X[300:])
     assert accuracy_score(y[300:], made.predict(X[300:])) == accuracy_score(y[300:], base.predict(X[300:]))
     assert log_loss(y[300:], after) <= log_loss(y[300:], before) + 1e-12
-    if classes == 2:  # with more, rows are divided by sums of their own, so that only the order within a row is kept
+    if (
+        classes == 2
+    ):  # with more, rows are divided by sums of their own, so that only the order within a row is kept
         assert roc_auc_score(y[300:], before[:, 1]) == roc_auc_score(y[300:], after[:, 1])
     P = base.predict_proba(X[:300])
     own = CALIBRATORS["temperature"]().fit(P[:, 1] if classes == 2 else P, y[:300])

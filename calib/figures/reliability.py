@@ -160,7 +160,8 @@ def prepare(
     curves = {key: curve_of(drawn, key, recipe.curve, log_odds, own) for key in shown}
     axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
-    edges = (own and np.array(own)) if axis is None else axis.edges(recipe.bins)
+    edges = None if own is None else np.array(own)
+    edges = edges if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _positions(evaluation, picked)
     return Reliability(
         curves,

@@ -107,5 +107,5 @@ def classwise_calibration_error(
     return float(np.mean(errors))
 
 
-def _error(debiased: bool) -> Callable[[Array, Array, int, str, Any], float]:
+def _error(debiased: bool) -> Callable[[Array, Array, ArrayLike, str, Any], float]:
     return debiased_calibration_error if debiased else expected_calibration_error
