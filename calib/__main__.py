@@ -30,6 +30,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from calib.kernel.overview import COMMANDS, empty_parser, show_overview
+
+if __name__ == "__main__":  # before the imports, which take seconds
+    show_overview(sys.argv[1:])
+
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import audit_evaluation
@@ -133,11 +138,7 @@ SECONDS_A_LINE = 5  # seconds between lines of a study's progress, if a line can
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m calib",
-        description="Evaluate, explore, simulate, study, export, audit and watch calibration from the command line.",
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser, commands = empty_parser()
     for add in (
         _add_evaluate,
         _add_simulate,
@@ -153,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_evaluate(commands: Any) -> None:
-    command = commands.add_parser("evaluate", help="evaluate a Recipe on a data file and print the metrics")
+    command = commands.add_parser("evaluate", help=COMMANDS["evaluate"])
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
         "data",
@@ -196,9 +197,7 @@ def _add_evaluate(commands: Any) -> None:
 
 
 def _add_simulate(commands: Any) -> None:
-    command = commands.add_parser(
-        "simulate", help="run an experiment of the Learn pages and print its numbers"
-    )
+    command = commands.add_parser("simulate", help=COMMANDS["simulate"])
     command.add_argument(
         "experiment", nargs="?", metavar="EXPERIMENT", help="key of an experiment; --list prints all"
     )
@@ -227,18 +226,14 @@ def _add_set(command: Any) -> None:
 
 
 def _add_playground(commands: Any) -> None:
-    command = commands.add_parser(
-        "playground", help="write the playground as one HTML file that needs neither a server nor a network"
-    )
+    command = commands.add_parser("playground", help=COMMANDS["playground"])
     command.add_argument("--html", type=Path, metavar="FILE", required=True, help="file to write")
     _add_set(command)
     command.set_defaults(run=_playground)
 
 
 def _add_export(commands: Any) -> None:
-    command = commands.add_parser(
-        "export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript"
-    )
+    command = commands.add_parser("export", help=COMMANDS["export"])
     command.add_argument(
         "calibrator",
         type=Path,
@@ -258,9 +253,7 @@ def _add_export(commands: Any) -> None:
 
 
 def _add_study(commands: Any) -> None:
-    command = commands.add_parser(
-        "study", help="run a paper's protocol or your own on data sets; you can stop and continue"
-    )
+    command = commands.add_parser("study", help=COMMANDS["study"])
     command.add_argument("protocol", metavar="PROTOCOL", help=f"TOML file, or one of {', '.join(SHIPPED)}")
     command.add_argument(
         "--data",
@@ -315,7 +308,7 @@ def _add_study(commands: Any) -> None:
 
 
 def _add_audit(commands: Any) -> None:
-    command = commands.add_parser("audit", help="find segments in which the probabilities are wrong")
+    command = commands.add_parser("audit", help=COMMANDS["audit"])
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument("data", type=Path, metavar="DATA", help="data file, or a table of predictions")
     command.add_argument(
@@ -357,7 +350,7 @@ def _audit(args: argparse.Namespace) -> int:
 
 
 def _add_explore(commands: Any) -> None:
-    command = commands.add_parser("explore", help="open the dashboard on a data file, until you press Ctrl+C")
+    command = commands.add_parser("explore", help=COMMANDS["explore"])
     command.add_argument("data", type=Path, metavar="DATA", help="data file, as for evaluate")
     command.set_defaults(run=lambda args: show_file(args.data))
 

@@ -157,7 +157,7 @@ def binned_curve(
     y: ArrayLike,
     p: ArrayLike,
     *,
-    bins: int = 10,
+    bins: ArrayLike = 10,
     strategy: str = "uniform",
     level: float = 0.95,
     interval: str = "wilson",
@@ -194,7 +194,7 @@ def binned_curve(
     (array([0.25, 0.75]), array([0.5, 1. ]))
     """
     weights, y, p, clusters = _rows_of(y, p, sample_weight, cluster, counts)
-    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
+    placed = binned(p, bins, strategy, weights)
     count, mean_p, ones = _counts(placed.index, placed.count, y, p, weights)
     worth = 1.0 if clusters is None else clusters.worth(placed.index, placed.count)
     lower, upper = binomial_interval(worth * ones, worth * count, level=level, interval=interval)
@@ -240,7 +240,7 @@ def histogram(
     y: ArrayLike,
     p: ArrayLike,
     *,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     edges: Array | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ScoreHistogram:
@@ -252,7 +252,7 @@ def histogram(
         Labels 0 and 1.
     p : (n,) in [0, 1]
     bins
-        Number of bins of equal width, if no edges are given.
+        Number of bins of equal width, or their edges, if ``edges`` are not given.
     edges : (B + 1,)
         Edges of the bins, from 0 to 1.
     sample_weight : (n,)
@@ -267,7 +267,6 @@ def histogram(
     """
     y, p = checks.labelled_probabilities(y, p)
     weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
-    checks.in_range(bins, "bins", low=1, integer=True)
     placed = binned(p, bins) if edges is None else Bins(edge_index(p, edges), edges)
     count, positives = (
         _rows(group_sums(placed.index, placed.count, values, weights)) for values in (None, y)
@@ -492,7 +491,9 @@ Curve = BinnedCurve | CorpCurve | SmoothCurve
 BAND_REPEATS = 200  # resamples of a CORP band: its ends then vary by less than a line's width
 
 
-def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_odds: bool = False) -> Any:
+def curve_of(
+    evaluation: Evaluation, calibrator: str, kind: str = "binned", log_odds: bool = False, edges: Any = None
+) -> Any:
     """Return a calibrator's curve on the test rows for the Recipe's view, cached.
 
     Parameters
@@ -501,10 +502,12 @@ def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_
         "binned", "smoothed" or "corp".
     log_odds
         As for ``smooth_curve``; for smoothed curves only.
+    edges
+        Own edges of the bins, as ``checked_bins`` returns them, instead of the Recipe's bins.
     """
     recipe, predictions = evaluation.recipe, evaluation.predictions[calibrator]
     kinds: dict[str, tuple[Callable[..., Curve], dict[str, Any]]] = {
-        "binned": (binned_curve, {"bins": recipe.bins, "strategy": recipe.binning}),
+        "binned": (binned_curve, {"bins": edges or recipe.bins, "strategy": recipe.binning}),
         "smoothed": (smooth_curve, {"log_odds": log_odds}),
         "corp": (corp_curve, {"band": recipe.band, "repeats": BAND_REPEATS, "random_state": recipe.seed}),
     }

@@ -114,6 +114,8 @@ class ScoreCalibrator(BaseEstimator):
     array([0.75])
     """
 
+    __metadata_request__fit = {"sample_weight": True}  # noqa: RUF012 – scikit-learn reads this name
+
     key: ClassVar[str]
     label: ClassVar[str]
     name: ClassVar[str] = ""

@@ -113,8 +113,8 @@ class FromTwoClasses(JointCalibrator):
             made = self.methods[self.key]()
         if made.input in TABLES:
             raise InputError(
-                f"{made.label} needs more than one score per row, so it cannot calibrate one class against the rest. "
-                "Choose another calibrator."
+                f"Only binary classification is supported by {made.name or made.label}, which needs more than one "
+                "score per row. Choose another calibrator."
             )
         return made
 

@@ -72,6 +72,8 @@ class JointCalibrator(BaseEstimator):
         What a person should know about the fit, one sentence each.
     """
 
+    __metadata_request__fit = {"sample_weight": True}  # noqa: RUF012 – scikit-learn reads this name
+
     key: ClassVar[str]
     label: ClassVar[str]
     name: ClassVar[str] = ""

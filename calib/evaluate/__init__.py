@@ -16,10 +16,9 @@ from calib.evaluate.fitting import (
     split,
 )
 from calib.evaluate.joint import JointEvaluation, scored_class
-from calib.evaluate.record import HOOKS, Evaluation
+from calib.evaluate.record import Evaluation
 
 __all__ = [
-    "HOOKS",
     "MANY_ROWS",
     "Evaluation",
     "Fitted",

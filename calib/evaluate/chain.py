@@ -251,6 +251,8 @@ def check(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     features: Any = None,
+    *,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Evaluation | JointEvaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
@@ -270,4 +272,4 @@ def check(
     'no sign'
     """
     kind = JointEvaluation if is_joint(p) else Evaluation
-    return kind.from_predictions(y, p, sample_weight, cluster, features, pos_label)
+    return kind.from_predictions(y, p, sample_weight, cluster, features, groups=groups, pos_label=pos_label)

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from calib.calibrators import one_class
 from calib.evaluate.arrays import read_arrays
 from calib.evaluate.fitting import RowCount
-from calib.evaluate.record import HOOKS, Evaluation
+from calib.evaluate.record import Evaluation
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError, one_of, weight_vector
+from calib.kernel.checks import InputError, one_name, one_of, weight_vector
+from calib.kernel.hooks import HOOKS
 from calib.kernel.markup import html_table
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Predictions
@@ -198,6 +199,8 @@ class JointEvaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        *,
+        groups: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> JointEvaluation:
         """Evaluate existing probabilities of K classes on all rows.
@@ -208,7 +211,7 @@ class JointEvaluation:
             Column of each row's class, 0 … K − 1; or its name, if p has named columns.
         p : (n, K), or a mapping name → such an array or DataFrame
             Probabilities of the classes; rows sum to 1.
-        sample_weight, cluster, features
+        sample_weight, cluster, features, groups
             See ``Evaluation.from_predictions``.
         pos_label
             Must be None: all classes are evaluated together.
@@ -220,7 +223,7 @@ class JointEvaluation:
         """
         if pos_label is not None:
             raise InputError("pos_label is for two classes. Use .of(k) for class k against the rest.")
-        found = read_arrays(y, p, sample_weight, cluster, features, joint=True)
+        found = read_arrays(y, p, sample_weight, one_name(cluster, groups), features, joint=True)
         weights = None if found.weight is None else weight_vector(found.weight, len(found.y))
         return cls(
             found.y,

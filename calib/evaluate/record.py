@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -18,7 +18,8 @@ from calib.evaluate.arrays import read_arrays
 from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, one_name
+from calib.kernel.hooks import HOOKS
 from calib.kernel.period import in_period, period_in_words
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset, Predictions
@@ -47,11 +48,6 @@ NOT_OF_SHARES = frozenset(
     )
 )
 """Metrics that need one class per row, or add up to the Brier score of single labels."""
-
-HOOKS: dict[str, Callable[..., Any]] = {}
-"""Functions of higher layers behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
-
-``calib/__init__.py`` fills it, so that this file imports nothing from above."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +326,8 @@ class Evaluation:
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
         features: Any = None,
+        *,
+        groups: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> Evaluation:
         """Evaluate existing probabilities on all rows, without fitting anything.
@@ -346,6 +344,8 @@ class Evaluation:
             Cluster of each row, equal for rows that belong together.
         features : DataFrame (n, d)
             Other columns, by which rows can be grouped.
+        groups : (n,)
+            Another name of ``cluster``, as in scikit-learn.
         pos_label
             Positive class. None takes the one that is positive by convention: 1 of 0 and 1, yes of no and yes, dead of
             alive and dead … If there is no convention, the labels are refused.
@@ -368,7 +368,7 @@ class Evaluation:
         boosting    0.020
         Name: brier, dtype: float64
         """
-        found = read_arrays(y, p, sample_weight, cluster, features, pos_label)
+        found = read_arrays(y, p, sample_weight, one_name(cluster, groups), features, pos_label)
         beside = {} if found.features is None else dict(found.features.items())
         data = Dataset(
             "predictions",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -17,6 +18,7 @@ from calib.analysis.explain import METHOD
 from calib.calibrators import interval_methods
 from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
+from calib.kernel.binning import checked_bins
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.wording import shortened, without_direction_marks
@@ -185,6 +187,17 @@ def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:
     """Return the Evaluation with these view fields of a Recipe; fields that are None keep the Recipe's own values."""
     given = {name: value for name, value in view.items() if value is not None}
     return evaluation.with_view(evaluation.recipe.replace(**given)) if given else evaluation
+
+
+def number_or_edges(bins: Any) -> tuple[int | None, tuple[float, ...] | None]:
+    """Return a number of bins, which a Recipe can have, or own edges, which it cannot; the other is None.
+
+    >>> number_or_edges(10), number_or_edges([0, 0.5, 1]), number_or_edges(None)
+    ((10, None), (None, (0.0, 0.5, 1.0)), (None, None))
+    """
+    if bins is None or np.ndim(bins) == 0:
+        return bins, None
+    return None, checked_bins(bins)  # type: ignore[return-value]
 
 
 def chart_text(name: object, most: int = 34) -> str:

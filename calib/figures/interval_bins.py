@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import FEW, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, Record, of_intervals_on_axes, viewed
+from calib.figures.base import FigureEntry, Record, number_or_edges, of_intervals_on_axes, viewed
 from calib.figures.ink import error_bars
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
@@ -47,7 +48,7 @@ def prepare(
     evaluation: Evaluation,
     calibrator: str = "venn_abers",
     *,
-    bins: int | None = None,
+    bins: ArrayLike | None = None,
     binning: str | None = None,
     axes: str = "auto",
 ) -> BinnedIntervals:
@@ -56,10 +57,11 @@ def prepare(
     Parameters
     ----------
     bins, binning
-        By default those of the evaluation's Recipe.
+        By default those of the evaluation's Recipe. ``bins`` is a number, or edges from 0 to 1.
     axes
         "auto", "probability" or "log_odds".
     """
+    bins, own = number_or_edges(bins)
     evaluation = viewed(evaluation, bins=bins, binning=binning)
     recipe = evaluation.recipe
     predictions = evaluation.predictions[calibrator]
@@ -67,12 +69,12 @@ def prepare(
         evaluation.y,
         predictions.pairs,
         predictions.p,
-        bins=recipe.bins,
+        bins=own or recipe.bins,
         strategy=recipe.binning,
         sample_weight=predictions.weight,
         counts=evaluation.counts,
     )
-    curve = curve_of(evaluation, calibrator)
+    curve = curve_of(evaluation, calibrator, edges=own)
     lower, upper = curve.lower, curve.upper
     enough = found.count >= FEW
     met = enough & (upper >= found.lower) & (lower <= found.upper)

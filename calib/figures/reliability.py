@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import (
@@ -34,7 +35,16 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, predictions_of, stacked, viewed
+from calib.figures.base import (
+    FigureEntry,
+    Record,
+    ReportOptions,
+    chart_text,
+    number_or_edges,
+    predictions_of,
+    stacked,
+    viewed,
+)
 from calib.figures.ink import hollow, outlined
 from calib.figures.labels import LETTER, LINE, Label, place_labels
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
@@ -112,7 +122,7 @@ def prepare(
     picked: np.ndarray | None = None,
     *,
     selection: Sequence[str] = (),
-    bins: int | None = None,
+    bins: ArrayLike | None = None,
     binning: str | None = None,
     curve: str | None = None,
     band: str | None = None,
@@ -129,7 +139,7 @@ def prepare(
     selection
         Ranges calibrator:low:high whose rows are marked.
     bins, binning, curve, band
-        By default those of the evaluation's Recipe.
+        By default those of the evaluation's Recipe. ``bins`` is a number, or edges from 0 to 1.
     axes
         "auto", "probability" or "log_odds". If "auto" chooses log-odds, bins are of equal count: of equal
         width, one bin would contain most rows.
@@ -138,17 +148,20 @@ def prepare(
     corner
         Whether slope, O/E and the number of rows are written in the corner.
     """
+    bins, own = number_or_edges(bins)
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     predictions = {key: each.p for key, each in predictions_of(evaluation, calibrators).items()}
     shown = list(predictions)
     log_odds = in_log_odds(axes, evaluation)
-    drawn = viewed(evaluation, binning="quantile") if log_odds and axes == "auto" else evaluation
-    in_bins = {key: curve_of(drawn, key) for key in shown} if recipe.curve != "corp" else {}
-    curves = {key: curve_of(drawn, key, recipe.curve, log_odds) for key in shown}
+    equal = log_odds and axes == "auto" and own is None
+    drawn = viewed(evaluation, binning="quantile") if equal else evaluation
+    in_bins = {key: curve_of(drawn, key, edges=own) for key in shown} if recipe.curve != "corp" else {}
+    curves = {key: curve_of(drawn, key, recipe.curve, log_odds, own) for key in shown}
     axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
-    edges = None if axis is None else axis.edges(recipe.bins)
+    edges = None if own is None else np.array(own)
+    edges = edges if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _positions(evaluation, picked)
     return Reliability(
         curves,
@@ -170,7 +183,7 @@ def prepare(
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) + _certain(predictions) if axis else "")
         + grey_lines_note(shown),
-        alt=_alt(evaluation, shown),
+        alt=_alt(evaluation, shown, len(own) - 1 if own else recipe.bins),
     )
 
 
@@ -179,10 +192,10 @@ def _positions(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.isin(evaluation.rows, picked))
 
 
-def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
+def _alt(evaluation: Evaluation, shown: Sequence[str], bins: int) -> str:
     recipe, ece = evaluation.recipe, evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
-    kind = KINDS[recipe.curve].format(bins=recipe.bins)
+    kind = KINDS[recipe.curve].format(bins=bins)
     return f"Reliability diagram of {evaluation.size_text}, {kind}: {listed or 'nothing to show'}."
 
 

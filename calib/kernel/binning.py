@@ -7,11 +7,13 @@ and 0.29, whose product with the number of bins is just below a whole number, be
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from calib.kernel.checks import Array, one_of
+from calib.kernel.checks import Array, InputError, in_range, one_of, score_vector, short_repr
 from calib.kernel.weights import are_whole
 
 BINS = 20  # default number of bins
@@ -48,6 +50,23 @@ class PerBin:
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         edges = arrays.pop("edges")
         return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
+
+
+def checked_bins(bins: Any) -> int | tuple[float, ...]:
+    """Return a number of bins, or own edges from 0 to 1; refuse anything else.
+
+    >>> checked_bins(20), checked_bins([0, 0.1, 0.2, 1])
+    (20, (0.0, 0.1, 0.2, 1.0))
+    """
+    if np.ndim(bins) == 0:
+        return in_range(bins, "bins", low=1, integer=True)
+    edges = score_vector(bins, "bins")
+    if len(edges) < 2 or edges[0] != 0 or edges[-1] != 1 or (np.diff(edges) <= 0).any():
+        raise InputError(
+            "bins must be a whole number, or edges that increase from 0 to 1, such as [0, 0.1, 0.2, 1], but is "
+            f"{short_repr(bins)}."
+        )
+    return tuple(edges.tolist())
 
 
 def bin_index(p: Array, bins: int) -> Array:
@@ -147,18 +166,29 @@ def edge_index(values: Array, edges: Array) -> Array:
     return np.searchsorted(edges[1:-1], values, side="right")
 
 
-def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None = None) -> Bins:
+def binned(p: Array, bins: ArrayLike, strategy: str = "uniform", weights: Array | None = None) -> Bins:
     """Assign probabilities to bins.
 
     Parameters
     ----------
     p : (n,) in [0, 1]
+    bins
+        Number of bins, or their edges (B + 1,), from 0 to 1.
     strategy
-        "uniform" for bins of equal width, or "quantile" for equally many values per bin.
+        "uniform" for bins of equal width, or "quantile" for equally many values per bin; edges need none.
     weights : (n,)
         Weight of each value.
+
+    Examples
+    --------
+    >>> binned(np.array([0.05, 0.1, 0.9]), [0, 0.1, 0.2, 1]).index
+    array([0, 1, 2])
     """
     one_of(strategy, STRATEGIES, "strategy")
+    bins = checked_bins(bins)
+    if isinstance(bins, tuple):
+        edges = np.array(bins)
+        return Bins(edge_index(p, edges), edges)
     if strategy == "uniform":
         return Bins(bin_index(p, bins), np.arange(bins + 1) / bins)
     edges = quantile_edges(p, bins, weights)

@@ -115,6 +115,13 @@ def same_length(**arrays: Any) -> None:
         raise InputError(f"Lengths differ: {described}. Every row needs one value in each array.")
 
 
+def one_name(cluster: Any, groups: Any) -> Any:
+    """Return the cluster of each row, which may be given under scikit-learn's name; refuse both names at once."""
+    if cluster is not None and groups is not None:
+        raise InputError("cluster and groups mean the same. Give one of them.")
+    return groups if cluster is None else cluster
+
+
 def not_empty(values: Any, name: str) -> None:
     if len(values) == 0:
         raise InputError(f"{name} is empty: at least one row is needed.")
@@ -138,7 +145,7 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     if weights.size != n:
         raise InputError(f"Lengths differ: sample_weight has {weights.size}, the labels {n}.")
     if (weights < 0).any() or weights.sum() <= 0:
-        raise InputError("sample_weight must not be negative and must have a positive sum.")
+        raise InputError("sample_weight must not be negative, and not all weights may be zero.")
     return weights
 
 

@@ -1,29 +1,52 @@
 """Registers in which higher layers declare page settings and figures for lower layers, which cannot import them.
 
-Pages and experiments declare their settings on import, and ``calib`` imports them all. Figures are imported on first
-use, because computing needs no drawing.
+Pages and experiments declare their settings on import; they are imported when a setting is first asked for. Figures
+are imported on first use, because computing needs no drawing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.fields import loads
 from calib.kernel.records import Parameter
 
+DECLARED_IN = ("calib.experiments", "calib.settings")
 _settings: dict[str, Parameter] = {}
 _figures: dict[str, str] = {}
+Value = TypeVar("Value")
 
-SETTINGS: Mapping[str, Parameter] = MappingProxyType(_settings)
+
+class _Declared(Mapping[str, Value]):
+    """Register whose entries are declared by modules that its first reader imports."""
+
+    def __init__(self, held: dict[str, Value]):
+        self._held = held
+
+    def _all(self) -> dict[str, Value]:
+        for module in DECLARED_IN:
+            import_module(module)
+        return self._held
+
+    def __getitem__(self, name: str) -> Value:
+        return self._held[name] if name in self._held else self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+SETTINGS: Mapping[str, Parameter] = _Declared(_settings)
 """Settings of single pages and experiments that a Recipe may contain, as "page.setting"."""
 
-FIGURES: Mapping[str, str] = MappingProxyType(_figures)
+FIGURES: Mapping[str, str] = _Declared(_figures)
 """Key of a figure → module whose ``FIGURES`` contains it."""
 
 
@@ -46,10 +69,10 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
     """
     found = []
     for name, value in settings:
-        if name not in _settings:
+        if name not in SETTINGS:
             raise _unknown(name)
-        value = checks.setting(value, _settings[name], name)
-        if value != _settings[name].default:
+        value = checks.setting(value, SETTINGS[name], name)
+        if value != SETTINGS[name].default:
             found.append((name, value))
     return tuple(found)
 
@@ -57,10 +80,10 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 def _unknown(name: str) -> InputError:
     """Return the refusal of a setting, naming the settings of its page, or the pages if there is no such page."""
     page = name.partition(".")[0]
-    known = [key for key in _settings if key.partition(".")[0] == page]
+    known = [key for key in SETTINGS if key.partition(".")[0] == page]
     if known:
         return InputError(f"settings: {name!r} is not a known setting. Use one of these: {', '.join(known)}.")
-    pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
+    pages = dict.fromkeys(key.partition(".")[0] for key in SETTINGS)
     return InputError(
         f"settings: {name!r} is not a known setting. Settings are named page.setting, for these pages: "
         f"{', '.join(pages)}."
@@ -76,9 +99,9 @@ def as_text(value: Any) -> str:
 
 def from_text(name: str, text: str) -> Any:
     """Return the value of a setting from a link's text; refuse an undeclared name."""
-    if name not in _settings:
+    if name not in SETTINGS:
         raise _unknown(name)
-    return read(text, _settings[name], name)
+    return read(text, SETTINGS[name], name)
 
 
 def read(text: str, parameter: Parameter, name: str = "") -> Any:
@@ -135,4 +158,4 @@ def declare_figures(module: str, keys: Iterable[str]) -> None:
 
 def figure(key: str) -> Any:
     """Return the declared figure with this key; KeyError if there is none."""
-    return next(entry for entry in import_module(_figures[key]).FIGURES if entry.key == key)
+    return next(entry for entry in import_module(FIGURES[key]).FIGURES if entry.key == key)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.binning import BINS, binned
+from calib.kernel.binning import BINS, binned, checked_bins
 from calib.kernel.null_draws import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
@@ -47,7 +47,7 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
 def ece_by_chance(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     *,
@@ -75,7 +75,7 @@ def ece_by_chance(
     0.5
     """
     labels, probabilities = checks.labelled_probabilities(y, p)
-    checks.in_range(bins, "bins", low=1, integer=True)
+    bins = checked_bins(bins)
     sampled = {"sample_weight": sample_weight, "counts": counts, "cluster": cluster}
     rows, (held,) = Rows.checked(labels, probabilities, **sampled)
     if rows.single_cluster:

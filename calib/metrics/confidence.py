@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
 from calib.kernel import checks
-from calib.kernel.binning import BINS
+from calib.kernel.binning import BINS, checked_bins
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import pool_ties, rank_area
@@ -49,7 +49,7 @@ class View:
     """Settings of an interval: its level, the bins of the ECE, and the seed of random draws."""
 
     level: float = LEVEL
-    bins: int = BINS
+    bins: ArrayLike = BINS
     strategy: str = "uniform"
     seed: int = 0
 
@@ -63,7 +63,7 @@ def confidence_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
@@ -106,7 +106,7 @@ def confidence_interval(
     rows, (held,) = Rows.checked(
         labels, probabilities, sample_weight=sample_weight, counts=counts, cluster=cluster
     )
-    return INTERVALS[metric].ends(rows, held, View(level, bins, strategy, random_state))
+    return INTERVALS[metric].ends(rows, held, View(level, checked_bins(bins), strategy, random_state))
 
 
 def why_missing(rows: Rows, costs: bool = False) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, rel_entr, xlog1py, xlogy
 
 from calib.kernel import checks
-from calib.kernel.binning import bin_index, binned, group_sums
+from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators, pool_ties
 from calib.kernel.null_draws import null_draws
@@ -54,7 +54,7 @@ class Murphy:
 
 
 def murphy_decomposition(
-    y: ArrayLike, p: ArrayLike, bins: int = 100, sample_weight: ArrayLike | None = None
+    y: ArrayLike, p: ArrayLike, bins: ArrayLike = 100, sample_weight: ArrayLike | None = None
 ) -> Murphy:
     """Compute Murphy's decomposition over equal-width bins, each represented by its mean prediction.
 
@@ -74,8 +74,9 @@ def murphy_decomposition(
     Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    index = bin_index(p, checks.in_range(bins, "bins", low=1, integer=True))
-    share, frequency, mean_p = _group_means(index, bins, y, p, weights)
+    placed = binned(p, bins)
+    index = placed.index
+    share, frequency, mean_p = _group_means(index, placed.count, y, p, weights)
     overall = mean(y, weights)
     from_mean, off = p - mean_p[index], np.abs(mean_p - frequency)
     return Murphy(

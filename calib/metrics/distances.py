@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 from scipy.optimize import brentq
 from scipy.sparse import csr_array, hstack
@@ -69,7 +70,7 @@ class Gaps:
     least: Array
 
 
-def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
+def binned_gaps(rows: Rows, p: Array, bins: ArrayLike, strategy: str) -> Gaps:
     """Return Σ w (y − p) / Σ w within each bin of p (n,); the sum of absolute values is the ECE.
 
     >>> binned_gaps(Rows(np.array([1, 0])), np.array([0.75, 0.25]), 2, "uniform").values

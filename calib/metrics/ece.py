@@ -22,7 +22,7 @@ from calib.metrics.base import Metric
 def expected_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -51,7 +51,7 @@ def expected_calibration_error(
 def maximum_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -74,7 +74,7 @@ def maximum_calibration_error(
 def corrected_reliability(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -104,7 +104,7 @@ def corrected_reliability(
 def debiased_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -126,11 +126,11 @@ def debiased_calibration_error(
 
 
 def filled_bins(
-    y: ArrayLike, p: ArrayLike, bins: int, strategy: str, sample_weight: ArrayLike | None
+    y: ArrayLike, p: ArrayLike, bins: ArrayLike, strategy: str, sample_weight: ArrayLike | None
 ) -> tuple[Array, Array, Array]:
     """Return the count, observed frequency and mean prediction of each non-empty bin."""
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
+    placed = binned(p, bins, strategy, weights)
     count = group_sums(placed.index, placed.count, weights=weights)
     filled = count > 0
     ones, total = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))

@@ -133,7 +133,7 @@ def interval_bins(
     intervals: ArrayLike,
     by: ArrayLike,
     *,
-    bins: int = 10,
+    bins: ArrayLike = 10,
     strategy: str = "quantile",
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
@@ -160,7 +160,7 @@ def interval_bins(
     if sample_weight is not None:
         by = by[checks.weight_vector(sample_weight, len(y)) > 0]
     weights, y, pairs = checks.counted_rows(sample_weight, y, pairs, counts)
-    placed = binned(by, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
+    placed = binned(by, bins, strategy, weights)
     ends = np.sort(pairs, axis=1)
     count = group_sums(placed.index, placed.count, weights=weights)
     divisor = np.where(count > 0, count, np.nan)

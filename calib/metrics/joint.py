@@ -21,7 +21,7 @@ from calib.metrics.ece import debiased_calibration_error, expected_calibration_e
 def confidence_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 15,
+    bins: ArrayLike = 15,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
@@ -50,7 +50,7 @@ def confidence_calibration_error(
 def top_label_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 15,
+    bins: ArrayLike = 15,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
@@ -84,7 +84,7 @@ def top_label_calibration_error(
 def classwise_calibration_error(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = 15,
+    bins: ArrayLike = 15,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
@@ -107,5 +107,5 @@ def classwise_calibration_error(
     return float(np.mean(errors))
 
 
-def _error(debiased: bool) -> Callable[[Array, Array, int, str, Any], float]:
+def _error(debiased: bool) -> Callable[[Array, Array, ArrayLike, str, Any], float]:
     return debiased_calibration_error if debiased else expected_calibration_error

@@ -6,6 +6,8 @@ al., probability estimation trees, 2019.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,7 +22,7 @@ from calib.metrics.log_loss import log_loss
 def squared_ece(
     y: ArrayLike,
     p: ArrayLike,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -40,7 +42,8 @@ def squared_ece(
     0.0104
     """
     y, p = checks.labelled_probabilities(y, p)
-    _, observed, mean_p = filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
+    mirrored: Any = bins if np.ndim(bins) == 0 else 1 - np.flip(np.asarray(bins, dtype=np.float64))
+    _, observed, mean_p = filled_bins(1 - y, 1 - p, mirrored, strategy, sample_weight)
     return float(((observed - mean_p) ** 2).mean())
 
 

@@ -23,7 +23,7 @@ def metric_value(
     metric: Metric,
     predictions: Predictions,
     *,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
@@ -65,7 +65,7 @@ def metric_value(
 def _value(
     metric: Metric,
     predictions: Predictions,
-    bins: int,
+    bins: ArrayLike,
     strategy: str,
     posterior: ArrayLike | None,
     draws: Mapping[str, ArrayLike | None],
@@ -119,7 +119,7 @@ def shared_result(of: Callable[..., Any], predictions: Predictions, **draws: Arr
 def metric_table(
     predictions: Mapping[str, Predictions],
     *,
-    bins: int = BINS,
+    bins: ArrayLike = BINS,
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
     metrics: Iterable[str] | None = None,

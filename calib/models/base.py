@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
@@ -141,7 +142,9 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
 
 
 def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Return a fitted classifier's probabilities of K classes, (n, K); 0 for a class that it never saw.
+    """Return a fitted classifier's probabilities of K classes, (n, K); its margins if it gives only these.
+
+    A class that it never saw has probability 0, or the lowest of the margins.
 
     Parameters
     ----------
@@ -151,17 +154,22 @@ def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.nd
     Raises
     ------
     InputError
-        If the classifier gives no probabilities.
+        If the classifier gives neither, or one margin per pair of classes.
     """
-    if not hasattr(estimator, "predict_proba"):
+    probability = gives_probability(estimator)
+    made = estimator.predict_proba(X) if probability else estimator.decision_function(X)
+    given = np.asarray(made, dtype=np.float64)
+    seen = len(estimator.classes_)
+    if not probability and seen == 2:
+        given = np.column_stack([-given, given])
+    if given.shape[1:] != (seen,):
         raise InputError(
-            f"{model_name(estimator)} gives no probabilities. With more than two classes, choose a classifier with "
-            "predict_proba, or one class against the rest."
+            f"{model_name(estimator)} gives margins of shape {given.shape}, but must give one column for each of its "
+            f"{seen} classes. Set its decision_function_shape='ovr'."
         )
-    given = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     if np.array_equal(estimator.classes_, classes):
         return given
-    found = np.zeros((len(given), len(classes)))
+    found = np.full((len(given), len(classes)), 0.0 if probability else given.min(initial=0.0))
     found[:, np.searchsorted(classes, estimator.classes_)] = given
     return found
 
@@ -188,13 +196,19 @@ def fit_model(
     watch
         Reports progress and can cancel the fit, if the model's ``fit`` has this argument.
     given
-        Further arguments of the model's ``fit``, such as sample_weight, which it must accept (``fit_takes``).
-        Preprocessing steps do not receive them.
+        Further arguments of the model's ``fit``, such as sample_weight, which it must accept (``fit_takes``). In a
+        pipeline, "step__name" is an argument of one step, and any other name one of the last step. With scikit-learn's
+        metadata routing, the pipeline distributes them.
     """
+    if isinstance(estimator, Pipeline) and given and get_config()["enable_metadata_routing"]:
+        routed = clone(estimator).fit(X, y, **given)
+        return routed, before_last_step(routed, X)
     if isinstance(estimator, Pipeline):
         head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]
+        early = {key: given.pop(key) for key in list(given) if key.partition("__")[0] in head.named_steps}
+        given = {key.removeprefix(f"{name}__"): value for key, value in given.items()}
         if head.steps:
-            X = head.fit_transform(X, y)
+            X = head.fit_transform(X, y, **early)
         fitted, matrix = fit_model(last, X, y, watch, **given)
         return Pipeline([*head.steps, (name, fitted)]), matrix
     model = clone(estimator)

@@ -7,7 +7,7 @@ fits a calibrator on the calibration scores and ``predict`` applies it (both che
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state, indexable
@@ -87,8 +88,9 @@ class Outcome:
 
 LIGHT = (
     *("estimator", "classes", "probability", "decides", "notes", "random_state"),
-    *("scores", "y", "index", "weight", "model_rate"),
+    *("scores", "y", "index", "weight", "model_rate", "margin_scale"),
 )
+LARGEST_MARGIN = 30.0  # beyond it, the softmax of margins would be 0 or 1 for too many rows
 
 
 class Placement(ABC):
@@ -109,6 +111,8 @@ class Placement(ABC):
         Whether the model has a decision function.
     model_rate
         Frequency of class 1 among the rows that trained the model; for K > 2 classes, of each class, (K,).
+    margin_scale
+        Number that divides the margins of K > 2 classes before the softmax; at least 1.
     notes
         Sentences on excluded rows and unused weights.
     """
@@ -129,6 +133,9 @@ class Placement(ABC):
     weight: np.ndarray | None
     model_rate: Any
     notes: tuple[str, ...]
+    margin_scale: float = 1.0
+    params: Mapping[str, Any] | None = None
+    n_jobs: int | None = None
 
     def fit(
         self,
@@ -143,6 +150,8 @@ class Placement(ABC):
         rows: RowInfo | None = None,
         split: Splitter | None = None,
         classes: np.ndarray | None = None,
+        params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
     ) -> Self:
         """Train clones of ``estimator`` on X (n rows) and y (n labels), as the placement requires.
 
@@ -160,6 +169,11 @@ class Placement(ABC):
             Split that holds out the calibration rows; random by default.
         classes
             All labels that may occur, in sorted order; by default those of y.
+        params
+            Arguments of the model's ``fit``, instead of the weights of ``rows``; those with one value per row are
+            divided like the rows.
+        n_jobs
+            Number of folds that are fitted in parallel (cv), as in scikit-learn.
 
         Raises
         ------
@@ -173,6 +187,7 @@ class Placement(ABC):
         checks.in_range(calibration_size, "calibration_size", 0, 1, open_ends=True)
         checks.in_range(cv, "cv", 2, integer=True)
         self.estimator, self.cv, self.calibration_size = estimator, cv, float(calibration_size)
+        self.params, self.n_jobs = params, n_jobs
         self.random_state = (
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
         )
@@ -180,6 +195,9 @@ class Placement(ABC):
         self.rows = RowInfo(coded) if rows is None else replace(rows, y=coded)
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
+        if self.joint and not self.probability and self.scores.size:
+            self.margin_scale = max(1.0, float(np.abs(self.scores).max()) / LARGEST_MARGIN)
+            self.scores = self._as_probabilities(self.scores)
         everything = len(self.index) == len(coded) and bool((self.index == np.arange(len(coded))).all())
         # no copy if possible, because there may be millions of rows
         calibrating = slice(None) if everything else self.index
@@ -188,10 +206,7 @@ class Placement(ABC):
         if self.weight is None and self.rows.weight is not None:
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
-            self._note(
-                f"{type(last_step(self.estimator)).__name__} does not support weights, so it is trained on "
-                "unweighted rows."
-            )
+            self._note(unweighted(self.estimator))
         return self
 
     @abstractmethod
@@ -204,8 +219,20 @@ class Placement(ABC):
         return len(self.classes) > 2
 
     def scores_of(self, model: BaseEstimator, X: Any) -> np.ndarray:
-        """Return a model's scores of class 1, (n,); for K > 2 classes, its probabilities (n, K)."""
+        """Return a model's scores of class 1, (n,); for K > 2 classes, probabilities (n, K).
+
+        Margins of K classes become probabilities by the softmax; ``margin_scale`` keeps large ones apart.
+        """
+        return self._as_probabilities(self._model_scores(model, X))
+
+    def _model_scores(self, model: BaseEstimator, X: Any) -> np.ndarray:
+        """Return a model's scores; margins of K classes are still margins."""
         return class_scores(model, X, self.classes) if self.joint else class_one_score(model, X)
+
+    def _as_probabilities(self, scores: np.ndarray) -> np.ndarray:
+        if not self.joint or self.probability:
+            return scores
+        return softmax(scores / self.margin_scale, axis=1)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new rows: the expensive part of predicting, once for all calibrators."""
@@ -223,7 +250,7 @@ class Placement(ABC):
         """
         other = copy(self)
         other.model = model
-        other.scores = other._own_scores()
+        other.scores = other._as_probabilities(other._own_scores())
         return other
 
     def _own_scores(self) -> np.ndarray:
@@ -347,15 +374,28 @@ class Placement(ABC):
 
     @property
     def _weighs(self) -> bool:
-        """Tell whether the model accepts weights, or learns nothing that could use them."""
-        return trained_elsewhere(self.estimator) or fit_takes(self.estimator, "sample_weight")
+        """Tell whether the model is trained with the weights, or learns nothing that could use them."""
+        takes = (
+            fit_takes(self.estimator, "sample_weight")
+            if self.params is None
+            else "sample_weight" in self.params
+        )
+        return trained_elsewhere(self.estimator) or takes
 
-    def _train(
-        self, X: Any, y: np.ndarray, watch: Watch, weight: np.ndarray | None = None, **given: Any
-    ) -> tuple[BaseEstimator, Any]:
+    def _arguments(self, index: np.ndarray | None = None, weight: np.ndarray | None = None) -> dict[str, Any]:
+        """Return the arguments of the model's ``fit`` beside X and y, for all rows or for some."""
+        if self.params is not None:
+            return {name: rows_of_argument(value, index, self.rows.n) for name, value in self.params.items()}
+        if weight is None and self.rows.weight is not None:
+            weight = self.rows.weight if index is None else self.rows.weight[index]
+        return (
+            {}
+            if weight is None or not fit_takes(self.estimator, "sample_weight")
+            else {"sample_weight": weight}
+        )
+
+    def _train(self, X: Any, y: np.ndarray, watch: Watch, **given: Any) -> tuple[BaseEstimator, Any]:
         """Return (fitted clone, the matrix of its last step), trained on the original labels."""
-        if weight is not None and fit_takes(self.estimator, "sample_weight"):
-            given["sample_weight"] = weight
         model, matrix = fit_model(self.estimator, X, self.classes[y], watch, **given)
         self.probability, self.decides = gives_probability(model), hasattr(model, "decision_function")
         return model, matrix
@@ -364,23 +404,15 @@ class Placement(ABC):
         self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None
     ) -> BaseEstimator:
         """Return the model trained on these rows; refuse rows of a single class."""
-        if y[index].min() == y[index].max():
+        if not trained_elsewhere(self.estimator) and y[index].min() == y[index].max():
             raise InputError(
-                f"With split={self.split.key!r}, all training rows are of one class. Choose fewer folds, another "
-                "calibration_size, or split='random'."
+                f"With {self.split.said}, all training rows are of one class. {self.split.remedy}"
             )
-        known = self.rows.weight
-        model, _ = self._train(
-            take_rows(X, index),
-            y[index],
-            watch,
-            known[index] if weight is None and known is not None else weight,
-        )
-        return model
+        return self._train(take_rows(X, index), y[index], watch, **self._arguments(index, weight))[0]
 
     def _train_on_all(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
         self.split.check_all_train(self.rows, self.key)
-        return self._train(X, y, watch, self.rows.weight)
+        return self._train(X, y, watch, **self._arguments())
 
     def _for_k(self, calibrator: BaseEstimator) -> BaseEstimator:
         """Return the calibrator of K classes for a two-class one."""
@@ -426,7 +458,7 @@ def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
             f"{method.label} needs the features of each row, but only scores are known. Give features, or choose "
             "another calibrator."
         )
-    table = pd.DataFrame(X.toarray() if sp.issparse(X) else X).reset_index(drop=True)
+    table = pd.DataFrame(X.toarray() if sp.issparse(X) else addressable(X)).reset_index(drop=True)
     return pd.concat([pd.Series(scores, name="score"), table], axis=1)
 
 
@@ -456,9 +488,7 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
 
 def coded_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return (the labels in sorted order, y coded as 0 … K − 1); refuse a single class."""
-    if y is None:
-        raise InputError("Calibration requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
+    y = plain_labels(y)
     if y.dtype.kind in "iu" and y.size and y.min() == 0 and y.max() == 1:
         return np.arange(2, dtype=y.dtype), y.astype(np.intp, copy=False)  # already coded
     check_classification_targets(y)
@@ -472,10 +502,53 @@ def coded_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, coded
 
 
+def plain_labels(y: Any) -> np.ndarray:
+    """Return labels as a NumPy array, those of a nullable type too; refuse missing ones.
+
+    >>> plain_labels(pd.Series([True, False], dtype="boolean"))
+    array([ True, False])
+    """
+    if y is None:
+        raise InputError("Calibration requires y to be passed, but the target y is None.")
+    labels = column_or_1d(np.asarray(y), warn=True)
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise InputError(
+            f"y must not have missing labels, but {len(missing):,} of {len(labels):,} are missing (the first at "
+            f"position {missing[0]}). Remove these rows."
+        )
+    nullable = labels.dtype == object and pd.api.types.is_extension_array_dtype(getattr(y, "dtype", None))
+    return np.array(labels.tolist()) if nullable else labels
+
+
 def trained_elsewhere(estimator: BaseEstimator) -> bool:
     """Tell whether ``fit`` learns nothing from the given rows, so that all of them may calibrate."""
     model = last_step(estimator)
     return isinstance(model, FrozenEstimator) or getattr(model, "trained_elsewhere", False)
+
+
+def unweighted(estimator: BaseEstimator) -> str:
+    """State that a model is trained without the weights, and why."""
+    why = "did not request" if fit_takes(estimator, "sample_weight") else "does not support"
+    return f"{model_name(estimator)} {why} weights, so it is trained on unweighted rows."
+
+
+def rows_of_argument(value: Any, index: Sequence[int] | np.ndarray | None, n: int) -> Any:
+    """Return an argument of ``fit`` for some of n rows; one that has no value per row is unchanged.
+
+    >>> rows_of_argument([1, 2, 3], [0, 2], 3), rows_of_argument([("X", "y")], [0, 2], 3)
+    ([1, 3], [('X', 'y')])
+    """
+    listed = isinstance(value, list | tuple) and len(value) == n
+    per_row = listed or getattr(value, "shape", ())[:1] == (n,)
+    return take_rows(value, index) if per_row and index is not None else value
+
+
+def addressable(X: Any) -> Any:
+    """Return rows as a data frame, a sparse matrix in CSR format or an array, whose rows can be taken."""
+    if sp.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "columns") else np.asarray(X)
 
 
 def take_rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:

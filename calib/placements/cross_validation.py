@@ -8,13 +8,16 @@ the folds' pairs are merged (cross Venn–Abers, Vovk, Petej and Fedorova 2015):
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import Parallel, delayed
 
 from calib.calibrators import Pairwise, merge_pair
 from calib.calibrators.joint import normalised
@@ -23,6 +26,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
 from calib.placements.base import Outcome, Placement, Scored, take_rows, with_features
+from calib.splits.base import Cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,7 @@ class CrossFit(Placement):
     )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        if (rarest := self.rows.rarest) < self.cv:
+        if self.split.divides and (rarest := self.rows.rarest) < self.cv:
             raise InputError(
                 f"cv={self.cv} folds need at least {self.cv} rows of each class, but the minority class has {rarest}. "
                 "Use fewer folds or more rows, or choose placement='split' or 'oob'."
@@ -97,17 +101,34 @@ class CrossFit(Placement):
         self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
         self.fold_models = []
         self.scores = np.empty((len(self.index), len(self.classes)) if self.joint else len(self.index))
-        for k, (cut, fold) in enumerate(zip(cuts, self.fold_index, strict=True)):
-            part = watch.within(k / (self.cv + 1), (k + 1) / (self.cv + 1))
-            model = self._train_on(X, y, cut.train, part, cut.train_weight)
-            self.scores[fold] = self.scores_of(model, take_rows(X, cut.test))
+        folds = len(cuts)
+        parts = [watch.within(k / (folds + 1), (k + 1) / (folds + 1)) for k in range(folds)]
+        fits = self._fits(X, y, cuts, parts)
+        for fold, part, (model, scores) in zip(self.fold_index, parts, fits, strict=True):
+            part.step(1.0, "folds")
+            self.scores[fold] = scores
             self.fold_models.append(model)
-        self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
+        self.model, _ = self._train_on_all(X, y, watch.within(folds / (folds + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
                 f"{len(y) - len(self.index):,} of {len(y):,} training rows are not calibration rows, because no model "
                 "trained on earlier rows can score them."
             )
+
+    def _fits(
+        self, X: Any, y: np.ndarray, cuts: Sequence[Cut], parts: Sequence[Watch]
+    ) -> Iterator[tuple[BaseEstimator, np.ndarray]]:
+        """Yield the model of each fold and its scores of the fold; other processes neither report nor are cancelled."""
+        if effective_n_jobs(self.n_jobs) > 1:
+            work = (delayed(self._fit_fold)(X, y, cut, None) for cut in cuts)
+            return iter(Parallel(n_jobs=self.n_jobs, return_as="generator")(work))
+        return (self._fit_fold(X, y, cut, part) for cut, part in zip(cuts, parts, strict=True))
+
+    def _fit_fold(
+        self, X: Any, y: np.ndarray, cut: Cut, watch: Watch | None
+    ) -> tuple[BaseEstimator, np.ndarray]:
+        model = self._train_on(X, y, cut.train, watch or Watch(), cut.train_weight)
+        return model, self._model_scores(model, take_rows(X, cut.test))
 
     def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:
         """Set the calibration rows in the order of X, and the positions of each fold's rows among them."""
@@ -129,6 +150,11 @@ class CrossFit(Placement):
         # No theorem covers pairs of Pairwise
         if not calibrator.gives_interval or isinstance(calibrator, Pairwise):
             return super().calibrate(calibrator, X)
+        if min(map(len, self.fold_index)) < 2:
+            raise InputError(
+                f"{calibrator.label} is fitted in each fold, but a fold has fewer than two calibration rows. Use fewer "
+                "folds, or a calibrator without intervals, which is fitted on the rows of all folds together."
+            )
         if self.joint:
             given, calibrator = self.scores, self._for_k(calibrator)
         else:

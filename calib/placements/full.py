@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.models.base import last_step
-from calib.placements.base import Outcome, Placement, Scored, take_rows
+from calib.placements.base import Outcome, Placement, Scored, addressable, take_rows
 
 
 class Full(Placement):
@@ -44,6 +44,13 @@ class Full(Placement):
     for_k = False
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        if extra := sorted(set(self.params or {}) - {"sample_weight"}):
+            raise InputError(
+                f"placement='full' trains on rows that are not known yet, so it cannot pass {', '.join(extra)} to the "
+                "estimator. Choose another placement."
+            )
+        if self.params is not None and "sample_weight" in self.params:
+            self.params = None  # the weight of a new row, 1, is on the scale of those of the rows
         self.model, _ = self._train_on_all(X, y, watch)
         self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
         self._X = X
@@ -55,7 +62,7 @@ class Full(Placement):
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Refit twice for each of the m rows; progress is reported, and cancellation checked, between the fits."""
-        watch = watch or Watch()
+        watch, X = watch or Watch(), addressable(X)
         scores = class_one_score(self.model, X)
         refits = np.empty((len(scores), 2, len(self.y) + 1))
         for j in watch.loop(range(len(scores)), "rows"):
@@ -63,7 +70,10 @@ class Full(Placement):
             for label in (0, 1):
                 watch.step(j / len(scores), "rows")
                 weight = None if self.weight is None else np.append(self.weight, 1.0)
-                model, _ = self._train(extended, np.append(self.y, label), Watch(cancel=watch.cancel), weight)
+                given = self._arguments(weight=weight)
+                model, _ = self._train(
+                    extended, np.append(self.y, label), Watch(cancel=watch.cancel), **given
+                )
                 refits[j, label] = class_one_score(model, extended)
         return Scored(scores, X, refits=refits)
 

@@ -64,7 +64,9 @@ class OutOfBag(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
-        self.model, self._matrix = self._train(X, y, watch.within(0.0, 0.9), self.rows.weight, **self._bags())
+        self.model, self._matrix = self._train(
+            X, y, watch.within(0.0, 0.9), **self._arguments(), **self._bags()
+        )
         self.ensemble = ensemble_of(last_step(self.model))
         state = self.random_state
         entropy = state.randint(2**31 - 1) if hasattr(state, "randint") else state

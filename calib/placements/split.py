@@ -45,7 +45,7 @@ class Split(Placement):
         self._held_out = self._rows_to_keep(self._held_out)
 
     def _own_scores(self) -> np.ndarray:
-        return self.scores_of(self.model, self._held_out)
+        return self._model_scores(self.model, self._held_out)
 
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if trained_elsewhere(self.estimator):

@@ -31,4 +31,4 @@ class TrainingScores(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)
-        self.scores, self.index = self.scores_of(self.model, X), np.arange(len(y))
+        self.scores, self.index = self._model_scores(self.model, X), np.arange(len(y))

@@ -73,6 +73,10 @@ class Splitter(ABC):
         Column that it uses, as a field of Recipe and of ``RowInfo``, or None.
     seeded
         Whether another seed gives another split.
+    divides
+        Whether it divides rows into the stated number of folds.
+    said, remedy
+        Its name in a message, and what to choose if a part has rows of one class only.
     parameters
         Options of ``__init__``, stored in a Recipe's ``data_params``.
     """
@@ -82,7 +86,13 @@ class Splitter(ABC):
     help: ClassVar[str]
     needs: ClassVar[str | None] = None
     seeded: ClassVar[bool] = True
+    divides: ClassVar[bool] = True
+    remedy: ClassVar[str] = "Choose fewer folds, another calibration_size, or split='random'."
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    @property
+    def said(self) -> str:
+        return f"split={self.key!r}"
 
     @classmethod
     def refuses(cls, asked: str, fixed: bool) -> str | None:

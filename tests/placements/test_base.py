@@ -273,7 +273,7 @@ def test_venns_predicted_label_changes_at_zero_for_margins():
         (np.ones(150), "at least two classes, but contains 1 class"),
         (Y[:149], "inconsistent numbers of samples"),
         (np.linspace(0, 1, 150), "Unknown label type"),
-        (np.where(np.arange(150) == 3, np.nan, Y), "NaN"),
+        (np.where(np.arange(150) == 3, np.nan, Y), "1 of 150 are missing .the first at position 3"),
         (np.column_stack([Y, Y]), "1d array"),
         (None, "requires y to be passed"),
     ],

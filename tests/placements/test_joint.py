@@ -9,7 +9,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
 
 from calib import CalibratedClassifier
 from calib.calibrators import CALIBRATORS, JOINT, TABLES, OneVsRest, Pairwise
@@ -130,7 +129,6 @@ def test_bad_input_is_refused_by_name():
             lambda: CalibratedClassifier(GaussianNB(), placement="oob_whole").fit(X, Y),
             "need a bagged ensemble",
         ),
-        (lambda: CalibratedClassifier(LinearSVC()).fit(X, Y), "gives no probabilities"),
         (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, Y).predict_interval(NEW), "no interval"),
         (lambda: CalibratedClassifier(GaussianNB(), OneVsRest("x")).fit(X, Y), "key must be one of"),
     ):
