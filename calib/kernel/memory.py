@@ -7,6 +7,8 @@ identified by address, so that shared buffers count once.
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
 import pickle
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 ROOT = Path("/")
+_bound: tuple[int, int] | None = None  # of ``bound``: the file with the size of this process, and its largest size
 LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
@@ -61,15 +64,42 @@ def _free_of_machine() -> float:
     return float("inf")
 
 
+def bound(more: int) -> None:
+    """Let this process take at most so many further bytes; ``free`` then opens no file of the process.
+
+    Nothing happens on systems without such a limit.
+    """
+    global _bound
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # not on every system
+
+        statm = os.open(ROOT / "proc/self/statm", os.O_RDONLY)
+        most = _addresses(os.pread(statm, 100, 0)) + more
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        _bound = statm, most
+
+
+def is_bounded() -> bool:
+    """Tell whether this process has called ``bound``."""
+    return _bound is not None
+
+
 def _free_of_process() -> float:
+    if _bound is not None:
+        statm, most = _bound
+        return most - _addresses(os.pread(statm, 100, 0))
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource  # not on every system
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            pages = int((ROOT / "proc/self/statm").read_text().split()[0])
-            return most - pages * resource.getpagesize()
+            return most - _addresses((ROOT / "proc/self/statm").read_bytes())
     return float("inf")
+
+
+def _addresses(statm: bytes) -> int:
+    """Return the bytes of addresses that a process has, from its file statm."""
+    return int(statm.split()[0]) * mmap.PAGESIZE
 
 
 def _free_of_groups() -> Iterator[float]:
