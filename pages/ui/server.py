@@ -30,7 +30,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from calib.data import limits
+from calib.data import confined, limits
 from calib.data.too_large import HEAD
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
@@ -113,6 +113,7 @@ def _within_memory(
 
 def protect_data() -> None:
     """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
+    confined.warm()
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish

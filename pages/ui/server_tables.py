@@ -188,7 +188,7 @@ def _read(place: Folder, table: FolderTable, data: str, watch: Watch) -> state.U
     path = place.path(table.name)
     if (many := open_if_many(path)) is not None and sources.holds_predictions(many):
         return _count_large(table.name, many, watch, lambda _: data)
-    file = TableFile(table.name, path)
+    file = TableFile(table.name, path, confined=True)
     try:
         frame = file.read(watch=watch)
     except TooLargeError:
