@@ -25,7 +25,8 @@ WAIT = 0.3  # seconds between looks at Cancel
 LARGE = 50_000_000  # bytes; files above this size are read one after the other
 ELEMENT = 250  # bytes of an XML element as a Python object
 MOST_COLUMNS = 5_000
-# A process that reads one file may take SPARE and this much per byte of a text, or of what a packed file may expand to
+# A process that reads one file may take SPARE, and this many bytes per byte of a text (or per byte of ALWAYS, if that
+# is more), or per byte that a packed file may expand to
 PER_TEXT, PER_UNPACKED = 10, 4
 AT_LEAST, BYTES_PER_SECOND = 20, 1_000_000  # seconds of processor time, and bytes of a file for one more
 PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\xd0\xcf\x11\xe0")  # first bytes of gzip, ZIP, Parquet and .xls
@@ -63,7 +64,8 @@ def bounds(content: bytes) -> Bounds:
     20
     """
     size = len(content)
-    most = PER_UNPACKED * most_unpacked(size) if content.startswith(PACKED) else PER_TEXT * size
+    packed = content.startswith(PACKED)
+    most = PER_UNPACKED * most_unpacked(size) if packed else max(PER_UNPACKED * ALWAYS, PER_TEXT * size)
     left = min(free(), 1 << 60)
     return Bounds(int(left if size > LARGE else min(SPARE + most, left)), AT_LEAST + size // BYTES_PER_SECOND)
 

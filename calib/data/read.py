@@ -39,7 +39,7 @@ from calib.data.limits import (
     too_large,
 )
 from calib.data.table import about, describe
-from calib.kernel.memory import release_memory
+from calib.kernel.memory import is_bounded, release_memory
 from calib.kernel.progress import Watch
 
 FORMATS = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, JSON or NumPy (.npz)"
@@ -157,6 +157,8 @@ def read_table(
         with in_turn(len(given[0]), watch):
             frame = _read(given, extension, found, name, sheet, header, fewest, watch)
     except MemoryError:
+        if is_bounded():  # this process knows no more than its caller
+            raise
         raise TooLargeError(f"Reading {name} takes more memory than is free.", f"{FEWER} {LATER}") from None
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")

@@ -21,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 ROOT = Path("/")
-_bound: tuple[int, int] | None = None  # of ``bound``: the file with the size of this process, and its largest size
+STATM = 200  # more bytes than the file statm of a process has
+_bound: tuple[int, int] | None = None  # of ``bound``: the open file statm of this process, and the most it may take
 LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
@@ -64,19 +65,20 @@ def _free_of_machine() -> float:
     return float("inf")
 
 
-def bound(more: int) -> None:
-    """Let this process take at most so many further bytes; ``free`` then opens no file of the process.
+def resident(statm: bytes) -> int:
+    """Return the bytes of memory that a process takes, from its file ``statm`` (Linux)."""
+    return int(statm.split()[1]) * mmap.PAGESIZE
 
-    Nothing happens on systems without such a limit.
+
+def bound(more: int) -> None:
+    """Let ``free`` know that this process may take at most so many further bytes, although it can open no file later.
+
+    Nothing happens on systems that do not say what a process takes.
     """
     global _bound
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # not on every system
-
+    with suppress(OSError):
         statm = os.open(ROOT / "proc/self/statm", os.O_RDONLY)
-        most = _addresses(os.pread(statm, 100, 0)) + more
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        _bound = statm, most
+        _bound = statm, resident(os.pread(statm, STATM, 0)) + more
 
 
 def is_bounded() -> bool:
@@ -87,19 +89,15 @@ def is_bounded() -> bool:
 def _free_of_process() -> float:
     if _bound is not None:
         statm, most = _bound
-        return most - _addresses(os.pread(statm, 100, 0))
+        return most - resident(os.pread(statm, STATM, 0))
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource  # not on every system
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            return most - _addresses((ROOT / "proc/self/statm").read_bytes())
+            pages = int((ROOT / "proc/self/statm").read_text().split()[0])
+            return most - pages * resource.getpagesize()
     return float("inf")
-
-
-def _addresses(statm: bytes) -> int:
-    """Return the bytes of addresses that a process has, from its file statm."""
-    return int(statm.split()[0]) * mmap.PAGESIZE
 
 
 def _free_of_groups() -> Iterator[float]:

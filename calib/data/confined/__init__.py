@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from calib.data import errors
 from calib.data.confined import seccomp
-from calib.data.confined.wire import send_json, send_part, send_table, take_json, take_table
+from calib.data.confined.wire import SIZE, send_json, send_part, send_table, take_json, take_table
 from calib.data.errors import DataError, TooLargeError
 from calib.data.limits import Bounds, format_bytes
 from calib.kernel.progress import Watch
@@ -40,8 +40,6 @@ KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "LANG", "LC_ALL")  # othe
 SETTINGS = {
     # one thread, because a process with several cannot be forked safely
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    # allocators that take what they need, and reserve no gigabytes of addresses
-    **{"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"},
 }
 COMMAND = [sys.executable, "-P", "-m", "calib.data.confined.process"]
 
@@ -112,7 +110,7 @@ class _Call:
         self.data.settimeout(LOOK)
         self.end.settimeout(ENDED)
         with data, end:
-            _WAITING.begin(data, end)
+            _WAITING.begin(bounds.memory, data, end)
 
     def __enter__(self) -> _Call:
         return self
@@ -240,11 +238,11 @@ class _Waiting:
                 env={**given, **SETTINGS, "PYTHONPATH": path},
             )
 
-    def begin(self, *sockets: socket.socket) -> None:
-        """Hand over the sockets of a call."""
+    def begin(self, memory: int, *sockets: socket.socket) -> None:
+        """Hand over the memory and the sockets of a call."""
         with self.lock:
             self.start()
-            socket.send_fds(self.control, [b"c"], [each.fileno() for each in sockets])
+            socket.send_fds(self.control, [memory.to_bytes(SIZE, "little")], [each.fileno() for each in sockets])
 
     def warm(self) -> None:
         with self.lock:

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from calib.data import confined
 from calib.data.confined import seccomp
-from calib.data.confined.wire import Send, Take, send_json, send_part, send_table, take_json, take_part, take_table
+from calib.data.confined.wire import SIZE, Send, Take, send_json, send_table, take_json, take_part, take_table
 from calib.data.errors import DataError
 from calib.kernel import memory
 from calib.kernel.checks import InputError
@@ -38,6 +38,7 @@ NEEDED = (
     *("encodings.latin_1", "encodings.cp437", "encodings.idna", "calib.data.onnx_model", "calib.data.too_large"),
     *("calib.data.workbook", "zoneinfo", "_strptime", "calendar", "onnx", "onnxruntime", "numpy.lib.format", "zipfile", "gzip"),
 )
+LOOK = 0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
 EVERY = 0.2  # seconds between reports of progress
 NICE = 5  # pages come first
 
@@ -55,10 +56,10 @@ def main() -> None:
 
 
 class _Waiting:
-    """The process that waits for calls; ``calls`` are those that are being served."""
+    """The process that waits for calls; ``calls`` are those that are served: process → (its caller, most memory)."""
 
     def __init__(self, control: socket.socket) -> None:
-        self.control, self.calls = control, dict[int, socket.socket]()
+        self.control, self.calls = control, dict[int, tuple[socket.socket, int]]()
         self.events = selectors.DefaultSelector()
         self.ended, self.wake = socket.socketpair()
         self.ended.setblocking(False)
@@ -70,12 +71,15 @@ class _Waiting:
 
     def serve(self) -> None:
         while True:
-            for key, _ in self.events.select():
+            for key, _ in self.events.select(LOOK if self.calls else None):
                 key.data()
+            for pid, (_, most) in self.calls.items():
+                if _resident(pid) > most:
+                    os.kill(pid, signal.SIGKILL)
 
     def begin(self) -> None:
-        """Fork a process for a call, which arrives as two sockets: for its data, and for its end."""
-        message, (*sockets,), _, _ = socket.recv_fds(self.control, 1, 2)
+        """Fork a process for a call, which arrives as its memory, and two sockets: for its data, and for its end."""
+        message, (*sockets,), _, _ = socket.recv_fds(self.control, SIZE, 2)
         if not message:
             for pid in self.calls:
                 os.kill(pid, signal.SIGKILL)
@@ -85,13 +89,13 @@ class _Waiting:
         if not pid:
             _serve_and_exit(data)
         data.close()
-        self.calls[pid] = end
+        self.calls[pid] = end, _resident(os.getpid()) + int.from_bytes(message, "little")
         self.events.register(end, selectors.EVENT_READ, partial(self.kill, pid))
 
     def kill(self, pid: int) -> None:
         """End a process whose caller has hung up."""
         if pid in self.calls:  # else it has ended meanwhile
-            self.events.unregister(self.calls[pid])
+            self.events.unregister(self.calls[pid][0])
             os.kill(pid, signal.SIGKILL)
 
     def reap(self) -> None:
@@ -101,11 +105,18 @@ class _Waiting:
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = found
-                end = self.calls.pop(pid)
+                end, _ = self.calls.pop(pid)
                 with suppress(KeyError):  # as its caller has hung up
                     self.events.unregister(end)
                 with suppress(OSError), end:
                     end.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes that a process takes; 0 if it has ended, or the system (other than Linux) does not say it."""
+    with suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:
+        return memory.resident(file.read())
+    return 0
 
 
 def _serve_and_exit(data: socket.socket) -> None:
@@ -149,7 +160,7 @@ def _take(data: socket.socket, size: int) -> bytearray:
 
 
 def _limit(most_memory: int, seconds: int) -> None:
-    """Let this process take no more than this, and touch nothing."""
+    """Let this process take no more time than this, and touch nothing; ``_Waiting`` ends it if it takes more memory."""
     import resource  # not on every system
 
     os.nice(NICE)
