@@ -30,6 +30,7 @@ from calib.kernel.progress import Watch
 # Whether calls run in a process of their own (Linux, macOS); not in such a process
 AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
 LOOK = 0.1  # seconds between looks at Cancel
+START = 120.0  # seconds within which the first process starts
 WALL = 6  # times the processor time that a call may last, because others use the processors too
 SMALLER = "Delete what is outside the table, keep fewer rows or columns, or save it as CSV, and upload that file."
 SAVE_AGAIN = "Save the table as CSV, and upload that file."
@@ -104,7 +105,7 @@ class _Call:
     def __init__(self, name: str, bounds: Bounds, watch: Watch) -> None:
         self.name, self.bounds, self.watch = name, bounds, watch
         self.share, self.doing, self.taken = 0.0, "", 0
-        self.until = time.monotonic() + WALL * bounds.seconds
+        self.until = time.monotonic() + START
         self.data, data = socket.socketpair()
         self.end, end = socket.socketpair()
         self.data.settimeout(LOOK)
@@ -131,6 +132,7 @@ class _Call:
             **{"contents": len(contents), "tables": len(tables), "options": options},
             **self.bounds._asdict(),
         }
+        self._begin()
         try:
             send_json(self.send, what)
             for content in contents:
@@ -144,6 +146,14 @@ class _Call:
             raise self._why_ended() from None
         except (pa.ArrowException, LookupError, ValueError, TypeError):  # no such table
             raise _broken(self.name) from None
+
+    def _begin(self) -> None:
+        """Wait until the process says that it is there."""
+        try:
+            take_json(self.take)
+        except (ConnectionError, EOFError):
+            raise RuntimeError("the process that reads files does not start") from None
+        self.until = time.monotonic() + WALL * self.bounds.seconds
 
     def _answered(self) -> Any:
         while True:

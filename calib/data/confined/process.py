@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -133,10 +134,13 @@ def _serve_and_exit(data: socket.socket) -> None:
 
 def _serve(data: socket.socket) -> None:
     send, take = data.sendall, partial(_take, data)
+    send_json(send, "here")
     call = take_json(take)
+    module, name = call["function"]
+    function = getattr(importlib.import_module(module), name)
     _limit(call["memory"], call["seconds"])
     try:
-        _answer(send, take, call)
+        _answer(send, take, function, call)
     except InputError as error:
         said = [error.message, error.remedy] if isinstance(error, DataError) else [str(error)]
         send_json(send, {"refused": type(error).__name__, "said": said})
@@ -174,9 +178,7 @@ def _limit(most_memory: int, seconds: int) -> None:
         seccomp.confine()
 
 
-def _answer(send: Send, take: Take, call: dict[str, Any]) -> None:
-    module, name = call["function"]
-    function = getattr(importlib.import_module(module), name)
+def _answer(send: Send, take: Take, function: Callable[..., Any], call: dict[str, Any]) -> None:
     given: list[Any] = [bytes(take_part(take)) for _ in range(call["contents"])]
     given += [take_table(take) for _ in range(call["tables"])]
     options = dict(call["options"])
