@@ -207,18 +207,17 @@ def _started(model: bytes) -> Any:
 def _refuse(model: Any) -> None:
     """Refuse a model that runs or reads anything outside its graph."""
     parts = list(_parts(model))
-    nodes = [part for part in parts if part.DESCRIPTOR.name == "NodeProto"]
-    foreign = sorted({node.domain for node in nodes} - set(DOMAINS))
+    if any(getattr(part, "data_location", 0) or getattr(part, "external_data", ()) for part in parts):
+        raise DataError(
+            "The model refers to weights in another file, which cannot be read.",
+            "Save the model with all weights in one file.",
+        )
+    foreign = sorted({part.domain for part in parts if part.DESCRIPTOR.name == "NodeProto"} - set(DOMAINS))
     if foreign or model.functions:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
         raise DataError(
             f"The model uses {what}, but only standard ONNX operators are allowed.",
             "Export the model without custom functions.",
-        )
-    if any(getattr(part, "data_location", 0) or getattr(part, "external_data", ()) for part in parts):
-        raise DataError(
-            "The model refers to weights in another file, which cannot be read.",
-            "Save the model with all weights in one file.",
         )
 
 

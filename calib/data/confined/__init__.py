@@ -42,6 +42,7 @@ SETTINGS = {
     # one thread, because a process with several cannot be forked safely
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
 }
+HERE = "/"  # its working directory
 COMMAND = [sys.executable, "-P", "-m", "calib.data.confined.process"]
 
 
@@ -244,7 +245,7 @@ class _Waiting:
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                cwd="/",
+                cwd=HERE,
                 env={**given, **SETTINGS, "PYTHONPATH": path},
             )
 
