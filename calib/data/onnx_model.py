@@ -144,9 +144,7 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
     size = len(model) + int(typed.memory_usage(deep=True).sum())
     bounds = Bounds(MOST_MEMORY + PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
     try:
-        return confined.run(
-            call, [model], [typed], {"beside": list(beside)}, name="The model", bounds=bounds
-        )
+        return confined.run(call, [model], [typed], {"beside": list(beside)}, name="The model", bounds=bounds)
     except TooLargeError:
         raise DataError(
             f"The model takes more than {format_bytes(bounds.memory)} of memory, or {bounds.seconds:,} seconds for "

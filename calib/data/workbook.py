@@ -74,7 +74,8 @@ def _check_archive(content: bytes, name: str) -> None:
         members = {member.filename: member.file_size for member in archive.infolist()}
     if not members.keys() & set(CONTENTS):
         raise DataError(
-            f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table that it contains."
+            f"{name} is a ZIP archive, not an Excel table.",
+            "Unpack it and upload the table that it contains.",
         )
     if sum(members.values()) > most_unpacked(len(content)):
         raise too_large(name, most_unpacked(len(content)))

@@ -22,7 +22,9 @@ import pyarrow as pa
 
 ROOT = Path("/")
 STATM = 200  # more bytes than the file statm of a process has
-_bound: tuple[int, int] | None = None  # of ``bound``: the open file statm of this process, and the most it may take
+_bound: tuple[int, int] | None = (
+    None  # of ``bound``: the open file statm of this process, and the most it may take
+)
 LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 

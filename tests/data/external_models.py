@@ -28,7 +28,9 @@ def external(place: Place, **changes) -> bytes:
     """A model that works, and at this place a tensor of another file; ``changes`` replace fields of the tensor."""
     model = logistic()
     tensor = tensor_at(model, place)
-    for name, value in ({"data_location": TensorProto.EXTERNAL, "data_type": TensorProto.UINT8} | changes).items():
+    for name, value in (
+        {"data_location": TensorProto.EXTERNAL, "data_type": TensorProto.UINT8} | changes
+    ).items():
         setattr(tensor, name, value)
     tensor.dims.append(64)
     entry = tensor.external_data.add()

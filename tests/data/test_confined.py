@@ -48,8 +48,16 @@ def test_a_table_is_the_one_that_this_process_reads(name, monkeypatch):
 
 
 def test_every_type_of_column_comes_back(monkeypatch):
-    text = "d,t,b,c,n,s\n2020-01-31,2020-01-31 10:00:01,true,01,1.0,x\n,,,02,,\n2021-05-06,2021-05-06 11:00:00,false,01,2.50,é\n"
-    for content, name in ((text.encode(), "t.csv"), (b'[{"a":true,"b":null,"c":1},{"a":null,"b":null,"c":2}]', "t.json")):
+    rows = (
+        "2020-01-31,2020-01-31 10:00:01,true,01,1.0,x",
+        ",,,02,,",
+        "2021-05-06,2021-05-06 11:00:00,false,01,2.50,é",
+    )
+    text = "\n".join(["d,t,b,c,n,s", *rows])
+    for content, name in (
+        (text.encode(), "t.csv"),
+        (b'[{"a":true,"b":null,"c":1},{"a":null,"b":null,"c":2}]', "t.json"),
+    ):
         there = read_confined(content, name)
         assert there.to_numpy().flags.writeable
         with monkeypatch.context() as here:
@@ -67,7 +75,11 @@ def targets(tmp_path):
         local.listen()
         yield {
             **dict.fromkeys(("read", "removed"), str(tmp_path / "file")),
-            **{"write": str(tmp_path / "new"), "listed": str(tmp_path), "local_socket": str(tmp_path / "socket")},
+            **{
+                "write": str(tmp_path / "new"),
+                "listed": str(tmp_path),
+                "local_socket": str(tmp_path / "socket"),
+            },
             **{"connected": str(server.getsockname()[1]), "killed": str(os.getpid())},
         }
 
@@ -88,7 +100,9 @@ def test_it_has_threads():
 
 @pytest.mark.parametrize("call", [calls.memory, calls.endless, calls.holds_the_interpreter, calls.much])
 def test_what_takes_more_than_a_limit_is_ended_with_one_message(call):
-    with pytest.raises(TooLargeError, match=r"t\.csv takes more than 200 MB of memory or 2 seconds .*save it as CSV"):
+    with pytest.raises(
+        TooLargeError, match=r"t\.csv takes more than 200 MB of memory or 2 seconds .*save it as CSV"
+    ):
         run(call)
     until(nobody_works, "the process has ended")
 
@@ -129,7 +143,12 @@ def test_cancel_ends_the_process_at_once(call):
         struct.pack("<Q", 2) + b"{}",
         struct.pack("<Q", 10) + b'{"table":1',
         struct.pack("<Q", 11) + b'{"table":1}' + struct.pack("<Q", 2) + b"{}",
-        struct.pack("<Q", 11) + b'{"table":1}' + struct.pack("<Q", 51) + b'{"columns":["a"],"about":{},"spelling":{}}'.ljust(51) + struct.pack("<Q", 3) + b"abc",
+        struct.pack("<Q", 11)
+        + b'{"table":1}'
+        + struct.pack("<Q", 51)
+        + b'{"columns":["a"],"about":{},"spelling":{}}'.ljust(51)
+        + struct.pack("<Q", 3)
+        + b"abc",
     ],
 )
 def test_what_it_says_is_data_and_nonsense_is_refused(said):

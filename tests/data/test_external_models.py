@@ -29,7 +29,11 @@ def test_the_places_are_all_that_are_known_and_more():
     named = {".".join(place) for place in TWICE}
     assert named >= {
         *("graph.initializer", "graph.sparse_initializer.values", "graph.sparse_initializer.indices"),
-        *("graph.node.attribute.t", "graph.node.attribute.tensors", "graph.node.attribute.sparse_tensor.values"),
+        *(
+            "graph.node.attribute.t",
+            "graph.node.attribute.tensors",
+            "graph.node.attribute.sparse_tensor.values",
+        ),
         *("graph.node.attribute.sparse_tensors.indices", "graph.node.attribute.g.node.attribute.t"),
         *("graph.node.attribute.graphs.initializer", "functions.node.attribute.sparse_tensor.values"),
         *("functions.attribute_proto.t", "training_info.algorithm.initializer"),
@@ -79,7 +83,9 @@ def test_what_this_onnx_does_not_know_is_not_run():
 
 def leaking():
     """The bytes of the file "secret" as scores: a constant with a sparse value whose values lie outside."""
-    values = onnx.TensorProto(name="v", data_type=TensorProto.UINT8, dims=[6], data_location=TensorProto.EXTERNAL)
+    values = onnx.TensorProto(
+        name="v", data_type=TensorProto.UINT8, dims=[6], data_location=TensorProto.EXTERNAL
+    )
     entry = values.external_data.add()
     entry.key, entry.value = "location", "secret"
     indices = helper.make_tensor("i", TensorProto.INT64, [6], range(6))

@@ -20,7 +20,6 @@ import pytest
 
 from calib.data import (
     DataError,
-    TooLargeError,
     guess_target,
     limits,
     prepare,
@@ -162,6 +161,7 @@ def test_a_cell_far_from_the_table_is_no_reason_to_walk_there(rows, said):
         read_table(sheet(rows), "far.xlsx")
 
 
+HEADER = "<row>" + "".join(f'<c t="str"><v>n{i}</v></c>' for i in range(10)) + "</row>"
 ROW = f"<row>{'<c><v>1</v></c>' * 10}</row>"
 
 

@@ -32,7 +32,9 @@ AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
 LOOK = 0.1  # seconds between looks at Cancel
 START = 120.0  # seconds within which the first process starts
 WALL = 6  # times the processor time that a call may last, because others use the processors too
-SMALLER = "Delete what is outside the table, keep fewer rows or columns, or save it as CSV, and upload that file."
+SMALLER = (
+    "Delete what is outside the table, keep fewer rows or columns, or save it as CSV, and upload that file."
+)
 SAVE_AGAIN = "Save the table as CSV, and upload that file."
 LOG = logging.getLogger(__name__)
 ENDED = 5.0  # seconds within which the end of a process is told
@@ -253,7 +255,9 @@ class _Waiting:
         """Hand over the memory and the sockets of a call."""
         with self.lock:
             self.start()
-            socket.send_fds(self.control, [memory.to_bytes(SIZE, "little")], [each.fileno() for each in sockets])
+            socket.send_fds(
+                self.control, [memory.to_bytes(SIZE, "little")], [each.fileno() for each in sockets]
+            )
 
     def warm(self) -> None:
         with self.lock:

@@ -13,7 +13,6 @@ import os
 import selectors
 import signal
 import socket
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -36,8 +35,24 @@ from calib.kernel.progress import Watch
 NEEDED = (
     *("pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.acero", "python_calamine"),
     *(f"encodings.{name}" for name in ("utf_8_sig", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "cp1252")),
-    *("encodings.latin_1", "encodings.cp437", "encodings.idna", "calib.data.onnx_model", "calib.data.too_large"),
-    *("calib.data.workbook", "zoneinfo", "_strptime", "calendar", "onnx", "onnxruntime", "numpy.lib.format", "zipfile", "gzip"),
+    *(
+        "encodings.latin_1",
+        "encodings.cp437",
+        "encodings.idna",
+        "calib.data.onnx_model",
+        "calib.data.too_large",
+    ),
+    *(
+        "calib.data.workbook",
+        "zoneinfo",
+        "_strptime",
+        "calendar",
+        "onnx",
+        "onnxruntime",
+        "numpy.lib.format",
+        "zipfile",
+        "gzip",
+    ),
 )
 LOOK = 0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
 EVERY = 0.2  # seconds between reports of progress

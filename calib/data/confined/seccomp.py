@@ -23,12 +23,26 @@ CALLS: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
         {
-            **{"read": 0, "write": 1, "close": 3, "fstat": 5, "poll": 7, "lseek": 8, "mmap": 9, "mprotect": 10},
+            **{
+                "read": 0,
+                "write": 1,
+                "close": 3,
+                "fstat": 5,
+                "poll": 7,
+                "lseek": 8,
+                "mmap": 9,
+                "mprotect": 10,
+            },
             **{"munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15},
             **{"pread64": 17, "readv": 19, "writev": 20, "sched_yield": 24, "mremap": 25, "madvise": 28},
             **{"nanosleep": 35, "getpid": 39, "sendto": 44, "recvfrom": 45, "clone": 56, "exit": 60},
             **{"gettimeofday": 96, "getrusage": 98, "sigaltstack": 131, "gettid": 186, "futex": 202},
-            **{"sched_getaffinity": 204, "restart_syscall": 219, "clock_gettime": 228, "clock_nanosleep": 230},
+            **{
+                "sched_getaffinity": 204,
+                "restart_syscall": 219,
+                "clock_gettime": 228,
+                "clock_nanosleep": 230,
+            },
             **{"exit_group": 231, "ppoll": 271, "set_robust_list": 273, "getcpu": 309, "getrandom": 318},
             **{"membarrier": 324, "rseq": 334, "clone3": 435},
         },
