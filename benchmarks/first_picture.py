@@ -33,7 +33,7 @@ LIBRARIES = (
     "scipy",
     "joblib",
     "pyarrow",
-    "openpyxl",
+    "python_calamine",
     "arff",
 )
 # The modules that the start page has imported once it is drawn, without the app's own

@@ -9,7 +9,7 @@ import pytest
 from streamlit import config
 
 from calib import Recipe
-from calib.data import limits, onnx_model
+from calib.data import confined, limits, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 from calib.lessons import live_quiz as room
@@ -234,6 +234,31 @@ def test_the_bounds_that_are_promised_are_those_of_the_code(test):
     (promise,) = (promise for named, promise in promises().items() if f"::{test}" in named)
     found = re.findall(rf"\b(?:{'|'.join(WORDS)})\b|\d[\d,]*", promise)
     assert [WORDS.get(word) or int(word.replace(",", "")) for word in found] == BOUNDS[test]
+
+
+def test_the_limits_of_a_file_are_those_of_the_code():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## Limits of a file")[2]
+    listed = [line.replace(",", "") for line in text.split("\n\n")[2].split("\n- ")]
+    found = [[int(number) for number in re.findall(r"\d+", line)] for line in listed]
+    spare, always = limits.SPARE // 10**6, limits.ALWAYS // 10**6
+    assert found == [
+        [150, spare, always, limits.TIMES, limits.UPLOAD_LIMIT // 10**6],
+        [spare, limits.PER_UNPACKED * always],
+        [limits.LARGE // 10**6],
+        [limits.AT_LEAST],
+        [],
+    ]
+    assert (limits.PER_UNPACKED, limits.PER_TEXT, confined.WALL) == (4, 10, 6)
+    assert limits.BYTES_PER_SECOND == 10**6
+
+
+def test_no_page_reads_a_table_in_the_servers_process():
+    for path in (ROOT / "pages").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id != "read_table", path
+                given = {word.arg: word.value for word in node.keywords}
+                assert node.func.id != "TableFile" or given["confined"].value is True, path
 
 
 def test_the_servers_settings():

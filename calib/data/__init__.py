@@ -12,7 +12,7 @@ from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
-from calib.data.read import TableFile, read_table, unchanged
+from calib.data.read import TableFile, read_confined, read_table, unchanged
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, weight_meaning
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
 from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw_rows
@@ -70,6 +70,7 @@ __all__ = [
     "prepare",
     "prepare_predictions",
     "preprocessor",
+    "read_confined",
     "read_table",
     "sample_table",
     "score_columns",

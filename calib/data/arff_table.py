@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from calib.data.column_builder import batches
 from calib.data.column_types import typed_text, whole_text
 from calib.data.errors import DataError, first_line
-from calib.data.limits import check_columns, check_memory, check_names
+from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.progress import Watch
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
@@ -51,6 +51,8 @@ def columns_of(text: str, watch: Watch) -> dict[str, pd.Series]:
         line = len(head)
         attributes = [(whole_text(key), values) for key, values in by_liac(())["attributes"]]
         check_names([key for key, _ in attributes])
+        # a sparse row writes few of its cells
+        check_memory(PER_CELL * len(attributes) * (text.count("\n", at) + 1))
         columns: list[list[pa.Array]] = [[] for _ in attributes]
         while at < len(text):
             end = text.find("\n", at + BLOCK)

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from calib.data.column_types import typed_text
 from calib.data.errors import DataError, first_line
-from calib.data.limits import check_memory, check_names, most_unpacked, too_large
+from calib.data.limits import check_columns, check_memory, check_names, most_unpacked, too_large
 from calib.data.table import describe
 from calib.kernel.memory import release_memory
 from calib.kernel.wording import listed
@@ -78,6 +78,7 @@ def read_npz(content: bytes, name: str) -> pd.DataFrame:
             headers = _headers(archive, name, len(content))
             rows = _rows(headers, name)
             used = [key for key, header in headers.items() if _fits(header, rows)]
+            check_columns(sum(headers[key].width for key in used))
             check_memory(2 * sum(headers[key].width * headers[key].dtype.itemsize for key in used) * rows)
             classes = _classes(archive, headers, {headers[key].width for key in used})
             parts = {key: _part(key, _array(archive, key), classes) for key in used if key not in classes}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -39,6 +37,7 @@ BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
 LIST_BATCH = 1 << 20  # numbers per batch of lists, which may be long
 COLUMNS_AT_ONCE = 64  # of a Parquet file: with thousands of columns, batches have few rows and take minutes
 SheetRow = tuple[Any, ...]  # cells of a row, up to the last that is filled
+Row = tuple[int, SheetRow]  # number and cells
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -69,7 +68,9 @@ def read_parquet(content: bytes, name: str, watch: Watch | None = None) -> pd.Da
         return _with_arrays(typed, wide)
     except DataError:
         raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise _damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
@@ -262,7 +263,7 @@ class _Sheet:
         Number of rows in ``columns``; most cells of any row.
     """
 
-    first: list[tuple[int, SheetRow]] = field(default_factory=list)
+    first: list[Row] = field(default_factory=list)
     columns: list[Growing] = field(default_factory=list)
     rows: int = 0
     width: int = 0
@@ -272,20 +273,11 @@ def _sheet(
     content: bytes, name: str, sheet: str | None, at: int | None, watch: Watch
 ) -> tuple[str, _Sheet, list[str]]:
     """Return (name of the sheet, the sheet, all sheets with content)."""
-    from calib.data.workbook import Workbook  # only here: it takes longer to load than all of calib
+    from calib.data.workbook import Workbook  # only here: no other format needs it
 
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {member.filename: member.file_size for member in archive.infolist()}
-        if "xl/workbook.xml" not in members:
-            raise DataError(
-                f"{name} is a ZIP archive, not an Excel table.",
-                "Unpack it and upload the table that it contains.",
-            )
-        if sum(members.values()) > most_unpacked(len(content)):
-            raise too_large(name, most_unpacked(len(content)))
-        book = Workbook(content, watch)
-        sheets = [title for title in book if next(book.rows(title), None)]
+        book = Workbook(content, name)
+        sheets = list(book)
         if not sheets:
             raise DataError(
                 f"{name} has only empty sheets.",
@@ -297,18 +289,19 @@ def _sheet(
                 f"Choose one of {', '.join(map(repr, sheets))}.",
             )
         title = sheets[0] if sheet is None else sheet
-        return title, _read_sheet(book.rows(title), title, at), sheets
-    except (DataError, Cancelled):
+        return title, _read_sheet(book.rows(title), title, at, watch), sheets
+    except (DataError, Cancelled, MemoryError):
         raise
-    # openpyxl does not wrap the errors of its XML parser: KeyError, TypeError, ParseError
+    # calamine and zipfile raise their own errors
     except Exception as error:
         raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
-def _read_sheet(filled: Iterable[tuple[int, SheetRow]], title: str, at: int | None) -> _Sheet:
+def _read_sheet(filled: Iterable[Row], title: str, at: int | None, watch: Watch) -> _Sheet:
     """Read the filled rows; refuse a sheet in which a distant cell makes too many empty ones."""
     read = _Sheet()
     for piece in batches(filled, lambda row: len(row[1])):
+        watch.step(0.0, f"{piece[-1][0]:,} rows read")
         read.width = max(read.width, *(len(row) for _, row in piece))
         if piece[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
             raise DataError(

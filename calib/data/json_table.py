@@ -13,7 +13,7 @@ import pandas as pd
 from calib.data.column_builder import Growing, batches
 from calib.data.column_types import whole_text
 from calib.data.errors import DataError, first_line
-from calib.data.limits import PER_CELL, check_memory, check_names
+from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.fields import loads
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
@@ -76,7 +76,9 @@ def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
         if not records:
             columns.clear()
             continue  # to the end, which may be damaged
-        for key in dict.fromkeys(key for record in elements for key in record):
+        keys = dict.fromkeys(key for record in elements for key in record)
+        check_columns(len(columns.keys() | keys))
+        for key in keys:
             column = columns.setdefault(key, Growing())
             column.skip_to(rows)
             column.add([record.get(key) for record in elements])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from calib.data.errors import DataError, TooLargeError
-from calib.kernel.memory import free
+from calib.kernel.memory import free, is_bounded
 from calib.kernel.progress import Watch
 
 FEWER = "Upload a sample of the rows, or fewer columns."
@@ -24,6 +25,11 @@ WAIT = 0.3  # seconds between looks at Cancel
 LARGE = 50_000_000  # bytes; files above this size are read one after the other
 ELEMENT = 250  # bytes of an XML element as a Python object
 MOST_COLUMNS = 5_000
+# A process that reads one file may take SPARE, and this many bytes per byte of a text (or per byte of ALWAYS, if that
+# is more), or per byte that a packed file may expand to
+PER_TEXT, PER_UNPACKED = 10, 4
+AT_LEAST, BYTES_PER_SECOND = 20, 1_000_000  # seconds of processor time, and bytes of a file for one more
+PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\xd0\xcf\x11\xe0")  # first bytes of gzip, ZIP, Parquet and .xls
 MODEL_LIMIT = 1 << 28  # bytes of an ONNX file
 
 
@@ -34,6 +40,34 @@ def most_unpacked(packed: int) -> int:
     (64000000, 1000000000)
     """
     return min(UPLOAD_LIMIT, max(ALWAYS, TIMES * packed))
+
+
+class Bounds(NamedTuple):
+    """Limits of a process that reads one file.
+
+    Attributes
+    ----------
+    memory
+        Bytes, besides the libraries; the result is not larger, either.
+    seconds
+        Processor time.
+    """
+
+    memory: int
+    seconds: int
+
+
+def bounds(content: bytes) -> Bounds:
+    """Return the limits for a file; a large one may take all memory that is free, as only one is read at a time.
+
+    >>> bounds(b"a,b\\n1,2").seconds
+    20
+    """
+    size = len(content)
+    packed = content.startswith(PACKED)
+    most = PER_UNPACKED * most_unpacked(size) if packed else max(PER_UNPACKED * ALWAYS, PER_TEXT * size)
+    left = min(free(), 1 << 60)
+    return Bounds(int(left if size > LARGE else min(SPARE + most, left)), AT_LEAST + size // BYTES_PER_SECOND)
 
 
 def format_bytes(size: float) -> str:
@@ -93,10 +127,11 @@ def check_memory(needed: float) -> None:
         If fewer bytes than ``needed`` and ``SPARE`` are free.
     """
     if needed > LARGE and (left := free() - SPARE) < needed:
+        allowed = "allowed for a file of its size" if is_bounded() else "free now"
         raise TooLargeError(
             f"Reading the table takes {format_bytes(needed)} of memory, but only {format_bytes(max(left, 0))} are "
-            "free now.",
-            f"{FEWER} {LATER}",
+            f"{allowed}.",
+            FEWER if is_bounded() else f"{FEWER} {LATER}",
         )
     if _TURN.taken:
         _TURN.needed = max(_TURN.needed, needed)

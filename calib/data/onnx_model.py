@@ -1,32 +1,33 @@
 """Run an existing model, given as an ONNX file, on a table of its inputs, without training.
 
-onnxruntime executes only the graph. Operators from other domains than ONNX's own, functions, and weights in other
-files (which name paths) are refused. A graph may loop, so memory and time are limited. Both packages are optional
-(requirements-onnx.txt).
+onnxruntime executes only the graph, in a process without files and network, with limits of memory and time
+(``confined``). Operators from other domains than ONNX's own, functions, and weights in other files (which name paths)
+are refused. Both packages are optional (requirements-onnx.txt).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from threading import Timer
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calib.data import confined
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
-from calib.data.errors import DataError
-from calib.data.limits import MODEL_LIMIT
-from calib.data.table import describe
+from calib.data.errors import DataError, TooLargeError
+from calib.data.limits import MODEL_LIMIT, Bounds, format_bytes
+from calib.data.table import about, describe
 from calib.data.target import class_counts
-from calib.kernel.wording import counted
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 13
-MOST_MEMORY = 2 << 30  # bytes that a graph may allocate
-LONGEST_RUN = 8  # seconds for a batch of ROWS_AT_ONCE
+MOST_MEMORY = 2 << 30  # bytes that a graph may take
+PER_BYTE = 4  # bytes of memory for each byte of the model and of the table
+LONGEST_RUN = 8  # seconds of processor time for a batch of ROWS_AT_ONCE
 EXTRA = "Install both with: pip install -r requirements-onnx.txt."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
@@ -87,7 +88,8 @@ def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> 
     beside
         Columns that are not inputs: the label, columns with a role and excluded columns.
     """
-    return _inputs(_session(model), typed_frame(frame), beside)
+    by_position, each = _confined(_described, model, typed_frame(frame), beside)
+    return Inputs(tuple(Input(*one) for one in each), by_position)
 
 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
@@ -112,39 +114,72 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     DataError
         If the file is not such a model, needs other files, or does not fit the table; lists every misfit.
     """
-    session, typed = _session(model), typed_frame(frame)
-    values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))
-    parts = (
-        _probability(session, {name: given[i : i + ROWS_AT_ONCE] for name, given in values.items()})
-        for i in range(0, len(typed), ROWS_AT_ONCE)
-    )
-    found, labels = zip(*parts, strict=True)
-    label = labels[0] if labels[0] is not None else list(class_counts(frame, target))[-1]
+    found = _confined(_scores, model, typed_frame(frame), {target, *beside})
+    label = about(found).model_score
+    label = list(class_counts(frame, target))[-1] if label is None else label
     scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
             f"The table already has a column {name!r}, but this name is needed for the model's output.",
             "Rename the column.",
         )
-    scored[name] = np.concatenate(found)
+    scored[name] = found[SCORE].to_numpy()
     return describe(scored, model_score=name)
 
 
-def _session(model: bytes) -> Any:
-    try:
-        import onnx
-        import onnxruntime
-    except ImportError:
-        raise DataError("ONNX files need the packages onnx and onnxruntime.", EXTRA) from None
+def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> Any:
+    """Return ``call(model, typed, beside)``, computed in a confined process."""
+    if find_spec("onnx") is None or find_spec("onnxruntime") is None:
+        raise DataError("ONNX files need the packages onnx and onnxruntime.", EXTRA)
+    if not confined.can_confine():
+        raise DataError(
+            "ONNX models are not run on this system, because it cannot take files and network from a process.",
+            "Run the program on Linux (x86-64 or ARM64), or compute the model's predictions and upload these.",
+        )
     if len(model) > MODEL_LIMIT:
         raise DataError(
             f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.",
             "Use a smaller model.",
         )
+    size = len(model) + int(typed.memory_usage(deep=True).sum())
+    bounds = Bounds(MOST_MEMORY + PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
+    try:
+        return confined.run(call, [model], [typed], {"beside": list(beside)}, name="The model", bounds=bounds)
+    except TooLargeError:
+        raise DataError(
+            f"The model takes more than {format_bytes(bounds.memory)} of memory, or {bounds.seconds:,} seconds for "
+            f"{len(typed):,} rows, which are the limits. The model may loop forever.",
+            "Export a model without loops, or a smaller model.",
+        ) from None
+
+
+def _described(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> tuple[bool, list[Any]]:
+    """Return the fields of the model's ``Inputs``, in the confined process."""
+    inputs = _inputs(_session(model), typed, beside)
+    return inputs.by_position, [astuple(one) for one in inputs.each]
+
+
+def _scores(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> pd.DataFrame:
+    """Return the probabilities, and their class as ``model_score``, in the confined process."""
+    session = _session(model)
+    values = _values(session, typed, _fitting(_inputs(session, typed, beside)))
+    parts = (
+        _probability(session, {name: given[i : i + ROWS_AT_ONCE] for name, given in values.items()})
+        for i in range(0, len(typed), ROWS_AT_ONCE)
+    )
+    found, labels = zip(*parts, strict=True)
+    return describe(pd.DataFrame({SCORE: np.concatenate(found)}), model_score=labels[0])
+
+
+def _session(model: bytes) -> Any:
+    import onnx
+
     try:
         graph = onnx.load_model_from_string(model)
+        # a newer onnxruntime may know fields that this onnx cannot check
+        graph.DiscardUnknownFields()
         _refuse(graph)
-        return _bounded(onnxruntime, model)
+        return _started(graph.SerializeToString())
     except DataError:
         raise
     except Exception as error:  # protobuf and onnxruntime raise their own errors
@@ -155,18 +190,13 @@ def _session(model: bytes) -> Any:
         ) from None
 
 
-def _bounded(onnxruntime: Any, model: bytes) -> Any:
-    """Return a session with limited memory, because a few bytes can request a table of any size.
+def _started(model: bytes) -> Any:
+    import onnxruntime
 
-    Graph optimisation is off: it evaluates nodes without inputs, and nothing could interrupt that.
-    """
-    info, kind = onnxruntime.OrtMemoryInfo, onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR
-    memory = info("Cpu", kind, 0, onnxruntime.OrtMemType.DEFAULT)
-    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg({"max_mem": MOST_MEMORY}))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.add_session_config_entry("session.use_env_allocators", "1")
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # the limit is one of processor time
     # no fallback, which would print to standard output
     providers = ["CPUExecutionProvider"]
     return onnxruntime.InferenceSession(model, options, providers=providers, enable_fallback=0)
@@ -174,37 +204,28 @@ def _bounded(onnxruntime: Any, model: bytes) -> Any:
 
 def _refuse(model: Any) -> None:
     """Refuse a model that runs or reads anything outside its graph."""
-    foreign = sorted({node.domain for node in _nodes(model.graph)} - set(DOMAINS))
+    parts = list(_parts(model))
+    if any(getattr(part, "data_location", 0) or getattr(part, "external_data", ()) for part in parts):
+        raise DataError(
+            "The model refers to weights in another file, which cannot be read.",
+            "Save the model with all weights in one file.",
+        )
+    foreign = sorted({part.domain for part in parts if part.DESCRIPTOR.name == "NodeProto"} - set(DOMAINS))
     if foreign or model.functions:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
         raise DataError(
             f"The model uses {what}, but only standard ONNX operators are allowed.",
             "Export the model without custom functions.",
         )
-    if any(tensor.data_location == tensor.EXTERNAL for tensor in _tensors(model.graph)):
-        raise DataError(
-            "The model refers to weights in another file, which cannot be read.",
-            "Save the model with all weights in one file.",
-        )
 
 
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
-                yield from _nodes(inner)
-
-
-def _tensors(graph: Any) -> Iterator[Any]:
-    yield from graph.initializer
-    for sparse in graph.sparse_initializer:
-        yield from (sparse.values, sparse.indices)
-    for node in graph.node:
-        for attribute in node.attribute:
-            yield from (*((attribute.t,) if attribute.HasField("t") else ()), *attribute.tensors)
-            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
-                yield from _tensors(inner)
+def _parts(message: Any) -> Iterator[Any]:
+    """Yield a message of protobuf and all messages in it, whatever its fields are called."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in value if isinstance(value, Sequence) else (value,):
+                yield from _parts(part)
 
 
 def _inputs(session: Any, typed: pd.DataFrame, beside: Collection[str]) -> Inputs:
@@ -287,28 +308,13 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
 
 
 def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
-    """Run the graph, and stop it between two operators if it takes too long."""
-    from onnxruntime import RunOptions
-
-    options = RunOptions()
-    limit = Timer(LONGEST_RUN, setattr, (options, "terminate", True))
-    limit.start()
     try:
-        return session.run(None, inputs, options)
+        return session.run(None, inputs)
     except Exception as error:
-        if options.terminate:
-            rows = counted(len(next(iter(inputs.values()))), "row")
-            raise DataError(
-                f"The model took more than {LONGEST_RUN} seconds for {rows}, which is the limit. The model may loop "
-                "forever.",
-                "Export a model without loops, or a smaller model.",
-            ) from None
         first = str(error).strip().splitlines()[0][:200]
         raise DataError(
             f"The model fails on this table ({first}).", "Correct the table and upload it again."
         ) from None
-    finally:
-        limit.cancel()
 
 
 def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:

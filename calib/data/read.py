@@ -1,5 +1,7 @@
 """Read a file as a table: its name suggests a format, its content decides, and nothing in it is executed.
 
+``read_table`` reads a file that you trust, ``read_confined`` a stranger's: in a process with limits.
+
 Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains Latin-1).
 Parquet and Excel are recognised by their first bytes. Compressed files are unpacked up to ``most_unpacked`` bytes.
 """
@@ -21,17 +23,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data import confined
 from calib.data.arrays import is_npz, read_npz
 from calib.data.delimited import read_delimited
-from calib.data.errors import DataError
+from calib.data.errors import DataError, TooLargeError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
-from calib.data.limits import UPLOAD_LIMIT, check_memory, in_turn, most_unpacked, too_large
+from calib.data.limits import (
+    FEWER,
+    LATER,
+    UPLOAD_LIMIT,
+    bounds,
+    check_memory,
+    in_turn,
+    most_unpacked,
+    too_large,
+)
 from calib.data.table import about, describe
 from calib.data.vectors import unpack_vectors
-from calib.kernel.memory import release_memory
+from calib.kernel.memory import is_bounded, release_memory
 from calib.kernel.progress import Watch
 
-FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF, JSON or NumPy (.npz)"
+FORMATS = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, JSON or NumPy (.npz)"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 MODEL_AS = (
     f"Save a table as {FORMATS}. For a model, save it as ONNX (evaluate … --onnx) or upload its predictions."
@@ -41,19 +53,19 @@ NPZ = "a NumPy archive"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
     **dict.fromkeys(("parquet", "pq"), PARQUET),
-    **dict.fromkeys(("xlsx", "xlsm"), EXCEL),
+    **dict.fromkeys(("xlsx", "xlsm", "xlsb", "xls", "ods"), EXCEL),
     "arff": ARFF,
     **dict.fromkeys(("json", "jsonl", "ndjson"), JSON),
     "npz": NPZ,
 }
 FOREIGN = re.compile(
-    "pkl|pickle|joblib|npy|mat|h5|hdf5|rds|rda|rdata|sav|dta|sas7bdat|feather|orc|db|sqlite|xls|xlsb|ods"
+    "pkl|pickle|joblib|npy|mat|h5|hdf5|rds|rda|rdata|sav|dta|sas7bdat|feather|orc|db|sqlite"
     "|docx?|pdf|rtf|odt|pptx?|zip|tar|tgz|7z|rar|bz2|xz|zst|png|jpe?g|gif|svg|webp|html?|xml|py|r|exe"
 )
 SIGNATURES = (
     (b"PAR1", PARQUET),
     (b"PK\x03\x04", EXCEL),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file (before 2007)"),
+    (b"\xd0\xcf\x11\xe0", EXCEL),
     (b"%PDF", "a PDF"),
     (b"SQLite format 3\x00", "a SQLite database"),
     (b"\x93NUMPY", "a NumPy array"),
@@ -79,6 +91,7 @@ BOMS = (
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = bytes([*range(0x01, 0x09), *range(0x0E, 0x1A), *range(0x1B, 0x20)])
+COPIES = 2  # of a file: one for the process that reads it, and its table
 PIECE = 1_000_000  # bytes that are decoded at once
 CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
 
@@ -93,6 +106,7 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a table from a file's bytes or path; the file's extension is checked against the content.
 
+    A spreadsheet is read as ``read_confined`` reads it, because its reader ends the process if memory does not suffice.
     Columns become numbers, texts, booleans, categories or dates; values that mean "missing" become missing.
     ``calib.data.about`` returns the notes on how the file was read, and its name without extensions.
 
@@ -125,8 +139,8 @@ def read_table(
     0  31.0    yes
     1   NaN     no
     """
-    content, name = _content(data, name)
-    extension, content = _unpack(content, name)
+    whole, name = _content(data, name)
+    extension, content = _unpack(whole, name)
     if not FILLED.search(content):
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
@@ -135,16 +149,63 @@ def read_table(
         raise DataError(f"{name} is {found}, not a table.{never}", MODEL_AS if never else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
+    if found == EXCEL and confined.AVAILABLE:
+        return read_confined(whole, name, sheet, header, fewest, watch)
     given = [content]
-    del content  # as large as the table, so it is freed once it is decoded
+    del whole, content  # as large as the table, so it is freed once it is decoded
     watch = watch or Watch()
-    with in_turn(len(given[0]), watch):
-        frame = _read(given, extension, found, name, sheet, header, fewest, watch)
+    try:
+        with in_turn(len(given[0]), watch):
+            frame = _read(given, extension, found, name, sheet, header, fewest, watch)
+    except MemoryError:
+        if is_bounded():  # this process knows no more than its caller
+            raise
+        raise TooLargeError(f"Reading {name} takes more memory than is free.", f"{FEWER} {LATER}") from None
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame = unpack_vectors(frame)
     release_memory(len(frame))
     return describe(frame, name=Path(name).name.split(".")[0] or name)
+
+
+def read_confined(
+    data: bytes | str | os.PathLike,
+    name: str | None = None,
+    sheet: str | None = None,
+    header: int | None = None,
+    fewest: int = 2,
+    watch: Watch | None = None,
+) -> pd.DataFrame:
+    """Read a table as ``read_table`` does, in a process with limits of memory and time (``limits.bounds``).
+
+    On systems that cannot limit a process (Windows), the table is read in this one.
+
+    Parameters
+    ----------
+    data, name, sheet, header, fewest, watch
+        As for ``read_table``; Cancel ends the process at once.
+
+    Raises
+    ------
+    DataError
+        As for ``read_table``, and if a limit is exceeded.
+    Cancelled
+        If it was cancelled.
+
+    Examples
+    --------
+    >>> read_confined(b"age,target\\n31,yes\\n", "people.csv")
+       age target
+    0   31    yes
+    """
+    content, name = _content(data, name)
+    watch = watch or Watch()
+    options = {"name": name, "sheet": sheet, "header": header, "fewest": fewest}
+    with in_turn(len(content), watch):
+        check_memory(COPIES * len(content))
+        return confined.run(
+            read_table, [content], (), options, name=name, bounds=bounds(content), watch=watch
+        )
 
 
 @contextmanager
@@ -228,10 +289,14 @@ def _recognise(content: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """File in memory or on disk, from which tables are read with different options; the last table is cached."""
+    """File in memory or on disk, from which tables are read with different options; the last table is cached.
+
+    A stranger's file is ``confined``: it is read by ``read_confined``.
+    """
 
     name: str
     content: bytes | Path
+    confined: bool = False
     _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def read(
@@ -239,7 +304,8 @@ class TableFile:
     ) -> pd.DataFrame:
         """Read a table; parameters and errors are those of ``read_table``."""
         if (sheet, header) not in self._last:
-            frame = read_table(self.content, self.name, sheet, header, watch=watch)
+            read = read_confined if self.confined else read_table
+            frame = read(self.content, self.name, sheet, header, watch=watch)
             self._last.clear()
             self._last[sheet, header] = frame
         return self._last[sheet, header]

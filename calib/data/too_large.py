@@ -6,16 +6,17 @@ Only the first bytes of the file are needed, or the end of a Parquet file, where
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import pandas as pd
 import pyarrow as pa
 
+from calib.data import confined
 from calib.data.column_types import typed_frame
 from calib.data.columns import in_unit_interval
 from calib.data.counting import sql_name, sql_text
 from calib.data.errors import DataError
-from calib.data.limits import FEWER
+from calib.data.limits import FEWER, bounds
 from calib.data.predictions import looks_like_predictions, score_columns, scores_among_features
 from calib.data.read import read_table
 from calib.data.target import guess_target
@@ -82,6 +83,22 @@ def remedy_for(first: bytes, name: str, last: bytes = b"") -> Remedy:
     alone = looks_like_predictions(frame)
     scores = score_columns(frame, target) if alone else scores_among_features(typed_frame(frame), target)
     return Remedy(COUNT_THERE, counts_query(frame[scores], target, name)) if scores else Remedy(FEWER)
+
+
+def confined_remedy(first: bytes, name: str, last: bytes = b"") -> Remedy:
+    """Return ``remedy_for`` a stranger's file, in a process with limits.
+
+    >>> confined_remedy(b"label,p\\n0,0.25\\n1,0.75\\n", "big.csv").advice == COUNT_THERE
+    True
+    """
+    with suppress(DataError):
+        ends, options = [first, last], {"name": name}
+        return Remedy(*confined.run(_remedy, ends, (), options, name=name, bounds=bounds(first)))
+    return Remedy(FEWER)
+
+
+def _remedy(first: bytes, last: bytes, name: str) -> tuple[str, str | None]:
+    return astuple(remedy_for(first, name, last))
 
 
 def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:

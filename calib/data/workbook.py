@@ -1,7 +1,7 @@
-"""Read an Excel file as rows of values: openpyxl parses the XML, with a limit on how much is read.
+"""Read a spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods) as rows of values, with python-calamine.
 
-openpyxl itself scans a sheet twice if it has no <dimension>, reads every sheet, and builds a row before it can be
-counted. Here the elements of each part are counted as it is unpacked, before objects are made of them.
+calamine holds all cells between the first and the last one, and it ends the process if memory does not suffice. So a
+spreadsheet is read in a process of its own (``confined``).
 """
 
 from __future__ import annotations
@@ -9,131 +9,73 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, iterparse
 
-from openpyxl.reader.excel import ExcelReader
-from openpyxl.styles.stylesheet import apply_stylesheet
-from openpyxl.worksheet._reader import DATA_TAG, INLINE_STRING, ROW_TAG, VALUE_TAG, WorkSheetParser
-from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
+from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum
 
-from calib.data import limits
-from calib.kernel.progress import Watch
+from calib.data.errors import DataError
+from calib.data.limits import most_unpacked, too_large
 
-WHOLE = 16  # weight of an element that openpyxl turns into objects: a style, a name
-TEXTS = 10  # bytes of memory per byte of the shared texts
-LAST_COLUMN = 1 << 14  # last column that Excel allows
-ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
+CONTENTS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # one of them is in every packed spreadsheet
+EXACT = 2.0**53  # whole numbers below are exact
+Row = tuple[int, tuple[Any, ...]]  # number of a row, and its cells up to the last one that is filled
 
 
 class Workbook:
-    """Sheets of an Excel file; formulas count as their saved values."""
+    """Sheets of a spreadsheet; formulas count as their saved values.
 
-    def __init__(self, content: bytes, watch: Watch) -> None:
-        reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True)
-        reader.archive = self._archive = _Archive(io.BytesIO(content), watch)
-        reader.read_manifest()
-        reader.read_workbook()
-        apply_stylesheet(self._archive, reader.wb)
-        self._book, self._texts = reader.wb, _texts(reader)
-        self._parts = {
-            sheet.name: rel.target
-            for sheet, rel in reader.parser.find_sheets()
-            if rel.target in reader.valid_files and "chartsheet" not in rel.Type
-        }
+    Raises
+    ------
+    DataError
+        If the file is no spreadsheet, expands too much, or is protected by a password.
+    """
+
+    def __init__(self, content: bytes, name: str) -> None:
+        if content.startswith(b"PK"):
+            _check_archive(content, name)
+        try:
+            self._book = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        except PasswordError:
+            raise DataError(
+                f"{name} is protected by a password.", "Save it without a password, or as CSV."
+            ) from None
+        self._last: tuple[str, CalamineSheet] | None = None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
+        """Yield the names of the sheets with content."""
+        for sheet in self._book.sheets_metadata:
+            if sheet.typ == SheetTypeEnum.WorkSheet and next(self.rows(sheet.name), None):
+                yield sheet.name
 
-    def rows(self, sheet: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield (number, values up to the last one) of each row that has values."""
-        last, book = 0, self._book
-        with self._archive.open(self._parts[sheet]) as part:
-            parser = _Parser(part, self._texts, True, book.epoch, book._date_formats, book._timedelta_formats)
-            for _, element in iterparse(part):
-                if element.tag == DATA_TAG:  # only formatting follows
-                    return
-                if element.tag != ROW_TAG:
-                    continue
-                number, cells = parser.parse_row(element)
-                element.clear()
-                self._archive.forget()
-                filled = {cell["column"]: cell["value"] for cell in cells if cell["value"] is not None}
-                if filled and number > last:
-                    last = number
-                    yield number, tuple(map(filled.get, range(1, max(filled) + 1)))
-
-
-class _Parser(WorkSheetParser):
-    def parse_row(self, row: Any) -> Any:
-        if len(row) > LAST_COLUMN:
-            raise ValueError(f"a row has more than {LAST_COLUMN:,} cells")
-        return super().parse_row(row)
-
-    def parse_cell(self, element: Element) -> Any:
-        inline = element.find(INLINE_STRING) if element.get("t") == "inlineStr" else None
-        if inline is not None:
-            element[:] = []
-            element.set("t", "str")
-            SubElement(element, VALUE_TAG).text = _text(inline)
-        return super().parse_cell(element)
+    def rows(self, title: str) -> Iterator[Row]:
+        """Yield each row that has values."""
+        if self._last is None or self._last[0] != title:
+            self._last = None  # before the next one is held
+            self._last = title, self._book.get_sheet_by_name(title)
+        sheet = self._last[1]
+        _, left = sheet.start or (0, 0)  # calamine leaves out the columns before, but not the rows
+        for number, row in enumerate(sheet.iter_rows(), start=1):
+            cells = [*[None] * left, *map(_value, row)]
+            while cells and cells[-1] is None:
+                cells.pop()
+            if cells:
+                yield number, tuple(cells)
 
 
-class _Archive(zipfile.ZipFile):
-    """ZIP archive that counts the memory of elements, and sees a Cancel, as its parts are unpacked."""
-
-    def __init__(self, file: io.BytesIO, watch: Watch) -> None:
-        super().__init__(file)
-        self._watch, self._size = watch, sum(member.file_size for member in self.infolist())
-        self._read = self._whole = self._held = self._cleared = 0
-
-    def forget(self) -> None:
-        """Count an element whose parts were cleared."""
-        self._cleared += limits.ELEMENT // 4
-        self._held = 0
-
-    def open(self, *given: Any, **named: Any) -> Any:
-        part = super().open(*given, **named)
-        part.read = partial(self._counted, part.read, [b""])  # type: ignore[method-assign]
-        self._held = 0
-        return part
-
-    def _counted(self, read: Any, end: list[bytes], size: int | None = -1, whole: bool = False) -> bytes:
-        """Return what ``read`` returns, after counting it; ``end`` keeps the end of the previous piece."""
-        if size is None or size < 0:
-            return b"".join(iter(partial(self._counted, read, end, 1 << 20, True), b""))
-        piece = read(size)
-        self._read += len(piece)
-        self._watch.step(min(self._read / self._size, 1.0), "")
-        elements = limits.ELEMENT * (piece.count(b"<") - piece.count(b"</"))
-        self._held += elements + len(piece)
-        self._whole += whole * WHOLE * elements
-        limits.check_memory(self._held + self._whole + self._cleared)
-        # a DOCTYPE may define entities that expand recursively
-        if b"<!DOCTYPE" in (end[0] + piece).replace(b"\x00", b""):
-            raise ValueError("its XML has a DOCTYPE, which Excel does not write")
-        end[0] = piece[-16:]
-        return piece
+def _value(cell: Any) -> Any:
+    """Return the value of a cell: None if it is empty, and whole numbers without a decimal point."""
+    if cell == "":
+        return None
+    return int(cell) if type(cell) is float and cell.is_integer() and abs(cell) < EXACT else cell
 
 
-def _texts(reader: ExcelReader) -> list[str]:
-    """Return the shared texts, which cells refer to by number."""
-    part = reader.package.find(SHARED_STRINGS)
-    if part is None:
-        return []
-    texts = []
-    limits.check_memory(TEXTS * reader.archive.getinfo(part.PartName[1:]).file_size)
-    with reader.archive.open(part.PartName[1:]) as file:
-        for _, item in iterparse(file):
-            if item.tag == ITEM:
-                texts.append(_text(item).replace("x005F_", ""))
-                item.clear()
-                reader.archive.forget()
-    return texts
-
-
-def _text(item: Element) -> str:
-    """Return a text without formatting; openpyxl's own method takes ten times as long."""
-    plain = (*item.findall(TEXT), *item.findall(f"{RUN}/{TEXT}"))
-    return "".join(part.text or "" for part in plain)
+def _check_archive(content: bytes, name: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {member.filename: member.file_size for member in archive.infolist()}
+    if not members.keys() & set(CONTENTS):
+        raise DataError(
+            f"{name} is a ZIP archive, not an Excel table.",
+            "Unpack it and upload the table that it contains.",
+        )
+    if sum(members.values()) > most_unpacked(len(content)):
+        raise too_large(name, most_unpacked(len(content)))

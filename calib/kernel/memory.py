@@ -7,6 +7,8 @@ identified by address, so that shared buffers count once.
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
 import pickle
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,6 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 ROOT = Path("/")
+STATM = 200  # more bytes than the file statm of a process has
+_bound: tuple[int, int] | None = (
+    None  # of ``bound``: the open file statm of this process, and the most it may take
+)
 LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
@@ -61,7 +67,31 @@ def _free_of_machine() -> float:
     return float("inf")
 
 
+def resident(statm: bytes) -> int:
+    """Return the bytes of memory that a process takes, from its file ``statm`` (Linux)."""
+    return int(statm.split()[1]) * mmap.PAGESIZE
+
+
+def bound(more: int) -> None:
+    """Let ``free`` know that this process may take at most so many further bytes, although it can open no file later.
+
+    Nothing happens on systems that do not say what a process takes.
+    """
+    global _bound
+    with suppress(OSError):
+        statm = os.open(ROOT / "proc/self/statm", os.O_RDONLY)
+        _bound = statm, resident(os.pread(statm, STATM, 0)) + more
+
+
+def is_bounded() -> bool:
+    """Tell whether this process has called ``bound``."""
+    return _bound is not None
+
+
 def _free_of_process() -> float:
+    if _bound is not None:
+        statm, most = _bound
+        return most - resident(os.pread(statm, STATM, 0))
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource  # not on every system
 

@@ -34,7 +34,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.web.server.starlette import starlette_server
 
-from calib.data import limits
+from calib.data import confined, limits
 from calib.data.too_large import HEAD
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
@@ -146,6 +146,7 @@ def _soon_ended(options: Callable[[], dict[str, Any]]) -> Callable[[], dict[str,
 
 def protect_data() -> None:
     """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
+    confined.warm()
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish

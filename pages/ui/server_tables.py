@@ -170,7 +170,7 @@ def _read(table: OpenTable, watch: Watch) -> tuple[str, state.Upload]:
 def _upload(table: OpenTable, data: str, watch: Watch) -> state.Upload:
     if (many := open_if_many(table.path)) is not None and sources.holds_predictions(many):
         return _count_large(table.name, many, watch, lambda _: data)
-    file = TableFile(table.name, table.path)
+    file = TableFile(table.name, table.path, confined=True)
     try:
         frame = file.read(watch=watch)
     except TooLargeError:

@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
 from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, format_bytes
-from calib.data.too_large import HEAD, remedy_for
+from calib.data.too_large import HEAD, confined_remedy
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from pages.ui import browser, jobs, server, session_cache, state
@@ -26,15 +26,8 @@ LIMIT = min(UPLOAD_LIMIT, st.get_option("server.maxUploadSize") * 10**6)  # byte
 LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
 
 
-def keep_table(content: bytes, name: str) -> str:
-    """Read a table, keep it with its file, and return its digest."""
-    key, file = _read_table(content, name, Watch())
-    keep_file(key, file)
-    return key
-
-
 def _read_table(content: bytes, name: str, watch: Watch) -> tuple[str, state.Upload]:
-    file, key = TableFile(name, content), sources.digest(content)
+    file, key = TableFile(name, content, confined=True), sources.digest(content)
     table = file.read(watch=watch)
     return key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file)
 
@@ -75,31 +68,26 @@ def receive_table(widget: str, then: Callable[[str], None], instead: str = "") -
 
 
 def open_table(file: Any, then: Callable[[str], None], instead: str = "") -> None:
-    """Read and keep a table, and call ``then`` with its digest.
-
-    A large one is read at the head of the page (``read_arrived``), with progress and Cancel.
-    """
+    """Read and keep a table at the head of the page (``read_arrived``), and call ``then`` with its digest."""
     st.session_state[ARRIVED] = (file, then, instead)
-    if file.size <= LARGE:
-        read_arrived()
 
 
 def read_arrived() -> bool:
-    """Read the table that ``open_table`` has put here; return whether it has changed the settings.
+    """Read the table that ``open_table`` has put here, with progress and Cancel; return whether settings changed.
 
     It stays until it has been read or refused, so a click on something else only begins the reading again.
     """
     before = state.recipe()
     if (arrived := st.session_state.get(ARRIVED)) is not None:
         file, then, instead = arrived
-        key = _or_said(file, _keep_cancellably if file.size > LARGE else keep_table, instead)
+        key = _or_said(file, _keep_table, instead)
         st.session_state.pop(ARRIVED, None)
         if key is not None:
             then(key)
     return state.recipe() != before
 
 
-def _keep_cancellably(content: bytes, name: str) -> str:
+def _keep_table(content: bytes, name: str) -> str:
     key, file = in_background(f"Reading {name}", partial(_read_table, content, name))
     keep_file(key, file)
     return key
@@ -112,7 +100,7 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
         return read(_whole(file), file.name)
     except TooLargeError as error:
         content = file.getvalue()
-        remedy = remedy_for(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
+        remedy = confined_remedy(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
         reason = about_file(
             file.name, DataError(error.message, remedy.advice if remedy.query else error.remedy)
         )

@@ -23,6 +23,7 @@ from calib.data import (
     read_table,
 )
 from calib.data.column_types import typed_objects
+from scripts.hostile_files import container, document, ods_row, old_workbook
 
 
 def arff(*lines):
@@ -333,3 +334,26 @@ def test_lists_are_bounded_by_the_columns_that_they_become():
     wide = [np.zeros(6_000)] * 6
     with pytest.raises(DataError, match="6,000 columns, which is too many"):
         read_table(lists(pa.list_(pa.float64()), wide), "net.parquet")
+
+
+# --- spreadsheets of other programs
+# ---------------------------------------------------------------------------------
+
+
+OTHERS = {
+    "old.xls": lambda: container(
+        old_workbook(
+            *((i, j, cell) for i, row in enumerate(SHEET) for j, cell in enumerate(row) if cell != "")
+        )
+    ),
+    "open.ods": lambda: document([ods_row(*row) for row in SHEET] + [ods_row("", repeated=2**20 - 9)]),
+}
+SHEET = [("Sales", "", ""), ("size", "n", "target"), (1.5, 1, "g"), (-2.25, 2, "b"), (4.0, 40, "g")]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_spreadsheet_of_another_program_is_read_like_one_of_excel(name):
+    frame = read_table(OTHERS[name](), name)
+    assert frame.to_dict("list") == {"size": [1.5, -2.25, 4.0], "n": [1, 2, 40], "target": ["g", "b", "g"]}
+    assert frame.dtypes.astype(str).tolist() == ["float64", "int64", "str"]
+    assert about(frame).header == 2

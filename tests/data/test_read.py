@@ -162,7 +162,7 @@ REFUSED = {
     "table.xlsx": (zipped(table=CSV), "ZIP archive, not an Excel"),
     "damaged.xlsx": (excel(TABLE)[:-200], "damaged Excel"),
     "hollow.xlsx": (zipped(**{"xl/workbook.xml": "<nonsense"}), "damaged Excel"),
-    "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "before 2007"),
+    "old.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "damaged Excel"),
     "damaged.parquet": (parquet(TABLE)[:-40], "damaged Parquet"),
     "stub.parquet": (b"PAR1PAR1", "damaged Parquet"),
     "damaged.csv.gz": (gzip.compress(CSV.encode())[:-9], "damaged gzip"),

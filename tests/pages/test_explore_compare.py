@@ -288,14 +288,14 @@ def applied(saved, monkeypatch):
 @pytest.fixture
 def reading(applied, monkeypatch):
     """The same page while new.csv is read, which does not end; and the job."""
-    begun, read = threading.Event(), compare.read_table
+    begun, read = threading.Event(), compare.read_confined
 
     def slowly(content, name, fewest, watch):
         begun.set()
         assert watch.cancel.wait(LIMIT)
         return read(content, name, fewest=fewest)
 
-    monkeypatch.setattr(compare, "read_table", slowly)
+    monkeypatch.setattr(compare, "read_confined", slowly)
     at = applied.file_uploader(key="scores_file").set_value((*NEW, "text/csv")).run()
     assert begun.wait(LIMIT)
     (job,) = jobs_of(at, "reading_scores_file")

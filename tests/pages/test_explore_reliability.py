@@ -409,7 +409,7 @@ def test_unlabelled_rows_are_read_and_scored_in_the_background_with_cancel(monke
     at = settled(upload("rows.csv", 100))
     assert estimated(100)
     with monkeypatch.context() as patch:
-        patch.setattr(base_rate, "read_table", lambda *_, watch, fewest: watch.cancel.wait(LIMIT))
+        patch.setattr(base_rate, "read_confined", lambda *_, watch, fewest: watch.cancel.wait(LIMIT))
         at = upload("more.csv", 200)
         assert estimated(100)
         assert any(

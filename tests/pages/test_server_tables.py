@@ -500,7 +500,6 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
 
 def test_a_large_upload_is_read_with_progress_and_a_cancelled_one_changes_nothing(monkeypatch):
     """It is read at the head of the page, not in the callback, where nothing could be clicked."""
-    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
     content = b"x,y\n1,a\n2,b\n" * 9
     at = page("explore_data").file_uploader(key="file").set_value(("big.csv", content, "text/csv")).run()
     assert not faults(at)
@@ -596,14 +595,12 @@ def test_a_table_that_is_read_to_its_end_after_a_cancel_is_dropped():
     assert (left.done(), read[0]()) == (False, None)
 
 
-@pytest.mark.parametrize("large", [10, 10**6])
 @pytest.mark.parametrize("stated", [False, True])
-def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, large, stated):
+def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, stated):
     content = b"x,y\n" + b"1,a\n2,b\n" * 90
     data = f"upload:{digest(content)}"
     recipe = Recipe(data=data, file="mine.csv", target="y", seed=4).to_json() if stated else None
     monkeypatch.setattr("pages.ui.given_file._given", [GivenFile("secret", "mine.csv", content, recipe)])
-    monkeypatch.setattr("pages.ui.uploads.LARGE", large)
     began, in_background = [], uploads.in_background
     monkeypatch.setattr(uploads, "in_background", lambda *of: began.append(of[0]) or in_background(*of))
     at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
@@ -613,7 +610,7 @@ def test_the_table_of_a_notebook_is_read_like_an_upload(monkeypatch, large, stat
     now = at.session_state["recipe"]
     assert (now.data, now.seed == 4) == (data, stated)
     assert at.session_state["page"] == f"pages/explore_{'reliability' if stated else 'data'}.py"
-    assert began == (["Reading mine.csv"] if large == 10 else [])
+    assert began == ["Reading mine.csv"]
     linked = App(str(ROOT / "app.py"), default_timeout=LIMIT)  # a reload, or a link with settings of its own
     linked.query_params.update({TOKEN: "secret", "data": data, "target": "y", "bins": "7"})
     linked = settled(linked.switch_page("pages/explore_reliability.py").run())
@@ -626,7 +623,6 @@ def test_a_cancelled_table_of_a_notebook_leaves_the_first_data_set(monkeypatch):
     monkeypatch.setattr(
         "pages.ui.given_file._given", [GivenFile("secret", "mine.csv", b"x,y\n" + b"1,a\n2,b\n" * 90, None)]
     )
-    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
 
     def cancelled(file, sheet=None, header=None, watch=None):
         raise Cancelled

@@ -15,7 +15,7 @@ from calib.analysis.label_shift import (
 )
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
-from calib.data import read_table
+from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.figures import formatted_rates
 from calib.figures.classes import formatted_shares
@@ -149,7 +149,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
 
 def _read(content: bytes, name: str, watch: Watch) -> tuple[str, pd.DataFrame]:
     """Return the digest and the table of an unlabelled file."""
-    return digest(content), read_table(content, name, fewest=1, watch=watch)
+    return digest(content), read_confined(content, name, fewest=1, watch=watch)
 
 
 def _estimated_shares(estimate: EstimatedRates) -> None:

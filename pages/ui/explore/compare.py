@@ -13,7 +13,7 @@ from calib import sources
 from calib.analysis.clipped import clipped_sentence
 from calib.analysis.optimism import random_recipe
 from calib.analysis.side_by_side import answer
-from calib.data import read_table
+from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.export import (
     Applied,
@@ -370,7 +370,7 @@ def saved() -> None:
 
 
 def _read_scores(content: bytes, name: str, watch: Watch) -> pd.DataFrame:
-    return read_table(content, name, fewest=1, watch=watch)
+    return read_confined(content, name, fewest=1, watch=watch)
 
 
 def _describe(calibrator: SavedCalibrator) -> None:

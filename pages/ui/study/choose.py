@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.data import SAMPLES, read_table
+from calib.data import SAMPLES, read_confined
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
@@ -295,7 +295,7 @@ def _file(name: str) -> str:
 
 
 def _table(content: bytes, name: str) -> pd.DataFrame:
-    frame = read_table(content, name)
+    frame = read_confined(content, name)
     if TARGET not in map(str, frame.columns):
         raise InputError(
             f"There is no column {TARGET!r}. Rename your label column, because a study reads the label from "

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.comparison import best_ranked
-from calib.data import read_table
+from calib.data import read_confined
 from calib.export import (
     drawings,
     latex_table,
@@ -85,7 +85,7 @@ def rows_of(content: bytes, name: str) -> Opened:
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
         return Opened(name, rows, predictions=store.repeats(), failures=store.failures())
-    return Opened(name, check_rows(read_table(content, name), name))
+    return Opened(name, check_rows(read_confined(content, name), name))
 
 
 def files() -> dict[str, Opened]:

@@ -1,0 +1,224 @@
+"""Answer calls in processes that may take little memory and time, and nothing else: no file, no network, no program.
+
+One process has loaded what readers need and waits (``python -m calib.data.confined.process``). For each call it forks
+a process, which serves this call alone and ends. The waiting process ends one whose caller has hung up.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import os
+import selectors
+import signal
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from calib.data import confined
+from calib.data.confined import seccomp
+from calib.data.confined.wire import SIZE, Send, Take, send_json, send_table, take_json, take_part, take_table
+from calib.data.errors import DataError
+from calib.kernel import memory
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+
+# What readers import when they first need it, which a confined process cannot
+NEEDED = (
+    *("pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.acero", "python_calamine"),
+    *(f"encodings.{name}" for name in ("utf_8_sig", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "cp1252")),
+    *(
+        "encodings.latin_1",
+        "encodings.cp437",
+        "encodings.idna",
+        "calib.data.onnx_model",
+        "calib.data.too_large",
+    ),
+    *(
+        "calib.data.workbook",
+        "zoneinfo",
+        "_strptime",
+        "calendar",
+        "onnx",
+        "onnxruntime",
+        "numpy.lib.format",
+        "zipfile",
+        "gzip",
+    ),
+)
+LOOK = 0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
+EVERY = 0.2  # seconds between reports of progress
+NICE = 5  # pages come first
+
+
+def main() -> None:
+    """Serve the process at the other end of standard input until it ends."""
+    confined.AVAILABLE = False
+    control = socket.socket(fileno=0)
+    for name in NEEDED:
+        with suppress(ImportError):  # onnx is optional
+            importlib.import_module(name)
+    pa.enable_signal_handlers(False)  # for which reading would make pipes
+    gc.freeze()  # so that children share these pages
+    _Waiting(control).serve()
+
+
+class _Waiting:
+    """The process that waits for calls; ``calls`` are those that are served: process → (its caller, most memory)."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control, self.calls = control, dict[int, tuple[socket.socket, int]]()
+        self.events = selectors.DefaultSelector()
+        self.ended, self.wake = socket.socketpair()
+        self.ended.setblocking(False)
+        self.wake.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.wake.fileno(), warn_on_full_buffer=False)
+        self.events.register(self.control, selectors.EVENT_READ, self.begin)
+        self.events.register(self.ended, selectors.EVENT_READ, self.reap)
+
+    def serve(self) -> None:
+        while True:
+            for key, _ in self.events.select(LOOK if self.calls else None):
+                key.data()
+            for pid, (_, most) in self.calls.items():
+                if _resident(pid) > most:
+                    os.kill(pid, signal.SIGKILL)
+
+    def begin(self) -> None:
+        """Fork a process for a call, which arrives as its memory, and two sockets: for its data, and for its end."""
+        message, (*sockets,), _, _ = socket.recv_fds(self.control, SIZE, 2)
+        if not message:
+            for pid in self.calls:
+                os.kill(pid, signal.SIGKILL)
+            os._exit(0)
+        data, end = (socket.socket(fileno=number) for number in sockets)
+        pid = os.fork()
+        if not pid:
+            _serve_and_exit(data)
+        data.close()
+        self.calls[pid] = end, _resident(os.getpid()) + int.from_bytes(message, "little")
+        self.events.register(end, selectors.EVENT_READ, partial(self.kill, pid))
+
+    def kill(self, pid: int) -> None:
+        """End a process whose caller has hung up."""
+        if pid in self.calls:  # else it has ended meanwhile
+            self.events.unregister(self.calls[pid][0])
+            os.kill(pid, signal.SIGKILL)
+
+    def reap(self) -> None:
+        """Tell the callers of the processes that have ended how they ended."""
+        with suppress(BlockingIOError):
+            self.ended.recv(1 << 12)
+        with suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = found
+                end, _ = self.calls.pop(pid)
+                with suppress(KeyError):  # as its caller has hung up
+                    self.events.unregister(end)
+                with suppress(OSError), end:
+                    end.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes that a process takes; 0 if it has ended, or the system (other than Linux) does not say it."""
+    with suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:
+        return memory.resident(file.read())
+    return 0
+
+
+def _serve_and_exit(data: socket.socket) -> None:
+    """Serve one call in a process of its own, and end it."""
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.dup2(data.fileno(), 0)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        _serve(socket.socket(fileno=0))
+    finally:
+        os._exit(1)
+
+
+def _serve(data: socket.socket) -> None:
+    send, take = data.sendall, partial(_take, data)
+    send_json(send, "here")
+    call = take_json(take)
+    module, name = call["function"]
+    function = getattr(importlib.import_module(module), name)
+    _limit(call["memory"], call["seconds"])
+    try:
+        _answer(send, take, function, call)
+    except InputError as error:
+        said = [error.message, error.remedy] if isinstance(error, DataError) else [str(error)]
+        send_json(send, {"refused": type(error).__name__, "said": said})
+    except MemoryError:
+        os._exit(2)
+    except BaseException as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        send_json(send, {"failed": f"{type(error).__name__} at {place.filename}:{place.lineno}"})
+    os._exit(0)
+
+
+def _take(data: socket.socket, size: int) -> bytearray:
+    taken = bytearray(size)
+    view = memoryview(taken)
+    while view:
+        got = data.recv_into(view)
+        if not got:
+            os._exit(3)
+        view = view[got:]
+    return taken
+
+
+def _limit(most_memory: int, seconds: int) -> None:
+    """Let this process take no more time than this, and touch nothing; ``_Waiting`` ends it if it takes more memory."""
+    import resource  # not on every system
+
+    os.nice(NICE)
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # if memory ends, this process is ended and not the server
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    memory.bound(most_memory)
+    if seccomp.known():
+        seccomp.confine()
+
+
+def _answer(send: Send, take: Take, function: Callable[..., Any], call: dict[str, Any]) -> None:
+    given: list[Any] = [bytes(take_part(take)) for _ in range(call["contents"])]
+    given += [take_table(take) for _ in range(call["tables"])]
+    options = dict(call["options"])
+    if "watch" in inspect.signature(function).parameters:
+        options["watch"] = Watch(_Reports(send))
+    found = function(*given, **options)
+    del given
+    if isinstance(found, pd.DataFrame):
+        send_json(send, {"table": len(found)})
+        send_table(send, found)
+    else:
+        send_json(send, {"found": found})
+
+
+class _Reports:
+    """Sends progress, not too often."""
+
+    def __init__(self, send: Send) -> None:
+        self.send, self.last = send, 0.0
+
+    def __call__(self, share: float, doing: str) -> None:
+        if (now := time.monotonic()) >= self.last + EVERY:
+            self.last = now
+            send_json(self.send, {"share": share, "doing": doing})
+
+
+if __name__ == "__main__":
+    main()
