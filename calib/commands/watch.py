@@ -84,6 +84,7 @@ def _watch(args: argparse.Namespace) -> int:
     _check(args)
     recipe = Recipe.from_json(read_file(args.recipe))
     rows = _rows(recipe, args)
+    print(f"read as: {rows.read_as}", file=sys.stderr)
     with locked(args.state) if args.state else nullcontext():
         history = _history(args)
         read = history.read(rows.y, rows.p, rows.when, rows.key, args.restart, args.skip_unlabelled)

@@ -123,13 +123,27 @@ def _is_unit(low: float, high: float) -> bool:
     return low >= -ROUNDED and high <= 1 + ROUNDED
 
 
-def _clipped(values: np.ndarray, column: str) -> Scaled:
+def clip_rounding(values: np.ndarray) -> np.ndarray:
+    """Return values of any shape, with those clipped to [0, 1] that lie outside by rounding, such as 1.0000001.
+
+    >>> clip_rounding(np.array([-1e-17, 1.0000001, 1.7]))
+    array([0. , 1. , 1.7])
+    """
     with np.errstate(invalid="ignore"):
-        off = int(((values < 0) | (values > 1)).sum())
-    if not off:
-        return Scaled(values, "probability")
-    note = f"{column!r}: {counted(off, 'value')} outside [0, 1] by rounding {'is' if off == 1 else 'are'} clipped."
-    return Scaled(np.clip(values, 0, 1), "probability", note=note)
+        off = ((values < 0) & (values >= -ROUNDED)) | ((values > 1) & (values <= 1 + ROUNDED))
+    return np.where(off, np.clip(values, 0, 1), values) if off.any() else values
+
+
+def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
+    """Return a note on the number of clipped values, or ""."""
+    off = int((before != after).sum() - np.isnan(before).sum())
+    verb = "is" if off == 1 else "are"
+    return f"{name}: {counted(off, 'value')} outside [0, 1] by rounding {verb} clipped." if off else ""
+
+
+def _clipped(values: np.ndarray, column: str) -> Scaled:
+    after = clip_rounding(values)
+    return Scaled(after, "probability", note=clipped_note(values, after, repr(column)))
 
 
 def _percentages(values: np.ndarray, column: str, low: float, high: float) -> Scaled:

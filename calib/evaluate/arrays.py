@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.data.conventions import conventional, number_text
-from calib.data.score_meaning import ROUNDED
+from calib.data.score_meaning import clip_rounding, clipped_note
 from calib.kernel.checks import (
     ROW_SUM_ERROR,
     InputError,
@@ -278,14 +278,9 @@ def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         return probability_vector(values, title)  # refuses
-    with np.errstate(invalid="ignore"):
-        off = ((array < 0) & (array >= -ROUNDED)) | ((array > 1) & (array <= 1 + ROUNDED))
-    if off.any():
-        n = int(off.sum())
-        notes.append(
-            f"{title}: {counted(n, 'value')} outside [0, 1] by rounding {'is' if n == 1 else 'are'} clipped."
-        )
-        array = np.where(off, np.clip(array, 0, 1), array)
+    after = clip_rounding(array)
+    notes += filter(None, [clipped_note(array, after, title)])
+    array = after
     return probability_vector(array, title) if array.ndim == 1 else array
 
 

@@ -14,10 +14,12 @@ from calib.analysis.watch.watcher import Alarm, Impossible, WithEnds
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
+from calib.data.score_meaning import clip_rounding
 from calib.data.target import coded_labels
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import json_numbers
+from calib.kernel.read_as import ReadAs, ScoreReading
 from calib.kernel.wording import counted, number
 
 DO = {
@@ -65,12 +67,13 @@ def change_in_words(alarm: Alarm) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WatchedRows:
-    """Labels (NaN if missing), probabilities, times and keys of a table's rows."""
+    """Labels (NaN if missing), probabilities, times and keys of a table's rows, and how the table was read."""
 
     y: Array
     p: Array
     when: Array | None
-    key: Array | None = None
+    key: Array | None
+    read_as: ReadAs
 
 
 def watched_rows(
@@ -103,6 +106,7 @@ def watched_rows(
             )
     label = coded_labels(frame, target)
     there, names = label.there, list(label.counts)
+    why = "convention" if positive is None else "stated"
     if positive is None:
         if not set(names) <= {"0", "1"}:
             raise InputError(
@@ -111,8 +115,10 @@ def watched_rows(
             )
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
-    p = checks.probability_vector(pd.to_numeric(typed[score], errors="coerce"), f"column {score!r}")
-    return WatchedRows(y, p, _times(typed, time), _keys(typed, key))
+    numbers = pd.to_numeric(typed[score], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    p = checks.probability_vector(clip_rounding(numbers), f"column {score!r}")
+    read_as = ReadAs(target, positive, why, (ScoreReading((score,), "probability", positive),), tuple(names))
+    return WatchedRows(y, p, _times(typed, time), _keys(typed, key), read_as)
 
 
 def watched_rows_of_classes(
@@ -153,13 +159,15 @@ def watched_rows_of_classes(
     there = np.isfinite(P).all(axis=1)
     if not there.all():
         raise InputError(f"{counted(int((~there).sum()), 'row')} have no probability of every class.")
-    to_probabilities(P, there, model, scores_as)
+    to_probabilities(P, there, model, scores_as, columns=tables.columns[model])
     if view_class is None:
         chosen = P.argmax(axis=1)
     else:
         chosen = np.full(len(P), tables.names.index(checks.one_of(view_class, tables.names, "view_class")))
     y = np.where(label.there, label.among(tables.names) == chosen, np.nan)
-    return WatchedRows(y, P[np.arange(len(P)), chosen], _times(typed, time), _keys(typed, key))
+    kind, of = ("right", "the most probable class") if view_class is None else ("probability", view_class)
+    read_as = ReadAs(target, view_class, "named", (ScoreReading((model,), kind, of),), tables.names)
+    return WatchedRows(y, P[np.arange(len(P)), chosen], _times(typed, time), _keys(typed, key), read_as)
 
 
 def _keys(typed: pd.DataFrame, key: str | None) -> Array | None:
