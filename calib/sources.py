@@ -467,13 +467,17 @@ def with_answer(recipe: Recipe, fix: Mapping[str, Any]) -> dict[str, Any]:
     'dead'
     """
     options, held = dict(fix.get("data_params", {})), dict(recipe.data_params)
-    dropped = options.get("drop_labels", ())
+    dropped = options.get("drop_labels") or ()
     if dropped:
         options["drop_labels"] = tuple(dict.fromkeys((*held.get("drop_labels", ()), *dropped)))
     changes: dict[str, Any] = with_labels(recipe, *dropped)
     if "positive" in fix:
         changes |= with_positive(fix["positive"])
     return changes | ({"data_params": {**held, **options}} if options else {})
+
+
+NO_ANSWER: Mapping[str, Any] = {"scores": (), "drop_labels": (), "merge_labels": False}
+"""Further options of ``data_params`` that an answer can set → their values without one."""
 
 
 def without_answers(recipe: Recipe) -> dict[str, Any]:
@@ -484,7 +488,9 @@ def without_answers(recipe: Recipe) -> dict[str, Any]:
     >>> without_answers(Recipe(data_params={"scores_as": "logits", "header": 4}))
     {'positive': None, 'data_params': {'scores_as': None}}
     """
-    options = {name: None for name, value in recipe.data_params if name in MEANINGS}
+    options = {
+        name: NO_ANSWER.get(name) for name, value in recipe.data_params if name in (*MEANINGS, *NO_ANSWER)
+    }
     if recipe.positive is None and not options:
         return {}
     return {"positive": None, **({"data_params": options} if options else {})}
