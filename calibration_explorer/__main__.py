@@ -37,8 +37,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="name or address by which other machines reach the dashboard, such as stats.example.edu; others than "
-        f"localhost are refused unless named (may be repeated; or set {HOSTS}, with blanks between names)",
+        help="host in the URL by which other machines reach the dashboard, such as stats.example.edu; may be repeated. "
+        f"Only localhost is answered without it (or set {HOSTS}, with blanks between names)",
     )
     parser.add_argument("--port", type=int, help="port, by default 8501 (or set STREAMLIT_SERVER_PORT)")
     parser.add_argument(

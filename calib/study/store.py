@@ -421,8 +421,8 @@ def refusal(name: Path | str, error: sqlite3.Error) -> InputError:
             )
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return InputError(
-                f"{name} cannot be opened ({error}). Check the permissions of the file and its folder, or copy it, "
-                "with any file of its name and -wal, into a folder that you can write."
+                f"{name} cannot be opened ({error}). Check the permissions of the file and its folder. Or copy "
+                "it, with the file of its name and -wal if there is one, into your own folder."
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
             return InputError(
