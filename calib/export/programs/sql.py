@@ -47,7 +47,7 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score", table: str 
     str
         The text between SELECT and FROM, or a query that adds p_0, p_1 …, the ends p0_0, p1_0 … and columns calib_1 …
         with intermediate results to the table's columns. A score that is NULL, or that ``predict`` would refuse, gives
-        NULL. SQLite needs its mathematical functions (available since 3.35) for methods with logarithms or exponentials.
+        NULL. SQLite needs its mathematical functions (since 3.35) for methods with logarithms or exponentials.
         A probability below 1e-307 may be given as 0, because PostgreSQL refuses smaller products.
 
     Raises
