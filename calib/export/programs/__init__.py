@@ -3,7 +3,8 @@
 Every calibrator gives its map as a formula (``calib.kernel.formula``), and each language translates the terms of
 formulas once. All agree with ``predict``: step functions exactly, with every tie and breakpoint on its side; other
 maps within 1e-12. A score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities,
-outside [0, 1] – has no answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript.
+further than 1e-6 outside [0, 1] – has no answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript. Programs
+of K classes with many steps have fewer, merged ones (``outward``), so that they are small.
 """
 
 from collections.abc import Callable

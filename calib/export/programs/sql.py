@@ -30,6 +30,8 @@ FENCE = "LIMIT 9223372036854775807 OFFSET 0"
 def write_sql(calibrator: Any, score: str | Sequence[str] = "score", table: str = "scores") -> str:
     """Write the select list for a column of scores: "… AS p0, … AS p1, … AS p", or "… AS p" without intervals.
 
+    A calibrator of K classes gives a query instead, because a select list would repeat every term for each class.
+
     Parameters
     ----------
     calibrator
@@ -37,12 +39,15 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score", table: str 
     score
         The name of the column, as the database spells it; it is quoted if necessary. For a calibrator of several
         scores a list of names, or one prefix for score_1, score_2, …
+    table
+        The table that the query of K classes reads; a dot separates it from its schema.
 
     Returns
     -------
     str
-        The text between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
-        SQLite needs its mathematical functions (available since 3.35) for methods with logarithms or exponentials.
+        The text between SELECT and FROM, or a query that adds p_0, p_1 …, the ends p0_0, p1_0 … and columns calib_1 …
+        with intermediate results to the table's columns. A score that is NULL, or that ``predict`` would refuse, gives
+        NULL. SQLite needs its mathematical functions (since 3.35) for methods with logarithms or exponentials.
         A probability below 1e-307 may be given as 0, because PostgreSQL refuses smaller products.
 
     Raises

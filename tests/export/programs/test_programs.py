@@ -5,6 +5,7 @@ import json
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -193,6 +194,35 @@ def test_what_predict_refuses_has_no_answer(key, engine):
     predicted = ENGINES[engine](fitted, np.array([0.5, *wrong]))
     assert np.isfinite(predicted[0]).all()
     assert np.isnan(predicted[1:]).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("key", ["none", "beta", "temperature", "ppa"])
+def test_what_single_precision_rounds_out_of_0_to_1_is_clipped(key, engine):
+    fitted = CALIBRATORS[key]().fit(*calibration(100))
+    rounded = np.array(
+        [1.0000001, 1 + 1e-6, float(np.nextafter(np.float32(1), np.float32(2))), -1e-17, -1e-6]
+    )
+    ends = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    agree(ENGINES[engine](fitted, rounded), expected(fitted, ends), exact=False)
+    np.testing.assert_array_equal(fitted.predict(rounded), fitted.predict(ends))
+
+
+def test_a_column_gives_a_column_of_its_kind():
+    fitted = VennAbers().fit(*calibration(100))
+    module: dict = {}
+    exec(write_python(fitted), module)
+    calibrate, p = module["calibrate"], fitted.predict([0.2, 0.7])
+    series = pd.Series([0.2, None, 0.7], index=[5, 6, 7])
+    assert calibrate(0.2)[2] == calibrate(np.float64(0.2))[2] == calibrate(np.array(0.2))[2] == p[0]
+    assert calibrate([0.2, 0.7])[2] == list(p)
+    np.testing.assert_array_equal(calibrate(np.array([0.2, np.nan, 0.7]))[2], [p[0], np.nan, p[1]])
+    pd.testing.assert_series_equal(calibrate(series)[2], pd.Series([p[0], np.nan, p[1]], index=[5, 6, 7]))
+    assert calibrate([])[2] == []
+    assert calibrate(np.float32(0.2))[2] == fitted.predict([float(np.float32(0.2))])[0]
+    code = "const said = [...calibrate([0.2, NaN, 0.7])[2], ...calibrate(Float64Array.of(0.2, 0.7))[2]]"
+    found = run(f"{write_javascript(fitted)}{code}.map(x => x === null ? -1 : x);", np.zeros((1, 1)))
+    assert found.tolist() == [p[0], -1, p[1], *p]
 
 
 def test_what_is_no_number_has_no_answer_in_programs():
