@@ -257,9 +257,9 @@ def _reach_of(y: Array) -> int:
 
     A smaller reach follows the curve more closely than is best for prediction, because what is left of it does harm.
     """
-    tried = [reach for reach in NEIGHBOURS * 2 ** np.arange(20) if reach <= max(NEIGHBOURS, len(y) // 4)]
+    tried = [NEIGHBOURS * 2**k for k in range(20) if NEIGHBOURS * 2**k <= max(NEIGHBOURS, len(y) // 4)]
     best = min(tried, key=lambda reach: float(np.mean((y - _around(y, reach)) ** 2)))
-    return max(NEIGHBOURS, int(best) // 2)
+    return max(NEIGHBOURS, best // 2)
 
 
 Assign = Callable[

@@ -336,8 +336,8 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
     if rows.cluster is not None:
         return about_ratio(ratio, rows.quantile(view.level) * error / observed)
     n = observed * (1 - observed) / error**2
-    low, high = binomial_interval(observed * n, n, quantile=rows.quantile(view.level))
-    return float(low) / expected, float(high) / expected
+    ends = binomial_interval(observed * n, n, quantile=rows.quantile(view.level))
+    return float(ends[0]) / expected, float(ends[1]) / expected
 
 
 def about_ratio(ratio: float, reach: float) -> Ends:

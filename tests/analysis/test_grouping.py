@@ -128,7 +128,8 @@ def test_k_means_finds_more_than_half_with_more_clusters_than_two(monkeypatch):
         monkeypatch.setattr(grouping, "CLUSTERS", clusters)
         found = np.array([one(seed, 20_000, True, "k-means", 20_000) for seed in range(5)])
         runs[len(clusters)] = np.median(found[:, 2] / found[:, 0])
-    assert runs[1] < 0.5 < runs[4]
+    assert runs[1] + 0.1 < runs[4]
+    assert runs[4] > 0.6
 
 
 def test_where_there_is_no_grouping_loss_none_is_claimed():

@@ -74,7 +74,9 @@ class Verdict:
     largest
         Upper end of the one-sided 95 % interval of the average gap in bins.
 
-    ``unseen`` and ``largest`` are those of the rows with possible labels.
+    Notes
+    -----
+    ``unseen`` and ``largest`` leave out rows whose label had the predicted probability 0.
     """
 
     finding: str
