@@ -308,7 +308,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return None
         splitter = check_cv(self.cv, y, classifier=True)
         if hasattr(self.cv, "split") and not isinstance(self.cv, PredefinedSplit):
-            some = [None if each is None else take_rows(each, kept) for each in (X, y, groups)]
+            whole = len(kept) == len(y)  # no copy if possible
+            some = (each if each is None or whole else take_rows(each, kept) for each in (X, y, groups))
             return [Cut(*cut) for cut in splitter.split(*some)]
         place = np.full(len(y), -1)
         place[kept] = np.arange(len(kept))

@@ -550,6 +550,7 @@ def test_lightgbm_stops_early_within_every_fold():
     model = CalibratedClassifier(base, "platt", "cv", cv=3, random_state=0)
     model.fit(X[:180], Y[:180], PARTLY[:180], eval_set=[(X[180:], Y[180:])], callbacks=[stop])
     assert all(0 < each.best_iteration_ < 200 for each in model.placed_.fold_models)
+    assert not model.placed_.params  # a saved model holds neither evaluation sets nor callbacks
     first = model.placed_.fold_models[0]
     cut = next(StratifiedKFold(3, shuffle=True, random_state=0).split(X[:180], Y[:180]))[0]
     alone = clone(base).fit(

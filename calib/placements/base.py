@@ -207,6 +207,7 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(unweighted(self.estimator))
+        self.params = self.params and {}  # evaluation sets and callbacks do not belong into a saved model
         return self
 
     @abstractmethod
