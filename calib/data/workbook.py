@@ -27,7 +27,7 @@ class Workbook:
     Raises
     ------
     DataError
-        If the file is no spreadsheet, expands too much, or is protected by a password.
+        If the file is not a spreadsheet, expands too much, or is protected by a password.
     """
 
     def __init__(self, content: bytes, name: str) -> None:

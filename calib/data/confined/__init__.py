@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from calib.data import errors
 from calib.data.confined import seccomp
-from calib.data.confined.wire import SIZE, send_json, send_part, send_table, take_json, take_table
+from calib.data.confined.wire import LENGTH_BYTES, send_json, send_part, send_table, take_json, take_table
 from calib.data.errors import DataError, TooLargeError
 from calib.data.limits import Bounds, format_bytes
 from calib.kernel.progress import Watch
@@ -256,7 +256,7 @@ class _Waiting:
         with self.lock:
             self.start()
             socket.send_fds(
-                self.control, [memory.to_bytes(SIZE, "little")], [each.fileno() for each in sockets]
+                self.control, [memory.to_bytes(LENGTH_BYTES, "little")], [each.fileno() for each in sockets]
             )
 
     def warm(self) -> None:

@@ -25,7 +25,16 @@ import pyarrow as pa
 
 from calib.data import confined
 from calib.data.confined import seccomp
-from calib.data.confined.wire import SIZE, Send, Take, send_json, send_table, take_json, take_part, take_table
+from calib.data.confined.wire import (
+    LENGTH_BYTES,
+    Send,
+    Take,
+    send_json,
+    send_table,
+    take_json,
+    take_part,
+    take_table,
+)
 from calib.data.errors import DataError
 from calib.kernel import memory
 from calib.kernel.checks import InputError
@@ -33,26 +42,32 @@ from calib.kernel.progress import Watch
 
 # What readers import when they first need it, which a confined process cannot
 NEEDED = (
-    *("pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyarrow.acero", "python_calamine"),
-    *(f"encodings.{name}" for name in ("utf_8_sig", "utf_16", "utf_16_le", "utf_16_be", "utf_32", "cp1252")),
     *(
+        "pyarrow.csv",
+        "pyarrow.json",
+        "pyarrow.parquet",
+        "pyarrow.acero",
+        "python_calamine",
+        "numpy.lib.format",
+    ),
+    *(
+        "encodings.utf_8_sig",
+        "encodings.utf_16",
+        "encodings.utf_16_le",
+        "encodings.utf_16_be",
+        "encodings.utf_32",
+    ),
+    *(
+        "encodings.cp1252",
         "encodings.latin_1",
         "encodings.cp437",
         "encodings.idna",
-        "calib.data.onnx_model",
-        "calib.data.too_large",
-    ),
-    *(
-        "calib.data.workbook",
-        "zoneinfo",
-        "_strptime",
-        "calendar",
-        "onnx",
-        "onnxruntime",
-        "numpy.lib.format",
         "zipfile",
         "gzip",
+        "zoneinfo",
     ),
+    *("calib.data.onnx_model", "calib.data.too_large", "calib.data.workbook", "onnx", "onnxruntime"),
+    *("_strptime", "calendar"),
 )
 LOOK = 0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
 EVERY = 0.2  # seconds between reports of progress
@@ -95,7 +110,7 @@ class _Waiting:
 
     def begin(self) -> None:
         """Fork a process for a call, which arrives as its memory, and two sockets: for its data, and for its end."""
-        message, (*sockets,), _, _ = socket.recv_fds(self.control, SIZE, 2)
+        message, (*sockets,), _, _ = socket.recv_fds(self.control, LENGTH_BYTES, 2)
         if not message:
             for pid in self.calls:
                 os.kill(pid, signal.SIGKILL)
@@ -160,7 +175,7 @@ def _serve(data: socket.socket) -> None:
         said = [error.message, error.remedy] if isinstance(error, DataError) else [str(error)]
         send_json(send, {"refused": type(error).__name__, "said": said})
     except MemoryError:
-        os._exit(2)
+        os._exit(confined.NO_MEMORY)
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         send_json(send, {"failed": f"{type(error).__name__} at {place.filename}:{place.lineno}"})

@@ -19,18 +19,18 @@ from calib.kernel.cache import is_known, mark_known
 
 Send = Callable[[Any], None]  # sends bytes
 Take = Callable[[int], Any]  # returns exactly so many bytes
-SIZE = 8  # bytes of a length
+LENGTH_BYTES = 8  # bytes of a length
 
 
 def send_part(send: Send, part: Any) -> None:
     """Send bytes after their length."""
     view = memoryview(part).cast("B")
-    send(view.nbytes.to_bytes(SIZE, "little"))
+    send(view.nbytes.to_bytes(LENGTH_BYTES, "little"))
     send(view)
 
 
 def take_part(take: Take) -> Any:
-    return take(int.from_bytes(take(SIZE), "little"))
+    return take(int.from_bytes(take(LENGTH_BYTES), "little"))
 
 
 def send_json(send: Send, value: Any) -> None:
@@ -66,9 +66,9 @@ def take_table(take: Take) -> pd.DataFrame:
     """Return the table that ``send_table`` sent. Raises ValueError if it is damaged."""
     head = take_json(take)
     columns = {str(name): _column(take_part(take)) for name in head["columns"]}
-    known = About(**head["about"], spelling={name: dict(spelt) for name, spelt in head["spelling"].items()})
-    tuples = {name: tuple(getattr(known, name)) for name in ("notes", "sheets", "top")}
-    return describe(pd.DataFrame(columns, copy=False), **known._replace(**tuples)._asdict())
+    known = head["about"] | {name: tuple(head["about"][name]) for name in ("notes", "sheets", "top")}
+    known["spelling"] = {name: dict(spelt) for name, spelt in head["spelling"].items()}
+    return describe(pd.DataFrame(columns, copy=False), **About(**known)._asdict())
 
 
 def _column(part: Any) -> pd.Series:
