@@ -63,7 +63,13 @@ def send_table(send: Send, frame: pd.DataFrame) -> None:
 
 
 def take_table(take: Take) -> pd.DataFrame:
-    """Return the table that ``send_table`` sent. Raises ValueError if it is damaged."""
+    """Return the table that ``send_table`` sent.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
     head = take_json(take)
     columns = {str(name): _column(take_part(take)) for name in head["columns"]}
     known = head["about"] | {name: tuple(head["about"][name]) for name in ("notes", "sheets", "top")}
