@@ -846,7 +846,7 @@ MEANINGS = ("scores_as", "labels_as", "predicted", "trials", "wrong_scores")
 """Options of ``data_params`` that say what the columns are: arguments of ``prepare_predictions`` and ``validate``."""
 
 
-def _meanings(recipe: Recipe) -> dict[str, Any]:
+def _meanings(recipe: Recipe) -> dict[str, str | None]:
     options = dict(recipe.data_params)
     return {name: options.get(name) for name in MEANINGS}
 
@@ -854,8 +854,10 @@ def _meanings(recipe: Recipe) -> dict[str, Any]:
 def problems(recipe: Recipe, table: Table) -> list[Problem]:
     """Return the problems that ``validate`` finds in a Recipe's table from ``load_table``."""
     found = validate(
-        *table,
-        exclude=recipe.exclude,
+        table.frame,
+        table.target,
+        table.positive,
+        recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,

@@ -348,7 +348,7 @@ def prepare_predictions(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
-    used = {*found.values, *taken, found.beside}
+    used = {*found.values, *taken, *([found.beside] if found.beside else [])}
     notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
     data = Dataset(
         name=name or about(frame).name or "predictions",
@@ -520,11 +520,9 @@ class _Scores:
 
     def reading(self, target: str, labels: tuple[str, ...]) -> ReadAs:
         """Return the record of how the table was read."""
-        joint = self.tables is not None
-        positive = None if joint else self.classes.positive
-        return ReadAs(
-            target, positive, self.why, self.readings, self.tables.names if joint else labels, self.others
-        )
+        positive = self.classes.positive if self.tables is None else None
+        names = labels if self.tables is None else self.tables.names
+        return ReadAs(target, positive, self.why, self.readings, names, self.others)
 
 
 def _single_columns(
@@ -769,7 +767,7 @@ def _of_one_class(
     words = "as chosen" if why == "stated" else f"by convention for {listed([repr(name) for name in known])}"
     classes = choose_classes(known, positive, words, where, most=MOST_PREDICTED, confirmed=True)
     place, two = tables.names.index(classes.positive), len(tables.names) == 2
-    values, missing, readings = {}, {}, []
+    values, missing, readings = dict[str, np.ndarray](), dict[str, np.ndarray](), list[ScoreReading]()
     notes = [tables.note] if tables.note else []
     for model, columns in tables.columns.items():
         P, column = cells(typed, columns), columns[place]

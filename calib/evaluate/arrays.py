@@ -196,10 +196,10 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
             f"y must hold two classes, but holds {quoted(known)}. For more classes, pass one column per class: (n, K)."
         )
     if pos_label is not None:
-        positive = _text(pos_label)
-        if positive not in known:
+        stated = _text(pos_label)
+        if stated not in known:
             raise InputError(f"pos_label must be one of {quoted(known)}, but is {short_repr(pos_label)}.")
-        return (next((name for name in known if name != positive), f"not {positive}"), positive), "stated"
+        return (next((name for name in known if name != stated), f"not {stated}"), stated), "stated"
     if len(known) < 2:
         raise InputError(
             f"y holds only the label {known[0]!r}. State the positive class with pos_label, or use the labels 0 and 1."
