@@ -846,7 +846,7 @@ MEANINGS = ("scores_as", "labels_as", "predicted", "trials", "wrong_scores")
 """Options of ``data_params`` that say what the columns are: arguments of ``prepare_predictions`` and ``validate``."""
 
 
-def _meanings(recipe: Recipe) -> dict[str, str | None]:
+def _meanings(recipe: Recipe) -> dict[str, Any]:
     options = dict(recipe.data_params)
     return {name: options.get(name) for name in MEANINGS}
 
