@@ -110,7 +110,7 @@ def measure(address: str, server: int, second: Reader, name: str, content: bytes
         longest = max(longest, wait_of(second, server))
         time.sleep(PAUSE)
     found = Measured(time.monotonic() - begin, *(each.stop() for each in watching), longest)
-    said = next((text for text in first.heard.split("\n") if text.startswith(name)), "read")
+    said = next(text for text in first.heard.split("\n") if name in text)
     first.close()
     return found, said
 
