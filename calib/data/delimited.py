@@ -213,9 +213,7 @@ def sniff(text: bytes) -> str:
 
 def _separated_by_blanks(lines: Sequence[str]) -> bool:
     """Tell whether blanks give even rows; the header may lack a name for row names, as R writes it."""
-    reader = csv.reader(
-        (line.strip() for line in lines if line.strip()), delimiter=" ", skipinitialspace=True
-    )
+    reader = csv.reader((" ".join(line.split()) for line in lines if line.strip()), delimiter=" ")
     try:
         first, *rest = (len(row) for row in reader)
     except (csv.Error, ValueError):

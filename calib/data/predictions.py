@@ -226,7 +226,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
         marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
         for i, word in enumerate(words):
             beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
-            itself = words[i : i + len(label)] == label and min(map(len, label)) > 1 and not name.isdecimal()
+            itself = words[i : i + len(label)] == label and min(map(len, label), default=0) > 1 and not name.isdecimal()
             if label and (itself or (word in marks and label in beside)):
                 found.append(name)
     return found[-1] if found else None

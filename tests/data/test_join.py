@@ -49,7 +49,7 @@ def test_the_test_rows_are_those_of_the_other_file_whatever_the_order_of_its_col
     assert any("noise" in note for note in data.notes)
     assert any("row 201" in note for note in data.notes)
     positives = int((pd.concat([OLD, NEW])["label"] == data.classes[1]).sum())
-    positive = "Positive class", f"{data.classes[1]!r}", "both files", f"{positives} rows"
+    positive = "Positive class", f"{data.classes[1]!r}", "by convention", f"{positives} rows"
     assert_any_says(data.notes, *positive)
     split = pd.concat([OLD, NEW], ignore_index=True).assign(set=["train"] * 200 + ["test"] * 90)
     same = Recipe(data="upload:00cc", target="label", model="naive_bayes", part="set", split="file")
