@@ -273,7 +273,7 @@ def _section(
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
         "joint": None if evaluation.joint is None else _all_classes(evaluation),
         "base_rates": _rates(evaluation) if evaluation.before else None,
-        "notes": evaluation.notes,
+        "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
         "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
         "recipe": evaluation.recipe.to_json(),
     } | (

@@ -87,8 +87,10 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
     several = [recipes] if isinstance(recipes, Recipe) else list(recipes.values())
     head, uploads = _imports(several, files or {})
     if isinstance(recipes, Recipe):
+        read = "print(evaluation.read_as)\n" if recipes.content == "predictions" else ""
         body = (
             f"{recipes.to_python()}\nevaluation = evaluate(recipe, load(recipe{', uploads' if uploads else ''}))\n"
+            f"{read}"
             "print(evaluation.metrics.round(4).to_string())\n"
         )
     else:
