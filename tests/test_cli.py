@@ -317,14 +317,19 @@ def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
 
 
 def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
-    """Without a choice it is the rarer one of all rows, which another file may turn round."""
+    """Without a choice it is the conventional one; without a convention the rarer one of all rows of both files."""
     table = read_table((files / "data.csv").read_bytes(), "data.csv")
     rare, often = table["target"].value_counts().index[::-1]
+    another = "To choose another", '"positive": "no"'
+    assert run(files) == 0
+    rows = (table["target"] == "yes").sum()
+    assert_says(capsys.readouterr().err, "Positive class: 'yes', by convention", f"{rows} rows", *another)
+    table["target"] = table["target"].map({rare: (rare := "red"), often: (often := "green")})
+    table.to_csv(files / "data.csv", index=False)
     assert run(files) == 0
     counts = table["target"].value_counts()
-    another = "To choose another", f'"positive": "{often}"'
     facts = "Positive class", f"{rare!r}", "minority class", f"{counts[rare]} rows"
-    assert_says(capsys.readouterr().err, *facts, *another)
+    assert_says(capsys.readouterr().err, *facts, "To choose another", f'"positive": "{often}"')
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
@@ -372,7 +377,7 @@ def test_a_recipe_that_cannot_be_followed_is_an_error(files, capsys, recipe, wor
     assert run(files, recipe=recipe) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert re.search(f"^error: .*{words}", said.err)
+    assert re.search(f"(?m)^error: .*{words}", said.err)
     assert "Traceback" not in said.err
 
 
@@ -392,7 +397,7 @@ def test_data_that_cannot_be_used_are_an_error(files, capsys, name, content, wor
         (files / name).write_bytes(content)
     assert run(files, data=name) == 2
     said = capsys.readouterr()
-    assert re.search(f"^error: .*{words}", said.err)
+    assert re.search(f"(?m)^error: .*{words}", said.err)
     assert said.out == ""
 
 
@@ -475,7 +480,11 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     assert "note: The header is in line 2" in said
     backwards = pd.DataFrame({"target": y, "model": np.clip(0.6 - 0.3 * y + rng.normal(0, 0.2, 200), 0, 1)})
     backwards.to_csv(tmp_path / "p.csv", index=False)
-    assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0
+    assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 2
+    said = capsys.readouterr().err
+    assert said.count("ranks the classes in reverse: AUC 0.") == 1
+    stated = RECIPE.replace(content="predictions", positive="1")
+    assert run(tmp_path, recipe=stated, data="p.csv") == 0
     said = capsys.readouterr().err
     assert said.count("rank the classes in reverse: AUC 0.") == 1
     assert run(tmp_path, recipe=RECIPE, data="p.csv") == 0

@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     assert counted.verdict.finding == single.verdict.finding
     assert_says(said, "4,000 rows counted", "score and label")
-    assert "On these 4,000 test rows in" in said
+    assert "on these 4,000 test rows in" in said
 
 
 def test_a_recipe_reads_the_counts_as_it_reads_a_table_of_counts(tmp_path, rows, capsys, monkeypatch):
@@ -141,7 +141,7 @@ def test_features_are_learned_from_in_part_and_evaluated_on_all_other_rows(tmp_p
     assert run(tmp_path, features, "--learn-rows", "1500", "--format", "csv", **given) == 0
     found, said = printed(capsys)
     assert "learns from 1,500 of 4,000 rows" in said
-    assert "On these 2,500 test rows" in said
+    assert "on these 2,500 test rows" in said
     recipe = Recipe.from_json((tmp_path / "recipe.json").read_bytes()).replace(
         **{"data_params.learn_rows": 1_500}
     )

@@ -66,7 +66,7 @@ def test_a_real_file_s_label_is_guessed_and_nothing_forbids_to_learn(name):
 def test_every_row_of_a_real_file_becomes_finite_numbers(name):
     dataset = prepare(table_of(name), "target")
     assert dataset.n == len(table_of(name))
-    assert dataset.y.mean() <= 0.5
+    assert dataset.y.mean() <= 0.5 or dataset.read_as.why == "convention"
     assert np.isfinite(preprocessor(dataset.X).fit(dataset.X).transform(dataset.X)).all()
 
 

@@ -226,7 +226,11 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
         marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
         for i, word in enumerate(words):
             beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
-            itself = words[i : i + len(label)] == label and min(map(len, label), default=0) > 1 and not name.isdecimal()
+            itself = (
+                words[i : i + len(label)] == label
+                and min(map(len, label), default=0) > 1
+                and not name.isdecimal()
+            )
             if label and (itself or (word in marks and label in beside)):
                 found.append(name)
     return found[-1] if found else None
@@ -652,7 +656,7 @@ def _confidences(
         )
     missing = _reasons(found) | {f"because {beside.column!r} is missing": codes >= 0}
     both = tuple(
-        Answer(as_recipe(scores_as=key, predicted=beside.column), words)
+        Answer({"positive": None, **as_recipe(scores_as=key, predicted=beside.column)}, words)
         for key, words in (
             ("right", "Probability that the prediction is right"),
             ("confidence", "Probability of a class"),
@@ -813,7 +817,7 @@ def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: 
     answers = []
     if beside is not None and all(each.kind == "probability" for each in found.values()):
         options = as_recipe(scores_as="right", predicted=beside.column)
-        answers.append(Answer(options, "Probability that the prediction is right"))
+        answers.append(Answer({"positive": None, **options}, "Probability that the prediction is right"))
     if any(each.kind == "margin" for each in found.values()):
         answers.append(Answer(as_recipe(scores_as="logits"), "Logits", "Their sigmoid is used."))
     if any(each.scale for each in found.values()) or stated.scores_as == "logits":

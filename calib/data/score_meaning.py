@@ -342,6 +342,9 @@ def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
                 {"positive": label, **as_recipe(scores_as="probabilities", **options)},
                 f"Probability of {label!r}",
             ),
-            Answer(as_recipe(scores_as="right", **options), "Probability that the prediction is right"),
+            Answer(
+                {"positive": None, **as_recipe(scores_as="right", **options)},
+                "Probability that the prediction is right",
+            ),
         ),
     )

@@ -116,6 +116,7 @@ def read_arrays(
         codes = label.among({names[1]: 1}, 0)
         notes = []
         columns = {name: _one(values, name, names, notes) for name, values in given.items()}
+        _refuse_classes(columns)
         read_as = ReadAs("y", names[1], why, _readings(given, "probability", names[1]), tuple(names))
     beside = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     whose = None if cluster is None else present(cluster, "cluster")
@@ -240,13 +241,16 @@ def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.n
         )
         _check_sums(array, title)
         array = array[:, order.index(names[1])]
-    p = clipped(array, title, notes)
-    if len(p) > 1 and len(np.unique(p)) == 2 and ((p == 0) | (p == 1)).all():
+    return clipped(array, title, notes)
+
+
+def _refuse_classes(columns: Mapping[str, np.ndarray]) -> None:
+    """Refuse predictions that are all 0 and 1. Beside others, they may be those of a calibrator."""
+    if all(len(p) > 1 and len(np.unique(p)) == 2 and ((p == 0) | (p == 1)).all() for p in columns.values()):
         raise InputError(
-            f"{title} holds only 0 and 1: predicted classes, not probabilities, so calibration cannot be evaluated. "
-            "Pass predict_proba() instead of predict()."
+            "p holds only 0 and 1: predicted classes, not probabilities, so calibration cannot be evaluated. Pass "
+            "predict_proba() instead of predict()."
         )
-    return p
 
 
 def _in_order(name: str) -> tuple[float, str]:

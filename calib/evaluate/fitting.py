@@ -271,6 +271,12 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     kept = [name for name in recipe.exclude if name in dataset.X.columns]
     if kept and not dataset.predictions:
         raise InputError(f"exclude: the Dataset still has the column {kept[0]!r}. {how}")
+    model = MODELS[recipe.model]
+    if dataset.joint and not dataset.predictions and model.score != "probability":
+        raise InputError(
+            f"{model.label} gives no probabilities. With more than two classes, choose another model, or one class "
+            "against the rest."
+        )
 
 
 def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
@@ -280,7 +286,10 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
         if dataset.joint:
             return GivenProbabilities(dataset.columns[column])
         # Decided on all rows, because the type of a score must not depend on the rows of a fold.
-        settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
+        stated = () if dataset.read_as is None else dataset.read_as.scores
+        margin = any(score.kind == "margin" and score.columns == (column,) for score in stated)
+        probability = not margin and may_be_probabilities(dataset.X[column].to_numpy())
+        settings = {"score": column, "probability": probability}
         return MODELS["given"].build(settings, recipe.seed)
     model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
     return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])

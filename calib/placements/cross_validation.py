@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
@@ -119,7 +119,7 @@ class CrossFit(Placement):
         self, X: Any, y: np.ndarray, cuts: Sequence[Cut], parts: Sequence[Watch]
     ) -> Iterator[tuple[BaseEstimator, np.ndarray]]:
         """Yield the model of each fold and its scores of the fold; other processes neither report nor are cancelled."""
-        if effective_n_jobs(self.n_jobs) > 1:
+        if joblib.effective_n_jobs(self.n_jobs) > 1:
             work = (delayed(self._fit_fold)(X, y, cut, None) for cut in cuts)
             return iter(Parallel(n_jobs=self.n_jobs, return_as="generator")(work))
         return (self._fit_fold(X, y, cut, part) for cut, part in zip(cuts, parts, strict=True))
