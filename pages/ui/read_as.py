@@ -15,7 +15,7 @@ from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.text import plain
 
-AT_ONCE = 2  # other readings that are buttons; more are folded
+AT_ONCE = 1  # other readings that are buttons; more are folded
 
 
 def line(recipe: Recipe, data: Dataset) -> None:
@@ -24,11 +24,12 @@ def line(recipe: Recipe, data: Dataset) -> None:
     if reading is None or state.lesson_open():
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
-        st.markdown(plain(reading), width="content")
-        _buttons(reading.others[:AT_ONCE], "Change: ")
-        if more := reading.others[AT_ONCE:]:
-            with st.popover("Change", key="other_readings"):
-                _buttons(more)
+        st.caption(plain(reading), width="content")
+        if len(reading.others) > AT_ONCE:
+            with st.popover("Change", key="other_readings", type="tertiary"):
+                _buttons(reading.others)
+        else:
+            _buttons(reading.others, "Change: ")
         if stated := sources.without_answers(recipe):
             st.button("Ask again", key="ask_again", type="tertiary", on_click=apply, args=(stated,))
 

@@ -122,7 +122,9 @@ def explain(found: MarkedBin) -> None:
     """Explain the ringed mark of the diagram."""
     with st.container(key="mark"):
         headings.heading("How to read one point")
-        st.markdown(f"{plain(found.sentence)} On the diagonal, the mean prediction equals the observed frequency.")
+        st.markdown(
+            f"{plain(found.sentence)} On the diagonal, the mean prediction equals the observed frequency."
+        )
 
 
 def _ways() -> None:

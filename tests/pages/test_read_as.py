@@ -23,8 +23,8 @@ def answers(at) -> list:
     return [each for each in at.button if str(each.key).startswith("choose_")]
 
 
-def markdown(at) -> list[str]:
-    return [each.value.replace("\\", "") for each in at.markdown]
+def written(at) -> list[str]:
+    return [each.value.replace("\\", "") for each in at.caption]
 
 
 def score(at, kind) -> float:
@@ -44,10 +44,10 @@ def test_every_answer_is_one_click_and_can_be_changed(name):
             if each.key.startswith("choose_") and word in each.label.replace("\\", "")
         ]
         at = button.click().run()
-        assert any("read as" in text for text in markdown(at))
+        assert any("read as" in text for text in written(at))
         assert score(at, kind) == pytest.approx(expected, abs=1e-9)
         at = go(at, "explore_reliability")
-        assert any("read as" in text for text in markdown(at))
+        assert any("read as" in text for text in written(at))
         at = at.button(key="ask_again").click().run()
         assert answers(at)  # and nothing of the old answer is left
         assert not at.metric
@@ -71,5 +71,5 @@ def test_another_reading_is_one_click_away():
     at, kind = brought("confidence of two classes")
     (other,) = [each for each in at.button if "prediction is right" in each.label]
     at = other.click().run()
-    assert any("is right" in text for text in markdown(at))
+    assert any("is right" in text for text in written(at))
     assert score(at, kind) == pytest.approx(kind.brier, abs=1e-9)
