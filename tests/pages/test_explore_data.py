@@ -47,16 +47,23 @@ def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by
     at = brought(content)
     recipe = at.session_state["recipe"]
     assert (recipe.content, recipe.positive) == ("predictions", None)
-    assert_any_says(messages(at), "in reverse", "AUC")
-    assert any("in reverse" in note for note in notes(at))
+    assert_any_says(questions(at), "in reverse", "AUC")
     go(at, "explore_reliability")
-    assert any("rank the classes in reverse" in text for text in messages(at))
+    assert any("ranks the classes in reverse" in text for text in questions(at))
+    assert not at.metric  # nothing is evaluated before the answer
+    press(at, "Score for '1', as read")
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
-    press(at, "Make '0' the positive class")
+    assert any("rank the classes in reverse" in text for text in messages(at))
+    press(at, "Ask again")
+    press(at, "Score for '0'")
     assert faults(at) == []
     assert at.session_state["recipe"].positive == "0"
-    assert not any("backwards" in text for text in messages(at))
+    assert not any("in reverse" in text for text in messages(at))
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "yes")) ** 2).mean())
+
+
+def questions(at) -> list[str]:
+    return [each.value.replace("\\", "") for each in at.markdown]
 
 
 def headline_of(data):
@@ -103,7 +110,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
         "All 3 classes",
         *(f"{name} against the rest" for name in three),
     ]
-    press(at, "Exclude these rows")
+    press(at, "Missing: exclude these rows")
     assert faults(at) == []
     assert set(at.selectbox(key="positive").options) == {"no", "yes"}
     assert {"Label 'YES' counts as 'yes'.", "Label 'unknown' counts as missing: 4 rows."} <= set(notes(at))
@@ -429,7 +436,7 @@ def test_predictions_of_three_classes_are_taken_together_and_their_sums_are_corr
     at = brought(content)
     assert at.session_state["recipe"].content == "predictions"
     assert at.selectbox(key="positive").options[0] == "All 3 classes"
-    assert_any_says(messages(at), "not sum to 1", "5 of 240 rows", "rows 8, 58, 108")
+    assert_any_says(questions(at), "not sum to 1", "5 of 240 rows", "rows 8, 58, 108")
     press(at, "Divide each row by its sum")
     assert faults(at) == []
     data = again(at, content)
@@ -437,19 +444,19 @@ def test_predictions_of_three_classes_are_taken_together_and_their_sums_are_corr
     assert np.abs(data.X.sum(axis=1) - 1).max() < 1e-12
     assert at.selectbox(key="data_params.scores_as").value == "shares"
     at.selectbox(key="data_params.scores_as").set_value("").run()
-    assert any("do not sum to 1" in text for text in messages(at))
+    assert any("do not sum to 1" in text for text in questions(at))
     at.selectbox(key="positive").set_value("dog").run()  # which needs no sums
     assert faults(at) == []
     assert list(again(at, content).X) == ["net_dog"]
 
 
 def test_a_column_of_logits_is_read_as_such_by_a_click():
-    content = csv({"y": (Y == "yes").astype(int), "logit": X})
+    content = csv({"y": (Y == "yes").astype(int), "margin": X})
     at = brought(content)
     assert at.session_state["recipe"].content == "predictions"
     press(at, "These are logits")
     assert faults(at) == []
-    np.testing.assert_allclose(again(at, content).X["logit"], 1 / (1 + np.exp(-X)))
+    np.testing.assert_allclose(again(at, content).X["margin"], 1 / (1 + np.exp(-X)))
 
 
 def test_an_archive_of_a_hundred_classes_shows_its_models_and_not_a_hundred_names():
