@@ -201,7 +201,8 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
 
 def _results_source(recipe: Recipe) -> str:
     settings = recipe.stated_settings("results", "rows", "file_name", "metric", "setups")
-    head, rows, more = _reading_rows(**settings)
+    opened = settings.get("rows", "published:forests_calibrated")
+    head, rows, more = _reading_rows(opened, settings.get("file_name", FILE))
     setups = {"setups": list(settings["setups"])} if settings.get("setups") else {}
     given = f"rows, {settings.get('metric', 'brier')!r}{_keywords(setups)}{more}"
     return (
@@ -210,11 +211,9 @@ def _results_source(recipe: Recipe) -> str:
     )
 
 
-def _reading_rows(
-    rows: str = "published:forests_calibrated", file_name: str = FILE, **_: Any
-) -> tuple[str, str, str]:
+def _reading_rows(opened: str, file_name: str) -> tuple[str, str, str]:
     """Return source of imports and the results file, of the rows, and of further arguments of ``summarise``."""
-    kind, _, key = rows.partition(":")
+    kind, _, key = opened.partition(":")
     if kind != "upload":
         return "from calib.study import as_rows, summarise\n\n", f"as_rows({key!r})", ""
     if file_name.lower().endswith(STORES):

@@ -178,6 +178,8 @@ def test_results_of_a_study_show_names_as_text(new_tab, on_folder: str):
     tab: Tab = new_tab(address=on_folder)
     with nothing_runs(tab.page):
         bring(tab.open("study_results"), "results_file", FILES[0], results())
+        tab.page.wait_for_url("**results.rows=upload**")
+        tab.settle()
         assert "alert(" in tab.page.locator("body").inner_text()
 
 
