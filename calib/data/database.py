@@ -8,12 +8,14 @@ query that the file names.
 from __future__ import annotations
 
 import hashlib
+import logging
 import sqlite3
 import time
 import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from math import ceil
 from pathlib import Path
@@ -36,6 +38,7 @@ COUNT = "count"  # column of counts
 By: TypeAlias = tuple[str, str, str | None]
 PARTS = ("drivername", "username", "password", "host", "port", "database")
 NEEDED = "Install the packages in requirements-database.txt."
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -275,6 +278,11 @@ def digest_of(frame: pd.DataFrame) -> str:
 def _connection(name: str, settings: Any) -> Connection:
     if not isinstance(settings, Mapping):
         raise DataError(f"connections.{name} in the secrets must be a table.", "See the guide on databases.")
+    if "allow_sql" in settings:
+        _warn_once(
+            f"connections.{name}.allow_sql in the secrets has no effect, because users cannot type SQL any more. "
+            f"Delete the line, and name their queries under connections.{name}.queries."
+        )
     stated = dict(settings)
     stated["drivername"] = stated.pop("dialect", stated.get("drivername"))
     url = stated.get("url") or {part: stated[part] for part in PARTS if stated.get(part) is not None}
@@ -290,6 +298,12 @@ def _connection(name: str, settings: Any) -> Connection:
                 f"connections.{name}.{key} must be a number above 0 and below 1e15, but is {str(value)[:20]}."
             )
     return Connection(name, url, dict(queries), ceil(rows), float(seconds))
+
+
+@cache
+def _warn_once(message: str) -> None:
+    """Warn whoever runs the program; pages read the secrets again and again."""
+    LOG.warning(message)
 
 
 def _sqlalchemy() -> Any:

@@ -15,6 +15,7 @@ from calib.evaluate import Evaluation
 from calib.recipe import Recipe
 from calib.settings import PAGE_SETTINGS
 from calib.sources import file_key, reading
+from calib.study import STORES
 
 FILE = "YOUR FILE"
 HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
@@ -202,22 +203,26 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
 
 def _results_source(recipe: Recipe) -> str:
     settings = recipe.stated_settings("results", "rows", "file_name", "metric", "setups")
-    kind, _, key = settings.get("rows", "published:forests_calibrated").partition(":")
-    reading, rows = "", f"as_rows({key!r})"
-    if kind == "upload":
-        reading, rows = (
-            "from calib.data import read_table\n",
-            f"check_rows(read_table({settings.get('file_name', FILE)!r}))",
-        )
-    options = {"metric": settings.get("metric", "brier")}
-    if settings.get("setups"):
-        options["setups"] = list(settings["setups"])
-    given = ", ".join(["rows", repr(options.pop("metric"))]) + _keywords(options)
+    opened = settings.get("rows", "published:forests_calibrated")
+    head, rows, more = _reading_rows(opened, settings.get("file_name", FILE))
+    setups = {"setups": list(settings["setups"])} if settings.get("setups") else {}
+    given = f"rows, {settings.get('metric', 'brier')!r}{_keywords(setups)}{more}"
     return (
-        f"{HOW}{reading}from calib.study import {rows.partition('(')[0]}, summarise\n\nrows = {rows}\n"
-        f"summary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
+        f"{HOW}{head}rows = {rows}\nsummary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
         "print(summary.average_ranks.round(3).to_string())\nprint(summary.win_rates.round(3).to_string())\n"
     )
+
+
+def _reading_rows(opened: str, file_name: str) -> tuple[str, str, str]:
+    """Return source of imports and the results file, of the rows, and of further arguments of ``summarise``."""
+    kind, _, key = opened.partition(":")
+    if kind != "upload":
+        return "from calib.study import as_rows, summarise\n\n", f"as_rows({key!r})", ""
+    if file_name.lower().endswith(STORES):
+        head = f"from calib.study import Store, check_rows, summarise\n\nstore = Store({file_name!r})\n"
+        return head, "check_rows(store.rows())", ", predictions=store.repeats()"
+    head = "from calib.data import read_table\nfrom calib.study import check_rows, summarise\n\n"
+    return head, f"check_rows(read_table({file_name!r}))", ""
 
 
 RUN = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "test_folds")

@@ -14,13 +14,14 @@ from calib.study.protocol import Protocol, Setup
 from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
 from calib.study.runner import StudyProgress, Summary, run_study, study_progress
-from calib.study.store import Store, distinct_failures
+from calib.study.store import STORES, Store, distinct_failures
 from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
 __all__ = [
     "COMPARISONS",
     "PAPERS",
     "SHIPPED",
+    "STORES",
     "Cell",
     "Extent",
     "MetricSummary",

@@ -29,6 +29,7 @@ from calib.study.rows import measures
 
 APPLICATION = 0x43414C53  # "CALS", the application ID of the SQLite file
 SCHEMA = 1
+STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
 BACKUP = "Use a backup copy of the file."
 RUN_AGAIN = "run the same command again"
 ANOTHER = "Choose a file written by calib study --store or by the Run page."

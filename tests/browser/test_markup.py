@@ -3,6 +3,7 @@
 A real browser opens each. No dialog may open, no element may come of a name, and nothing may be requested elsewhere.
 """
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -25,15 +26,19 @@ from calib.study import check_rows, summarise
 from pages.ui import current
 from tests.browser.accessibility import unfold
 from tests.browser.driver import Tab, serving
+from tests.study import small
 from tests.sweep import sweep
 
 HTML = "</script></title><script>alert(1)</script><img src=http://evil.invalid/h onerror=alert(2)><svg onload=alert(3)>"
 MARKDOWN = "![i](http://evil.invalid/m)[l](javascript:alert(4))<b onmouseover=alert(5)>b</b> {{7*7}} ${6*6}"
 QUOTED = "'\"><iframe srcdoc='<script>parent.alert(6)</script>'></iframe> $\\href{javascript:alert(7)}{x}$"
 EVIL = (HTML, MARKDOWN, QUOTED)
-MADE = "[src*=evil], [href*='javascript:'], [href*='://evil'], [onerror], [onload], [onmouseover], [srcdoc], .katex"
+MADE = "[src*=evil], [href*='javascript:'], [href*='://evil'], [onerror], [onload], [onmouseover], [srcdoc], "
+MADE += ".katex-error, .katex:has-text('alert('), .katex:has-text('6*6')"  # no formula of the page's own
 FILES = ("<img src=x onerror=alert(8)>.csv", "![x](y) <b onclick=alert(9)>.csv")  # a file's name has no slash
-EXPLORED = [page.script.removeprefix("pages/").removesuffix(".py") for page in current.PAGES["Explore"]]
+PATHS = {
+    section: [Path(page.script).stem for page in pages] for section, pages in current.PAGES.items()
+}  # section → addresses of its pages
 
 
 def features() -> pd.DataFrame:
@@ -120,7 +125,7 @@ def on_folder(folder: Path) -> Iterator[str]:
             yield address
 
 
-SWEPT = [(path, kind) for path in EXPLORED for kind in recipes()]
+SWEPT = [(path, kind) for path in PATHS["Explore"] for kind in recipes()]
 IN_SHORT = (("explore_data", "label to choose"), ("explore_reliability", "features"))
 
 
@@ -131,6 +136,73 @@ def test_a_page_shows_names_as_text(new_tab, on_folder: str, case: tuple[str, st
     with nothing_runs(tab.page):
         unfold(tab.open(path, **recipes()[kind].to_query()))
         assert "alert(" in tab.page.locator("body").inner_text()  # the names are there, as text
+
+
+NAMES = json.dumps(EVIL)
+TYPED = {  # page → links with markup in its own settings
+    "learn_class": [{"room": HTML}],
+    "learn_finite_example": [{"finite.line": HTML}],
+    "learn_playground": [{"playground.curve": QUOTED}],
+    "learn_validity": [{"pooling.points": MARKDOWN}],
+    "study_run": [
+        {"run.protocol": HTML},
+        {"run.protocol": "upload:00ff", "run.protocol_file": MARKDOWN},
+        {"run.sets": json.dumps(["sample:breast_cancer", f"openml:{HTML}", f"upload:00ff:{QUOTED}"])},
+        {"run.setups": NAMES},
+    ],
+    "study_results": [
+        {"results.rows": HTML},
+        {"results.rows": "upload:00ff", "results.file_name": MARKDOWN},
+        {"results.setups": NAMES, "results.data_set": QUOTED},
+    ],
+}
+
+
+@pytest.mark.parametrize("path", sweep([*PATHS["Learn"], *PATHS["Study"]]))
+def test_a_page_shows_what_a_link_says_as_text(new_tab, on_folder: str, path: str):
+    """The names of its data, a setting that no page has, and the texts of its own settings."""
+    tab: Tab = new_tab(address=on_folder)
+    shown = ""
+    with nothing_runs(tab.page):
+        for link in (recipes()["features"].to_query(), {HTML: MARKDOWN}, *TYPED.get(path, ())):
+            unfold(tab.open(path, **link))
+            shown += tab.page.locator("body").inner_text().lower()
+    assert any(part in shown for part in ("alert(", "</sc…"))  # a room's code is in capitals, and cut off
+
+
+def bring(tab: Tab, key: str, name: str, table: pd.DataFrame) -> Tab:
+    return tab.upload(name, table.to_csv(index=False).encode(), key)
+
+
+def test_results_of_a_study_show_names_as_text(new_tab, on_folder: str):
+    tab: Tab = new_tab(address=on_folder)
+    with nothing_runs(tab.page):
+        bring(tab.open("study_results"), "results_file", FILES[0], results())
+        tab.page.wait_for_url("**results.rows=upload**")
+        tab.settle()
+        assert "alert(" in tab.page.locator("body").inner_text()
+
+
+@pytest.mark.soak
+def test_a_study_shows_names_as_text_while_it_runs_and_fails(new_tab, on_folder: str):
+    """Protocol, data sets and setups have markup in their names; a setup fails on a column with markup."""
+    tab: Tab = new_tab(address=on_folder)
+    names = dict(zip(("Raw", "VAP", "Forest"), map(json.dumps, EVIL), strict=True))
+    protocol = small.FAILING.replace('"Small"', json.dumps(HTML)).replace('"made"', json.dumps(MARKDOWN))
+    for name, evil in names.items():
+        protocol = protocol.replace(f'"{name}"', evil)
+    table = small.table().rename(columns=dict(zip("abc", EVIL, strict=True)))
+    with nothing_runs(tab.page):
+        tab.open("study_run").upload(
+            FILES[0].replace(".csv", ".toml"), protocol.encode(), "run_protocol_file"
+        )
+        for name in FILES:
+            bring(tab, "run_files", name, table.replace({"yes": HTML, "no": QUOTED}))
+        unfold(tab).press("Start", tab.page.get_by_test_id("stMain"))
+        unfold(tab).press("Open in Results")
+        tab.page.wait_for_url("**/study_results**")
+        unfold(tab.settle()).choose("results.data_set", Path(FILES[0]).stem)
+        assert "alert(" in tab.page.locator("body").inner_text()
 
 
 def evaluated(folder: Path, kind: str) -> Evaluation:
@@ -173,10 +245,14 @@ def exported(found: Evaluation, whole: bool) -> Iterator[tuple[str, bytes]]:
         yield "html", standalone_html(figure, HTML, title=MARKDOWN, below=QUOTED)
 
 
-def study() -> bytes:
+def results() -> pd.DataFrame:
+    """Rows of a study whose data sets and setups have markup in their names."""
     lines = [(data, setup, 0, 0, 0, 0.1) for data in EVIL for setup in EVIL]
-    rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
-    return study_html(summarise(check_rows(rows), "brier"))
+    return pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
+
+
+def study() -> bytes:
+    return study_html(summarise(check_rows(results()), "brier"))
 
 
 @pytest.mark.parametrize("kind", sweep(["features", "all classes", "predictions"], "all classes"))

@@ -247,6 +247,15 @@ def test_broken_secrets_are_refused_by_name(tmp_path, content, words):
         connections((str(tmp_path / "s.toml"),))
 
 
+def test_an_old_line_that_allowed_typed_sql_is_told_once_and_the_connection_kept(tmp_path, caplog):
+    path = tmp_path / "s.toml"
+    path.write_text('[connections.once]\nurl = "sqlite:///w.sqlite"\nallow_sql = true', encoding="utf-8")
+    for _ in range(2):
+        assert list(connections((str(path),))) == ["once"]
+    (said,) = caplog.messages
+    assert_says(said, "connections.once.allow_sql", "no effect", "connections.once.queries")
+
+
 def test_an_unknown_connection_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))

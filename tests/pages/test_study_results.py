@@ -325,3 +325,17 @@ def test_the_python_shown_reads_ones_own_file(tmp_path, monkeypatch):
     with contextlib.redirect_stdout(printed):
         exec(source, {})
     assert summarise(own_rows(), "brier").average_ranks.round(3).to_string() in printed.getvalue()
+
+
+def test_the_python_shown_reads_a_results_file_and_pools_its_predictions(stored, monkeypatch):
+    monkeypatch.chdir(stored.parent)
+    opened = {"results.rows": "upload:0011", "results.file_name": stored.name}
+    source = page_source("results", Recipe(settings={**opened, "results.metric": "reliability"}))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(source, {})
+    with Store(stored) as store:
+        rows, predictions = store.rows(), store.repeats()
+        means = summarise(rows, "reliability", predictions=predictions).means
+    assert not means.equals(summarise(rows, "reliability").means)
+    assert means.round(4).to_string() in printed.getvalue()

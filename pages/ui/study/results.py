@@ -32,6 +32,7 @@ from calib.sources import digest
 from calib.study import (
     COMPARISONS,
     PAPERS,
+    STORES,
     MetricSummary,
     Store,
     as_rows,
@@ -54,7 +55,6 @@ from pages.ui.uploads import received
 from pages.ui.widget import show_widget
 
 SQLITE = b"SQLite format 3\0"
-STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # kinds of failed results in the table
 WRITTEN_OUT = 3  # reasons in full above the table
