@@ -241,6 +241,10 @@ def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.n
         )
         _check_sums(array, title)
         array = array[:, order.index(names[1])]
+    if array.ndim != 1:
+        raise InputError(
+            f"{title} must be one-dimensional, or have one column per class, not shape {array.shape}."
+        )
     return clipped(array, title, notes)
 
 

@@ -56,7 +56,7 @@ def test_features_become_groups_and_weights_count():
 @pytest.mark.parametrize(
     ("y", "p", "words"),
     [
-        (["no", "yes"], [0.1, 0.9], "labels 0 and 1"),
+        (["good", "bad"], [0.1, 0.9], "pos_label"),
         ([0, 1, 1], [0.1, 0.9], "Lengths differ"),
         ([0, 1], {"svm": [-2.0, 3.0]}, "svm"),
         ([0, 1], [np.nan, 0.5], "p"),
