@@ -40,7 +40,7 @@ NO, YES = (
 )
 NEGATIONS = frozenset(("not", "non", "no", "never"))
 # Words in the name of a column that is not the probability of 1
-NEGATIVE = NEGATIONS | {"neg", "negative", "false", "absent", "benign", "alive", "ham", "legit"}
+NEGATIVE_WORDS = NEGATIONS | {"neg", "negative", "false", "absent", "benign", "alive", "ham", "legit"}
 NOT = r"(not|non|no|never|un)[ _-]?{}|{}[ _-]?(free|negative)"
 # Names of columns of predicted classes
 PREDICTED = re.compile(

@@ -43,7 +43,7 @@ from calib.data.columns import (
     is_number,
     positions,
 )
-from calib.data.conventions import NEGATIONS, NEGATIVE, PREDICTED, conventional
+from calib.data.conventions import NEGATIONS, NEGATIVE_WORDS, PREDICTED, conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError, ReadingQuestion
@@ -641,7 +641,7 @@ def _seems_negative(column: str, target: str) -> bool:
     (True, False, False)
     """
     words, of = _words(column), tuple(word[:6] for word in _words(target))
-    outcomes = (word for word in words if word in NEGATIVE or re.match("non|surviv", word))
+    outcomes = (word for word in words if word in NEGATIVE_WORDS or re.match("non|surviv", word))
     return bool(SCORE_WORDS & set(words)) and any(not word.startswith(of) for word in outcomes)
 
 
