@@ -65,11 +65,11 @@ from calib.data.score_meaning import (
     as_recipe,
     ask_about_confidence,
     beside_predictions,
-    class_columns,
     named_probability,
     predicted_column,
+    predicted_columns,
+    read_scale,
     refuse_classes,
-    scaled,
 )
 from calib.data.table import about
 from calib.data.target import (
@@ -432,7 +432,7 @@ def _read_scores(
     typed: pd.DataFrame, target: str, label: Labels, counts: Mapping[str, int], stated: Stated, where: str
 ) -> _Scores:
     """Read the scores as one column per class, or as single columns."""
-    hard = [name for name in class_columns(typed, target, list(counts)) if not named_probability(name)]
+    hard = [name for name in predicted_columns(typed, target, list(counts)) if not named_probability(name)]
     beside = predicted_column(typed, target, list(counts), hard, stated.predicted)
     left = typed.drop(columns=[name for name in hard if name not in stated.scores])
     tables = tables_of(left, target, list(counts), stated.scores, stated.positive, stated.scores_as)
@@ -578,7 +578,7 @@ def _single_columns(
         choose_classes(counts)  # refuses
     columns = _chosen(typed, target, stated.scores, hard)
     found = {
-        column: scaled(_scores(typed, column, target), column, stated.scores_as, stated.wrong_scores)
+        column: read_scale(_scores(typed, column, target), column, stated.scores_as, stated.wrong_scores)
         for column in columns
     }
     if beside is not None or stated.scores_as in ("right", "confidence"):

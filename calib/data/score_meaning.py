@@ -69,7 +69,7 @@ def is_logit(column: str) -> bool:
     return bool(words & LOGIT_WORDS) or {"log", "odds"} <= words or "logodds" in words
 
 
-def scaled(values: np.ndarray, column: str, scores_as: str | None, wrong_scores: str | None) -> Scaled:
+def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_scores: str | None) -> Scaled:
     """Return the scores of one column as probabilities if they are, else as margins; or ask.
 
     Parameters
@@ -88,10 +88,10 @@ def scaled(values: np.ndarray, column: str, scores_as: str | None, wrong_scores:
 
     Examples
     --------
-    >>> found = scaled(np.array([0.25, 1.0000001]), "p", None, None)
+    >>> found = read_scale(np.array([0.25, 1.0000001]), "p", None, None)
     >>> found.values, found.kind, found.note
     (array([0.25, 1.  ]), 'probability', "'p': 1 value outside [0, 1] by rounding is clipped.")
-    >>> scaled(np.array([12.0, 90.0]), "risk_percent", None, None)[:3]
+    >>> read_scale(np.array([12.0, 90.0]), "risk_percent", None, None)[:3]
     (array([0.12, 0.9 ]), 'probability', 'divided by 100')
     """
     known = values[np.isfinite(values)]
@@ -232,7 +232,7 @@ def named_probability(column: str) -> bool:
     return bool((LABELLED - {"class"}) & set(re.findall(r"[^\W\d_]+", column.casefold())))
 
 
-def class_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:
+def predicted_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:
     """Return columns, other than the label, that contain only labels: predicted classes.
 
     Parameters
@@ -243,9 +243,9 @@ def class_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> l
     Examples
     --------
     >>> table = pd.DataFrame({"y": ["a", "b"], "guess": ["b", "b"], "p": [0.1, 0.9]})
-    >>> class_columns(table, "y", ["a", "b"])
+    >>> predicted_columns(table, "y", ["a", "b"])
     ['guess']
-    >>> class_columns(pd.DataFrame({"y": [0, 1], "guess": ["no", "yes"]}), "y", ["0", "1"])
+    >>> predicted_columns(pd.DataFrame({"y": [0, 1], "guess": ["no", "yes"]}), "y", ["0", "1"])
     ['guess']
     """
     known = set(map(number_text, texts))
