@@ -95,8 +95,8 @@ TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 # Names of what is often saved beside probabilities
 BESIDE_SCORES = re.compile(
-    r"(?i)(^|[_\W\d])(entropy|(un|in)certaint(y|ies)|std(dev|err)?|sd|se|var(iance)?|brier|(log_?)?loss|error|resid(ual)?s?|"
-    r"threshold|cutoff|lower|upper|lcl|ucl|lwr|upr|rank|percentile|decile|quantile|shap)($|[_\W\d])"
+    r"(?i)(^|[_\W\d])(entropy|(un|in)certaint(y|ies)|std(dev|err)?|sd|se|var(iance)?|brier|log_?loss|resid(ual)?s?|"
+    r"ci|interval|threshold|cutoff|lower|upper|lcl|ucl|lwr|upr|rank|percentile|decile|quantile|shap)($|[_\W\d])"
 )
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may coincide by chance
@@ -374,7 +374,7 @@ def prepare_predictions(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
-    used = {*found.values, *taken, found.beside}
+    used = {*found.values, *taken} | ({found.beside} if found.beside else set())
     notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
     data = Dataset(
         name=name or about(frame).name or "predictions",
@@ -556,11 +556,9 @@ class _Scores:
 
     def reading(self, target: str, labels: tuple[str, ...]) -> ReadAs:
         """Return the record of how the table was read."""
-        joint = self.tables is not None
-        positive = None if joint else self.classes.positive
-        return ReadAs(
-            target, positive, self.why, self.readings, self.tables.names if joint else labels, self.others
-        )
+        positive = self.classes.positive if self.tables is None else None
+        classes = labels if self.tables is None else self.tables.names
+        return ReadAs(target, positive, self.why, self.readings, classes, self.others)
 
 
 def _single_columns(
@@ -641,7 +639,11 @@ def _seems_negative(column: str, target: str) -> bool:
     (True, False, False)
     """
     words, of = _words(column), tuple(word[:6] for word in _words(target))
-    outcomes = (word for word in words if word in NEGATIVE_WORDS or re.match("non|surviv", word))
+    outcomes = (
+        word
+        for word in words
+        if word in NEGATIVE_WORDS or re.match("non(event|case|default|churn|fraud)|surviv", word)
+    )
     return bool(SCORE_WORDS & set(words)) and any(not word.startswith(of) for word in outcomes)
 
 
@@ -821,7 +823,8 @@ def _of_one_class(
     words = "as chosen" if why == "stated" else f"by convention for {listed([repr(name) for name in known])}"
     classes = choose_classes(known, positive, words, where, most=MOST_PREDICTED, confirmed=True)
     place, two = tables.names.index(classes.positive), len(tables.names) == 2
-    values, missing, readings = {}, {}, []
+    values, readings = {}, []
+    missing: dict[str, np.ndarray] = {}
     notes = [tables.note] if tables.note else []
     for model, columns in tables.columns.items():
         P, column = cells(typed, columns), columns[place]
@@ -853,7 +856,7 @@ def _ask_about_two(
         )
         for k, (name, column) in enumerate(zip(names, columns, strict=True))
     )
-    models = ()
+    models: tuple[Answer, ...] = ()
     if (positive := conventional(names)) is not None:
         options = {"positive": positive, **as_recipe(scores=tuple(columns))}
         models = (Answer(options, f"Two models: both are probabilities of {positive!r}"),)
@@ -971,9 +974,10 @@ def _ask_for_class(
     """Ask which class the scores are the probability of, with the consequences of each answer."""
     column, each = next(iter(found.items()))
     kind = "the probability of" if each.kind == "probability" else "a score for"
-    able = set(named.values()) if len(counts) > 2 and all(named.values()) else set(counts)
-    names = sorted(able & set(counts), key=lambda name: -counts[name])[:MOST_ASKED]
-    known = next((pair for pair in combinations(counts, 2) if conventional(pair)), ())
+    only_named = len(counts) > 2 and all(named.values())
+    able = [name for name in counts if not only_named or name in named.values()]
+    names = sorted(able, key=lambda name: -counts[name])[:MOST_ASKED]
+    known: Collection[str] = next((pair for pair in combinations(counts, 2) if conventional(pair)), ())
     rest = tuple(name for name in counts if name not in known)
     exclude = Answer(
         as_recipe(drop_labels=rest),
