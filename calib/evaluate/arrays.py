@@ -196,7 +196,7 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
             f"y must hold two classes, but holds {quoted(known)}. For more classes, pass one column per class: (n, K)."
         )
     if pos_label is not None:
-        positive = _text(pos_label)
+        positive: str | None = _text(pos_label)
         if positive not in known:
             raise InputError(f"pos_label must be one of {quoted(known)}, but is {short_repr(pos_label)}.")
         return (next((name for name in known if name != positive), f"not {positive}"), positive), "stated"
