@@ -854,7 +854,9 @@ def _meanings(recipe: Recipe) -> dict[str, Any]:
 def problems(recipe: Recipe, table: Table) -> list[Problem]:
     """Return the problems that ``validate`` finds in a Recipe's table from ``load_table``."""
     found = validate(
-        *table,
+        table.frame,
+        table.target,
+        table.positive,
         exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
