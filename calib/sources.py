@@ -857,7 +857,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         table.frame,
         table.target,
         table.positive,
-        recipe.exclude,
+        exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,

@@ -26,8 +26,10 @@ from calib.kernel.wording import counted, number, quoted, row_numbers
 
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
 LOGIT_WORDS = frozenset(("logit", "logits", "logodds"))
+LOG_WORDS = frozenset(("logprob", "logprobs", "logproba", "logp"))  # their softmax is the probability, too
 MARGIN_WORDS = frozenset(("margin", "margins", "decision", "raw", "rawprediction"))
-LABELLED = PROBABILITY_WORDS | LOGIT_WORDS | MARGIN_WORDS | {"class"}  # words whose number names a class
+# Words whose number names a class
+LABELLED = PROBABILITY_WORDS | LOGIT_WORDS | LOG_WORDS | MARGIN_WORDS | {"class"}
 OUTPUT_WORDS = frozenset(
     ("output", "outputs", "preds", "predictions", "softmax", "decision", "margin", "margins")
 )
@@ -255,6 +257,7 @@ def _are_predictions(
     terms = (
         PROBABILITY_WORDS
         | LOGIT_WORDS
+        | LOG_WORDS
         | MARGIN_WORDS
         | {"class"}
         | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())

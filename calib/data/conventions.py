@@ -38,11 +38,15 @@ CONVENTION = frozenset(
 NO, YES = (
     frozenset(word for side in sides for word in side.split()) for sides in zip(*NO_AND_YES, strict=True)
 )
+NEGATIONS = frozenset(("not", "non", "no", "never"))
+# Words in the name of a column that is not the probability of 1
+NEGATIVE_WORDS = NEGATIONS | {"neg", "negative", "false", "absent", "benign", "alive", "ham", "legit"}
 NOT = r"(not|non|no|never|un)[ _-]?{}|{}[ _-]?(free|negative)"
 # Names of columns of predicted classes
 PREDICTED = re.compile(
     r"(?i)(^|[_\W\d])(pred\w*|y_?hat|guess\w*|decision|decided|output|answer\w*|assigned|classified|chosen|choice|"
-    r"winner|argmax|top_?1?_?(class|label))($|[_\W\d])"
+    r"winner|argmax|top_?1?_?(class|label)|scored[_ ]labels?|"
+    r"vorhersagen?|vorhergesagt\w*|prognosen?|pr[ée]di(ction|t)\w*)($|[_\W\d])"
 )
 # Words that mean "unknown"
 NO_LABEL = frozenset(

@@ -6,7 +6,7 @@ or shares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -74,8 +74,10 @@ class Counted(NamedTuple):
         )
 
 
-def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | None) -> None:
-    """Ask if labels may be codes for a missing label.
+def ask_about_labels(
+    target: str, counts: Mapping[str, int], labels_as: str | None, named: Collection[str | None] = ()
+) -> None:
+    """Ask if labels may be codes for a missing label, unless a column is ``named`` after them.
 
     Raises
     ------
@@ -89,7 +91,8 @@ def ask_about_labels(target: str, counts: Mapping[str, int], labels_as: str | No
     ...
     calib.data.errors.ReadingQuestion: '-999' in 'y' (6 rows) may mean that the label is missing. ...
     """
-    if labels_as is not None or not (codes := codes_for_missing(counts)):
+    codes = [code for code in codes_for_missing(counts) if code not in named]
+    if labels_as is not None or not codes:
         return
     rows, left = sum(counts[code] for code in codes), [name for name in counts if name not in codes]
     one = len(codes) == 1

@@ -43,7 +43,7 @@ from calib.data.columns import (
     is_number,
     positions,
 )
-from calib.data.conventions import PREDICTED, conventional
+from calib.data.conventions import NEGATIONS, NEGATIVE_WORDS, PREDICTED, conventional
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError, ReadingQuestion
@@ -65,9 +65,9 @@ from calib.data.score_meaning import (
     as_recipe,
     ask_about_confidence,
     beside_predictions,
-    columns_of_classes,
     named_probability,
     predicted_column,
+    predicted_columns,
     read_scale,
     refuse_classes,
 )
@@ -93,6 +93,11 @@ NOT_SCORES = ("weight", "time", "part", "identifier")  # roles of columns of num
 # Names of labels in tables of predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
+# Names of what is often saved beside probabilities
+BESIDE_SCORES = re.compile(
+    r"(?i)(^|[_\W\d])(entropy|(un|in)certaint(y|ies)|std(dev|err)?|sd|se|var(iance)?|brier|log_?loss|resid(ual)?s?|"
+    r"ci|interval|threshold|cutoff|lower|upper|lcl|ucl|lwr|upr|rank|percentile|decile|quantile|shap)($|[_\W\d])"
+)
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may coincide by chance
 GROUPED = 0.5  # share of lines whose score also occurs in the other class
@@ -116,6 +121,7 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     found = _inspect_others(str(target), typed)
     numbers = _numbers(found)
     scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
+    scores = [name for name in scores if not BESIDE_SCORES.search(name)] or scores
     return scores or [c.name for c in numbers] or _constants(typed, found)
 
 
@@ -216,6 +222,10 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
     ('dead', None)
     >>> named_class("prob_1", ["0", "1"]), named_class("score_1", ["0", "1"])
     ('1', None)
+    >>> named_class("p_not_dead", ["alive", "dead"])
+    'alive'
+    >>> named_class("P(y=0)", ["0", "1"]), named_class("p_1", ["-1", "1"]), named_class("p_-1", ["-1", "1"])
+    ('0', '1', '-1')
     """
     if column in names:
         return column
@@ -223,17 +233,23 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
     for name in sorted(names, key=len):
         label = _words(name)
         # A number after "score" may number the model.
-        marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
+        marks = PROBABILITY_WORDS if all(word.lstrip("-").isdecimal() for word in label) else SCORE_WORDS
         for i, word in enumerate(words):
             beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
-            itself = (
-                words[i : i + len(label)] == label
-                and min(map(len, label), default=0) > 1
-                and not name.isdecimal()
-            )
+            itself = words[i : i + len(label)] == label and len(min(label, key=len, default="")) > 1
+            itself = itself and not name.lstrip("-").isdecimal()
             if label and (itself or (word in marks and label in beside)):
-                found.append(name)
+                found.append(_other_if_negated(words, name, names))
     return found[-1] if found else None
+
+
+def _other_if_negated(words: Sequence[str], name: str, names: Sequence[str]) -> str | None:
+    """Return the other of two classes if a word like "not" stands before the class, as in ``p_not_dead``."""
+    label = _words(name)
+    before = {words[i - 1] for i in range(1, len(words)) if words[i : i + len(label)] == label}
+    if not before & NEGATIONS or name[0] in "-0123456789":
+        return name
+    return next((other for other in names if other != name), None) if len(names) == 2 else None
 
 
 def _classes_of_columns(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
@@ -241,7 +257,12 @@ def _classes_of_columns(values: Mapping[str, np.ndarray], names: list[str]) -> d
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
         return ends
-    return {column: named_class(column, names) for column in values}
+    named = {column: named_class(column, names) for column in values}
+    known = [name for name in named.values() if name is not None]
+    if len(names) == len(named) == 2 and len(known) == 1 and _add_up(list(values.values())):
+        other = next(name for name in names if name not in known)
+        return {column: name or other for column, name in named.items()}
+    return named
 
 
 def _at_the_end(column: str, names: list[str]) -> str | None:
@@ -250,7 +271,8 @@ def _at_the_end(column: str, names: list[str]) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold())
+    text = re.sub(r"\w+\s*=+", "", text)  # P(y=0) is P(0)
+    words = re.findall(r"(?<![^\W_])-\d+|[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold())
     return [word for word in words if word not in FILLERS]
 
 
@@ -392,15 +414,25 @@ def _labels(
     if ask_about_shares(target, label.counts, stated.labels_as):
         lines = shares_of(target, label.codes, label.texts)
         return lines.labels, lines, ()
-    ask_about_labels(target, label.counts, stated.labels_as)
+    ask_about_labels(target, label.counts, stated.labels_as, _with_columns(typed, target, label))
     return label, None, ()
+
+
+def _with_columns(typed: pd.DataFrame, target: str, label: Labels) -> set[str | None]:
+    """Return the labels after which a column of numbers is named."""
+    names = [name for name in typed if name != target and is_number(typed[name])]
+    return (
+        {named_class(name, list(label.counts)) for name in names}
+        if len(label.counts) <= MOST_SCORES
+        else set()
+    )
 
 
 def _read_scores(
     typed: pd.DataFrame, target: str, label: Labels, counts: Mapping[str, int], stated: Stated, where: str
 ) -> _Scores:
     """Read the scores as one column per class, or as single columns."""
-    hard = [name for name in columns_of_classes(typed, target, list(counts)) if not named_probability(name)]
+    hard = [name for name in predicted_columns(typed, target, list(counts)) if not named_probability(name)]
     beside = predicted_column(typed, target, list(counts), hard, stated.predicted)
     left = typed.drop(columns=[name for name in hard if name not in stated.scores])
     tables = tables_of(left, target, list(counts), stated.scores, stated.positive, stated.scores_as)
@@ -563,8 +595,8 @@ def _single_columns(
         why = "predicted"
     if not stated.scores and not any(named.values()):
         _ask_which_is_which(label, counts, found)
-    if positive is None:
-        _ask_for_class(label, counts, found, named)
+    if positive is None or (why == "convention" and any(_seems_negative(column, target) for column in found)):
+        _ask_for_class(label, counts, found, named, hard)
     classes = choose_classes(counts, positive, _why_in_words(why, named, counts), where, most=MOST_PREDICTED)
     notes = [each.note for each in found.values() if each.note]
     if not stated.scores:
@@ -581,6 +613,11 @@ def _single_columns(
             else:
                 notes.append(f"{column!r} is the probability of {named[column]!r}, so 1 − {column} is used.")
                 found[column] = found[column]._replace(values=1 - found[column].values)
+    able = {
+        name: rows
+        for name, rows in counts.items()
+        if len(counts) == 2 or not any(named.values()) or name in named.values()
+    }
     readings = tuple(
         ScoreReading((column,), each.kind, classes.positive, each.scale) for column, each in found.items()
     )
@@ -591,8 +628,23 @@ def _single_columns(
         _reasons(found),
         readings,
         tuple(notes),
-        (*_other_positives(counts, classes.positive), *_other_meanings(found, beside, stated)),
+        (*_other_positives(able, classes.positive), *_other_meanings(found, beside, stated)),
     )
+
+
+def _seems_negative(column: str, target: str) -> bool:
+    """Tell whether a column is named after an outcome that is negative by convention, and the label is not.
+
+    >>> _seems_negative("p_survival", "died"), _seems_negative("p_alive", "alive"), _seems_negative("p", "died")
+    (True, False, False)
+    """
+    words, of = _words(column), tuple(word[:6] for word in _words(target))
+    outcomes = (
+        word
+        for word in words
+        if word in NEGATIVE_WORDS or re.match("non(event|case|default|churn|fraud)|surviv", word)
+    )
+    return bool(SCORE_WORDS & set(words)) and any(not word.startswith(of) for word in outcomes)
 
 
 def _reasons(found: Mapping[str, Scaled]) -> dict[str, np.ndarray]:
@@ -621,7 +673,7 @@ def _shown_by(
         )
     if stated.scores_as in ("right", "confidence"):
         return dict.fromkeys(found, ("confidence", -1))
-    if stated.scores_as is not None:
+    if stated.scores_as not in (None, "percentages"):
         return {}
     shown = {}
     for column, each in found.items():
@@ -648,7 +700,7 @@ def _confidences(
         (stated.positive, "stated") if stated.positive is not None else (conventional(texts), "convention")
     )
     in_right = stated.scores_as == "right" or (
-        stated.scores_as is None and (len(counts) > 2 or positive is None)
+        stated.scores_as in (None, "percentages") and (len(counts) > 2 or positive is None)
     )
     if not in_right and len(counts) > 2:
         raise DataError(
@@ -803,7 +855,13 @@ def _ask_about_two(
         )
         for k, (name, column) in enumerate(zip(names, columns, strict=True))
     )
-    raise ReadingQuestion(question.message, (*question.answers, *own[::-1]), question.remedy) from None
+    models: tuple[Answer, ...] = ()
+    if (positive := conventional(names)) is not None:
+        options = {"positive": positive, **as_recipe(scores=tuple(columns))}
+        models = (Answer(options, f"Two models: both are probabilities of {positive!r}"),)
+    raise ReadingQuestion(
+        question.message, (*question.answers, *own[::-1], *models), question.remedy
+    ) from None
 
 
 def _other_positives(counts: Mapping[str, int], positive: str) -> tuple[Answer, ...]:
@@ -906,19 +964,32 @@ STATE_CLASS = 'State the positive class: pos_label in Python, "positive" in a Re
 
 
 def _ask_for_class(
-    label: Labels, counts: Mapping[str, int], found: Mapping[str, Scaled], named: Mapping[str, str | None]
+    label: Labels,
+    counts: Mapping[str, int],
+    found: Mapping[str, Scaled],
+    named: Mapping[str, str | None],
+    hard: Sequence[str] = (),
 ) -> NoReturn:
     """Ask which class the scores are the probability of, with the consequences of each answer."""
     column, each = next(iter(found.items()))
     kind = "the probability of" if each.kind == "probability" else "a score for"
-    names = sorted(counts, key=lambda name: -counts[name])[:MOST_ASKED]
+    only_named = len(counts) > 2 and all(named.values())
+    able = [name for name in counts if not only_named or name in named.values()]
+    names = sorted(able, key=lambda name: -counts[name])[:MOST_ASKED]
+    known: Collection[str] = next((pair for pair in combinations(counts, 2) if conventional(pair)), ())
+    rest = tuple(name for name in counts if name not in known)
+    exclude = Answer(
+        as_recipe(drop_labels=rest),
+        f"Exclude {listed([repr(name) for name in rest])}",
+        "Two classes are left.",
+    )
     spelt = len(counts) - len(alternative_spellings(counts)) == 2 < len(counts)
     merge = (Answer(as_recipe(merge_labels=True), "Merge spellings of one label", "Two classes are left."),)
     columns = "" if len(found) == 1 else " This holds for all score columns."
     raise ReadingQuestion(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither its name nor a "
         f"convention decides.{columns}",
-        (merge if spelt else ())
+        (merge if spelt else (exclude,) if len(rest) == 1 and len(counts) == 3 else ())
         + tuple(
             Answer(
                 {"positive": name},
@@ -926,6 +997,14 @@ def _ask_for_class(
                 consequence(each.values, label, name, each.kind),
             )
             for name in names
+        )
+        + tuple(
+            Answer(
+                as_recipe(scores_as="right", predicted=name, scores=(column,)),
+                f"Confidence of the class in {name!r}",
+            )
+            for name in hard
+            if each.kind == "probability"
         ),
         STATE_CLASS,
     )

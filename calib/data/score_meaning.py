@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import as_float, is_number
-from calib.data.conventions import PREDICTED, number_text
+from calib.data.conventions import PREDICTED, conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion
 from calib.data.target import coded_labels
 from calib.kernel.read_as import Answer
@@ -34,7 +34,8 @@ SCORES_AS = {
 """How a person may state that scores are to be read → its words."""
 WRONG_SCORES = {"exclude": "Exclude their rows"}
 CONFIDENCE = re.compile(
-    r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?)($|[_\W\d])"
+    r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?|"
+    r"konfidenz|confiance)($|[_\W\d])"
 )
 PERCENT = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
 ROUNDED = 1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision
@@ -103,7 +104,8 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
         return _clipped(values, column)
     if scores_as == "margins":
         return Scaled(values, "margin")
-    if scores_as == "percentages" or (scores_as is None and PERCENT.search(column)):
+    called = scores_as in (None, "right", "confidence") and PERCENT.search(column)
+    if called or scores_as == "percentages" or _is_percent_confidence(known, scores_as):
         return _percentages(values, column, low, high)
     if scores_as == "logits":
         return Scaled(values, "probability") if _is_unit(low, high) else _sigmoid(values, column)
@@ -112,11 +114,18 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     outside = np.isfinite(values) & ((values < -ROUNDED) | (values > 1 + ROUNDED))
     if wrong_scores == "exclude":
         return _clipped(np.where(outside, np.nan, values), column)._replace(wrong=outside)
-    if scores_as is not None or outside.sum() <= MOST_WRONG * known.size:
+    one_code = 2 * outside.sum() < known.size and len(np.unique(values[outside])) == 1
+    if scores_as is not None or one_code or outside.sum() <= MOST_WRONG * known.size:
         _ask_about_wrong(values, column, outside, scores_as, high)
     if low >= -ROUNDED and high <= WHOLE_SCALE:
         _ask_about_percentages(column, low, high)
     return Scaled(values, "margin")
+
+
+def _is_percent_confidence(known: np.ndarray, scores_as: str | None) -> bool:
+    """Tell whether values (n,) that were stated to be confidences are percentages: most are above 1, none above 100."""
+    stated = scores_as in ("right", "confidence")
+    return stated and known.min() >= 0 and known.max() <= WHOLE_SCALE and (known > 1).mean() > 1 - MOST_WRONG
 
 
 def _is_unit(low: float, high: float) -> bool:
@@ -217,13 +226,13 @@ def refuse_classes(columns: Sequence[str]) -> NoReturn:
 def named_probability(column: str) -> bool:
     """Tell whether a word in a column's name says that it contains probabilities, logits or margins.
 
-    >>> named_probability("p_1"), named_probability("y_pred")
-    (True, False)
+    >>> named_probability("p_1"), named_probability("y_pred"), named_probability("pred_class")
+    (True, False, False)
     """
-    return bool(LABELLED & set(re.findall(r"[^\W\d_]+", column.casefold())))
+    return bool((LABELLED - {"class"}) & set(re.findall(r"[^\W\d_]+", column.casefold())))
 
 
-def columns_of_classes(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:
+def predicted_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:
     """Return columns, other than the label, that contain only labels: predicted classes.
 
     Parameters
@@ -234,11 +243,30 @@ def columns_of_classes(typed: pd.DataFrame, target: str, texts: Collection[str])
     Examples
     --------
     >>> table = pd.DataFrame({"y": ["a", "b"], "guess": ["b", "b"], "p": [0.1, 0.9]})
-    >>> columns_of_classes(table, "y", ["a", "b"])
+    >>> predicted_columns(table, "y", ["a", "b"])
+    ['guess']
+    >>> predicted_columns(pd.DataFrame({"y": [0, 1], "guess": ["no", "yes"]}), "y", ["0", "1"])
     ['guess']
     """
     known = set(map(number_text, texts))
-    return [name for name, column in typed.items() if name != target and _holds_only(column, known)]
+    others = [(name, column) for name, column in typed.items() if name != target]
+    return [
+        name for name, column in others if _holds_only(column, known) or _other_words(typed, name, [*texts])
+    ]
+
+
+def _other_words(typed: pd.DataFrame, column: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return the words of predicted classes → labels, if a convention orders both: no and yes beside 0 and 1."""
+    positive = conventional(texts)
+    if positive is None or not PREDICTED.search(column) or typed[column].iloc[:1000].nunique() != 2:
+        return {}
+    words = coded_labels(typed, column).texts
+    if (yes := conventional(words)) is None:
+        return {}
+    negative, no = (
+        next(name for name in names if name != one) for names, one in ((texts, positive), (words, yes))
+    )
+    return {yes: positive, no: negative}
 
 
 def _holds_only(column: pd.Series, known: Collection[str]) -> bool:
@@ -267,7 +295,8 @@ class Beside:
 
 def _beside(typed: pd.DataFrame, column: str, texts: Sequence[str]) -> Beside:
     known, found = {number_text(text): place for place, text in enumerate(texts)}, coded_labels(typed, column)
-    places = [known.get(number_text(text), -1) for text in found.texts]
+    words = _other_words(typed, column, texts)
+    places = [known.get(number_text(words.get(text, text)), -1) for text in found.texts]
     return Beside(column, np.array([*places, -1])[found.codes])
 
 

@@ -453,7 +453,7 @@ def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
 
 def _shares(frame: pd.DataFrame) -> list[str]:
     """Return columns named like a label whose numbers all lie between 0 and 1: shares of annotators."""
-    named = [(str(name), column) for name, column in frame.items() if _bare(str(name)) in NAMES]
+    named = [(str(name), column) for name, column in frame.items() if str(name).strip().lower() in NAMES]
     return [name for name, column in named if is_number(column) and in_unit_interval(column)]
 
 

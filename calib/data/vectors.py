@@ -15,7 +15,10 @@ from calib.data.limits import PER_CELL, check_columns, check_memory
 from calib.data.table import about, describe
 
 SEEN = 50  # cells that show whether a column contains vectors
-DENSE = re.compile(r"(?:DenseVector|array|tensor)?\s*\(?\s*(\[.*\]|\{.*\})\s*\)?", re.DOTALL)
+DENSE = re.compile(
+    r"(?:DenseVector|array|tensor)?\s*\(?\s*(\[.*\]|\{.*\})\s*\)?|(\([^()]*,[^()]*\))", re.DOTALL
+)
+NUMPY = re.compile(r"np\.float\d+\(([^()]*)\)")  # as NumPy 2 prints a number
 SPARSE = re.compile(
     r"(?:SparseVector)?\s*\(\s*(\d+)\s*,\s*(\[[^\]]*\]|\{[^}]*\})\s*(?:,\s*(\[[^\]]*\]))?\s*\)"
 )
@@ -46,12 +49,16 @@ def unpack_vectors(frame: pd.DataFrame) -> pd.DataFrame:
         if parts is None:
             columns[str(name)] = column
             continue
-        made = {f"{name}_{key}": pd.Series(values, frame.index) for key, values in parts.items()}
-        if len({*made, *map(str, frame)}) < len(made) + frame.shape[1]:  # a column has such a name already
+        named = [str(name)] if len(parts) == 1 else [f"{name}_{key}" for key in parts]
+        made = {
+            part: pd.Series(values, frame.index) for part, values in zip(named, parts.values(), strict=True)
+        }
+        if len(made) > 1 and not made.keys().isdisjoint(map(str, frame)):  # a column has such a name already
             columns[str(name)] = column
             continue
         columns |= made
-        notes.append(f"Each cell of {name!r} contains {len(parts):,} numbers, which are read as columns.")
+        numbers = "one number" if len(parts) == 1 else f"{len(parts):,} numbers, which are read as columns"
+        notes.append(f"Each cell of {name!r} contains {numbers}.")
     if not notes:
         return frame
     check_columns(len(columns))
@@ -65,7 +72,7 @@ def _parts(column: pd.Series) -> dict[str, np.ndarray] | None:
     if not len(first) or any(_vector(cell) is None for cell in first):
         return None
     keys = list(_vector(first.iloc[0]) or ())
-    if not 2 <= len(keys) <= MOST_WIDE:
+    if not 1 <= len(keys) <= MOST_WIDE:
         return None
     check_memory(PER_CELL * len(column) * len(keys))
     levels, texts = pd.factorize(column)  # each distinct text is parsed once
@@ -86,13 +93,13 @@ def _vector(cell: Any) -> dict[str, float] | None:
     >>> _vector("[0.1 0.9]"), _vector("yes"), _vector("[1]")
     ({'0': 0.1, '1': 0.9}, None, {'0': 1.0})
     """
-    text = str(cell).strip()
+    text = NUMPY.sub(r"\1", str(cell).strip())
     if text[-1:] not in ("]", "}", ")"):
         return None
     if (sparse := SPARSE.fullmatch(text)) is not None:
         return _spread(int(sparse[1]), _value(sparse[2]), _value(sparse[3] or ""))
     dense = DENSE.fullmatch(text)
-    value = None if dense is None else _value(BLANKS.sub(", ", dense[1]))
+    value = None if dense is None else _value(BLANKS.sub(", ", dense[1] or dense[2]))
     if (
         isinstance(value, Mapping) and "values" in value and "type" in value
     ):  # the structure of Spark's vectors
