@@ -116,7 +116,7 @@ def read_arrays(
         codes = label.among({names[1]: 1}, 0)
         notes = []
         columns = {name: _one(values, name, names, notes) for name, values in given.items()}
-        _refuse_classes(columns)
+        _refuse_classes(given)
         read_as = ReadAs("y", names[1], why, _readings(given, "probability", names[1]), tuple(names))
     beside = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     whose = None if cluster is None else present(cluster, "cluster")
@@ -248,12 +248,12 @@ def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.n
     return clipped(array, title, notes)
 
 
-def _refuse_classes(columns: Mapping[str, np.ndarray]) -> None:
-    """Refuse predictions that are all 0 and 1. Beside others, they may be those of a calibrator."""
-    if all(len(p) > 1 and len(np.unique(p)) == 2 and ((p == 0) | (p == 1)).all() for p in columns.values()):
+def _refuse_classes(given: Mapping[str, Any]) -> None:
+    """Refuse predictions that are all whole numbers or truth values, as ``predict()`` returns them."""
+    if all(np.asarray(values).dtype.kind in "biu" and np.size(values) > 1 for values in given.values()):
         raise InputError(
-            "p holds only 0 and 1: predicted classes, not probabilities, so calibration cannot be evaluated. Pass "
-            "predict_proba() instead of predict()."
+            "p holds whole numbers: predicted classes, not probabilities, so calibration cannot be evaluated. Pass "
+            "predict_proba() instead of predict(). For probabilities of exactly 0 and 1, pass floats."
         )
 
 

@@ -320,6 +320,9 @@ def _auc(rows: Rows, p: Array, view: View) -> Ends:
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
 
+FEWEST_EVENTS = 2  # events from which the variance of a ratio is estimated
+
+
 def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
     """Return Wilson's interval of the events over those expected, with the variance of the ratio r: that of y − r p.
 
@@ -330,7 +333,8 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
         return UNKNOWN
     ratio = observed / expected
     error = rows.standard_error(rows.y - ratio * p)
-    if not 0 < observed < 1 or not error > LEAST_ERROR:
+    alone = observed > 0 and rows.effective_number(rows.y == 1) < FEWEST_EVENTS  # their spread says nothing
+    if alone or not 0 < observed < 1 or not error > LEAST_ERROR:
         low, high = share_interval(rows, rows.y, view.level)
         return low / expected, high / expected
     if rows.cluster is not None:

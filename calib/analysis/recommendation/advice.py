@@ -233,7 +233,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
 def _finite(evaluation: Evaluation, key: str) -> str:
     """State that a method avoids the infinite log loss of the uncalibrated model."""
     after = number(float(evaluation.measured(["log_loss"])["log_loss"][key]))
-    return f"{capital(name_of(key))} avoids an infinite log loss (∞ → {after})"
+    return f"{capital(name_of(key))} avoids an infinite log loss (now {after})"
 
 
 def _why_keep(evaluation: Evaluation, found: Choice) -> str:

@@ -168,7 +168,7 @@ def test_an_infinite_log_loss_is_warned_of_and_never_left_alone():
     for noise in (0.01, 0.3):
         used = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, noise)}))
         assert used.answer == "Use Platt scaling."
-        assert used.reasons[0].startswith("Platt scaling avoids an infinite log loss (∞ → 0.")
+        assert used.reasons[0].startswith("Platt scaling avoids an infinite log loss (now 0.")
         assert ("at a cost" in used.reasons[0]) == (noise > 0.1)
         assert_says(used.warnings[0], "uncalibrated model", "exactly 0 or 1")
 
