@@ -54,7 +54,8 @@ from calib.data import (
 )
 from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
-from calib.data.predictions import refuse_merged, tables_of
+from calib.data.predictions import refuse_merged
+from calib.data.score_columns import tables_of
 from calib.data.table import describe
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory

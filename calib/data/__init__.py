@@ -10,12 +10,13 @@ from calib.data.large_query import LargeQuery, open_query
 from calib.data.matching_columns import columns_like
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
-from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
+from calib.data.predictions import prepare_predictions
 from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_confined, read_table, unchanged
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, weight_meaning
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
 from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw_rows
+from calib.data.score_columns import looks_like_predictions, score_columns
 from calib.data.summary import class_shares, summarise_columns
 from calib.data.table import Table, about
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels

@@ -17,8 +17,8 @@ from calib.data.columns import in_unit_interval
 from calib.data.counting import sql_name, sql_text
 from calib.data.errors import DataError
 from calib.data.limits import FEWER, bounds
-from calib.data.predictions import looks_like_predictions, score_columns, scores_among_features
 from calib.data.read import read_table
+from calib.data.score_columns import looks_like_predictions, score_columns, scores_among_features
 from calib.data.target import guess_target
 
 HEAD = 2_000_000  # bytes of each end of a file, which show its columns

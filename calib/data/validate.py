@@ -16,14 +16,10 @@ from calib.data.errors import DataError
 from calib.data.events import events_and_trials
 from calib.data.label_problems import label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
-from calib.data.predictions import (
-    prepare_predictions,
-    ranking_problems,
-    scale_problems,
-    scores_among_features,
-    tables_of,
-)
+from calib.data.predictions import prepare_predictions
 from calib.data.roles import propose_roles, read_roles
+from calib.data.score_columns import scores_among_features, tables_of
+from calib.data.score_problems import ranking_problems, scale_problems
 from calib.data.table import about
 from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.records import Problem

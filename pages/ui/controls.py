@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import SAMPLES, about
-from calib.data.predictions import ranking_problems
+from calib.data.score_problems import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.period import period_in_words

@@ -1,0 +1,210 @@
+"""Find the score columns of a table: single columns, or one column per class."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from calib.data.class_tables import (
+    ClassTables,
+    are_margins,
+    called_predictions,
+    class_tables,
+    few_rows,
+    sum_to_one,
+)
+from calib.data.column_types import typed_frame
+from calib.data.columns import (
+    SCORE_NAME,
+    Column,
+    as_float,
+    has_fractions,
+    in_unit_interval,
+    inspect,
+    is_number,
+)
+from calib.data.events import events_and_trials
+from calib.data.named_classes import named_class
+from calib.data.target import (
+    Labels,
+    coded_labels,
+    guess_target,
+)
+
+MOST_SCORES = 20  # most columns of a table of one label and scores
+FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
+NOT_SCORES = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
+# Names of labels in tables of predictions
+TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
+MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
+# Names of what is often saved beside probabilities
+BESIDE_SCORES = re.compile(
+    r"(?i)(^|[_\W\d])(entropy|(un|in)certaint(y|ies)|std(dev|err)?|sd|se|var(iance)?|brier|log_?loss|resid(ual)?s?|"
+    r"ci|interval|threshold|cutoff|lower|upper|lcl|ucl|lwr|upr|rank|percentile|decile|quantile|shap)($|[_\W\d])"
+)
+
+
+def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
+    """Choose the score columns: by name, values in [0, 1] or margins; else every column of numbers.
+
+    A constant column counts only if there is no other: a model may give everybody the same score.
+
+    The label, identifiers, and columns named like weights, times or folds are never scores.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table, as ``read_table`` returns it.
+    target : str
+        Label column.
+    """
+    typed = typed_frame(frame)
+    found = inspect_others(str(target), typed)
+    numbers = _numbers(found)
+    scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
+    scores = [name for name in scores if not BESIDE_SCORES.search(name)] or scores
+    return scores or [c.name for c in numbers] or _constants(typed, found)
+
+
+def inspect_others(target: str, typed: pd.DataFrame) -> list[Column]:
+    """Inspect all columns except the label."""
+    return [inspect(column, name) for name, column in typed.items() if name != target]
+
+
+def _constants(typed: pd.DataFrame, found: Sequence[Column]) -> list[str]:
+    """Return the names of columns with the same finite number in every row."""
+    alone = [column.name for column in found if column.kind == "constant" and column.role not in NOT_SCORES]
+    return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
+
+
+def _numbers(found: Sequence[Column]) -> list[Column]:
+    """Return the columns of numbers that can be scores."""
+    return [column for column in found if column.kind == "number" and column.role not in NOT_SCORES]
+
+
+def _is_margin(column: pd.Series) -> bool:
+    """Tell whether a column has positive and negative values that are not all whole."""
+    values = as_float(column)
+    values = values[np.isfinite(values)]
+    return bool(values.size and values.min() < 0 < values.max() and (values != np.floor(values)).any())
+
+
+def looks_like_predictions(frame: pd.DataFrame) -> bool:
+    """Tell whether a table clearly contains labels with scores rather than features.
+
+    All columns of numbers must then be scores, except weights, times, folds and identifiers. Other columns may be
+    words or dates, if the scores are named like scores or the label like a true label.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table, as ``read_table`` returns it.
+
+    Examples
+    --------
+    >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
+    True
+    """
+    target = guess_target(frame)
+    if target is None:
+        return False
+    typed = typed_frame(frame)
+    if _has_class_tables(typed, target):
+        return True
+    if frame.shape[1] > MOST_SCORES:
+        return False
+    found = inspect_others(target, typed)
+    if (pair := events_and_trials(typed, target)) is not None:
+        found = [column for column in found if column.name not in pair]
+    scores = [column.name for column in _numbers(found)]
+    scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
+    if not scores:
+        return False
+    labels = set(coded_labels(frame, target).counts)
+    named = [name for name in scores if SCORE_NAME.search(name) or name in labels]
+    unit = [name for name in scores if in_unit_interval(typed[name])]
+    if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
+        return False
+    if any(column.role not in NOT_SCORES for column in found if column.name not in scores):
+        clear = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
+        return clear and bool(unit)
+    return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
+
+
+def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
+    """Tell whether every class has a column of probabilities or logits, with hardly any other columns of numbers."""
+    tables = tables_of(typed, target, list(coded_labels(typed, target).counts), sure=False)
+    if tables is None:
+        return False
+    seen = few_rows(typed)
+    if any(
+        sum_to_one(seen, columns) and has_fractions(seen[columns[0]]) for columns in tables.columns.values()
+    ):
+        return True
+    clear = [called_predictions(columns[0]) for columns in tables.columns.values()]
+    every = set(tables.all_columns)
+    beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
+    return all(clear) and not _numbers(beside)
+
+
+def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
+    """Return features that seem to be predictions of another model, by name and with values in [0, 1]."""
+    called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
+    numbers = _numbers(inspect_others(target, typed[called]))
+    return [column.name for column in numbers if in_unit_interval(typed[column.name])]
+
+
+def with_columns(typed: pd.DataFrame, target: str, label: Labels) -> set[str | None]:
+    """Return the labels after which a column of numbers is named."""
+    names = [name for name in typed if name != target and is_number(typed[name])]
+    return (
+        {named_class(name, list(label.counts)) for name in names}
+        if len(label.counts) <= MOST_SCORES
+        else set()
+    )
+
+
+def tables_of(
+    typed: pd.DataFrame,
+    target: str,
+    labels: Sequence[str],
+    scores: Sequence[str] | None = None,
+    positive: object = None,
+    scores_as: str | None = None,
+    sure: bool = True,
+) -> ClassTables | None:
+    """Return the columns of each class, if the table has them; None if single columns are scores.
+
+    Parameters
+    ----------
+    typed
+        Typed table without the columns that have a role.
+    labels
+        Distinct labels, in sorted order.
+    scores, positive, scores_as
+        Arguments of ``prepare_predictions``. Chosen columns are scores of the chosen class, whatever their names.
+    sure
+        Argument of ``class_tables``.
+    """
+    if scores and positive is not None:
+        return None
+    candidates = [str(score) for score in scores] if scores else [name for name in typed if name != target]
+    if not set(candidates) <= set(typed):
+        return None
+    tables = class_tables(typed, labels, candidates, 2, sure)
+    return None if tables is None else _without_margins(few_rows(typed), tables)
+
+
+def _without_margins(seen: pd.DataFrame, tables: ClassTables) -> ClassTables:
+    """Leave out columns of margins (``rawPrediction``) beside probabilities of the same classes."""
+    sums = [sum_to_one(seen, columns) for columns in tables.columns.values()]
+    kept = {
+        model: columns
+        for (model, columns), summed in zip(tables.columns.items(), sums, strict=True)
+        if summed or not are_margins(columns)
+    }
+    return dataclasses.replace(tables, columns=kept) if any(sums) else tables

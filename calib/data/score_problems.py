@@ -1,0 +1,164 @@
+"""Report scores that rank the classes in reverse or no better than chance, or are not probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calib.data.class_questions import STATE_CLASS
+from calib.data.class_tables import (
+    AS_LOGITS,
+)
+from calib.data.duplicates import repeats
+from calib.data.errors import ReadingQuestion
+from calib.data.ranking import auc_interval, class_draws, column_aucs
+from calib.kernel.read_as import Answer
+from calib.kernel.records import Dataset, Problem
+from calib.kernel.rows import Rows
+from calib.kernel.wording import number, percent, with_interval
+
+ROWS_AT_ONCE = 4096
+FEW_LINES = 20  # fewer may coincide by chance
+GROUPED = 0.5  # share of lines whose score also occurs in the other class
+
+
+def ask_if_reversed(data: Dataset) -> None:
+    """Ask if a convention decided, but all scores clearly rank the classes in reverse."""
+    draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
+    if data.joint or draws is None or (data.weight is None and _is_grouped(data)):
+        return
+    areas = column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight)
+    intervals = [auc_interval(float(area), *draws) for area in areas]
+    if not all(high < 0.5 for _, high in intervals):
+        return
+    negative, positive = data.classes
+    column, result = str(data.X.columns[0]), f"AUC {with_interval(float(areas[0]), *intervals[0])}"
+    raise ReadingQuestion(
+        f"{column!r} is read as a score for {positive!r} by convention, but it ranks the classes in reverse: {result}.",
+        (
+            Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - float(areas[0]))}."),
+            Answer(
+                {"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(float(areas[0]))}."
+            ),
+        ),
+        STATE_CLASS,
+    )
+
+
+def of_classes(data: Dataset, model: str) -> np.ndarray:
+    """Return the probabilities of all classes (n, K) from a Dataset, without a copy if possible."""
+    columns = list(data.columns[model])
+    return (data.X if len(columns) == data.X.shape[1] else data.X[columns]).to_numpy()
+
+
+def ranking_problems(data: Dataset) -> list[Problem]:
+    """Report score columns that rank the two classes in reverse or no better than chance, one Problem each.
+
+    For all classes together, report predictions whose most probable class is right no more often than by chance.
+
+    >>> import pandas as pd
+    >>> from calib.data import prepare_predictions
+    >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
+    >>> ranking_problems(prepare_predictions(table, "y", "1"))[0].message
+    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. These scores seem to be for class '0'."
+    """
+    if data.joint:
+        return [problem for model in data.columns if (problem := _agreement(data, model)) is not None]
+    draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
+    if draws is None:
+        return []
+    if data.weight is None and _is_grouped(data):
+        return [_without_counts(str(column)) for column in data.X.columns]
+    found = []
+    for column, area in zip(
+        data.X.columns, column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
+    ):
+        interval = auc_interval(float(area), *draws)
+        if interval[0] <= 0.5:
+            found.append(_ranks(data, str(column), float(area), interval))
+    return found
+
+
+def _agreement(data: Dataset, model: str) -> Problem | None:
+    """Return a warning if the most probable class is right no more often than a randomly drawn one."""
+    assert data.labels is not None
+    columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
+    P, guess = of_classes(data, model), np.empty(data.n, dtype=np.intp)
+    for start in range(0, data.n, ROWS_AT_ONCE):  # in batches, because NumPy would copy a read-only array
+        guess[start : start + ROWS_AT_ONCE] = P[start : start + ROWS_AT_ONCE].argmax(axis=1)
+    share = np.bincount(data.labels, rows.weights, minlength=len(columns)) / rows.weights.sum()
+    right, chance = data.labels == guess, share[guess]
+    gain = right - chance
+    if rows.freedom <= 0 or rows.mean(gain) > rows.quantile(0.95) * rows.standard_error(gain):
+        return None
+    return Problem(
+        "warning",
+        model,
+        f"The most probable class is right in {percent(rows.mean(right))} of the rows, no more often than by chance "
+        f"({percent(rows.mean(chance))}).",
+        f"Check that {columns[0]!r} is the column of class {data.names[0]!r}, and that each row has its own label.",
+    )
+
+
+def _is_grouped(data: Dataset) -> bool:
+    """Tell whether rows come from GROUP BY of scores and label: none are equal, and most scores occur once per class.
+
+    Without their counts, such lines rank the classes no better than chance, whatever the scores are worth.
+    """
+    if data.n < FEW_LINES or 2 * repeats(data.X).sum() <= GROUPED * data.n:
+        return False
+    return not any(repeats(data.X[data.y == label]).any() for label in (0, 1))
+
+
+def _without_counts(column: str) -> Problem:
+    return Problem(
+        "warning",
+        column,
+        "Most scores occur once in each class, as in a table of counts. If this is such "
+        "a table, the scores cannot be evaluated without the counts.",
+        "On the Data page, choose the column of counts under “Weight or count”.",
+    )
+
+
+def scale_problems(data: Dataset) -> list[Problem]:
+    """Report score columns that are read as margins, with the remedy if they are logits.
+
+    >>> import pandas as pd
+    >>> from calib.data import prepare_predictions
+    >>> table = pd.DataFrame({"y": [0, 1, 1], "margin": [-2.5, 1.0, 3.0]})
+    >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
+    'If they are logits (log-odds), their sigmoid is the probability.'
+    """
+    if data.joint:
+        return []
+    ends = zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True)
+    return [_margins(column, low, high) for column, low, high in ends if low < 0 or high > 1]
+
+
+def _margins(column: str, low: float, high: float) -> Problem:
+    message = (
+        f"Scores from {number(low)} to {number(high)} are not probabilities, so they cannot be evaluated "
+    )
+    remedy = "If they are logits (log-odds), their sigmoid is the probability."
+    return Problem("info", column, f"{message}without a calibrator.", remedy, AS_LOGITS.fix, AS_LOGITS.label)
+
+
+def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
+    """Return the warning about scores whose AUC is not clearly above one half."""
+    negative, positive = data.classes
+    result = f"AUC {with_interval(area, *interval)}"
+    # "not a" means several labels, none of which could be chosen.
+    switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
+    action = f"Make {negative!r} the positive class" if switch else ""
+    scores = data.X[column]
+    if scores.min() == scores.max():
+        message = f"Every row has the same score, {number(float(scores.iloc[0]))}, so these scores cannot rank rows."
+        remedy = "Check that you chose the right score column."
+        switch, action = None, ""
+    elif interval[1] < 0.5:
+        message = f"These scores rank the classes in reverse: {result}. These scores seem to be for class {negative!r}."
+        remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
+    else:
+        backwards = ", or even in reverse" if area < 0.5 else ""
+        message = f"These scores rank the classes no better than chance{backwards}: {result}."
+        remedy = f"Check that they are scores for class {positive!r}, and that each score is in the row of its label."
+    return Problem("warning", column, message, remedy, switch, action)
