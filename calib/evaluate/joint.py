@@ -332,7 +332,8 @@ class JointEvaluation:
     def _of(self, k: int | str, name: str) -> Evaluation:
         y, p = self._confidence(name) if k == TOP else (self.y == k, self._columns(k))
         found = Evaluation.from_predictions(y, p, self.sample_weight, self.cluster, self.features)
-        return replace(found, of_confidence=k == TOP)
+        data = replace(found.dataset, read_as=self.read_as)  # that of all classes
+        return replace(found, dataset=data, of_confidence=k == TOP)
 
     def _confidence(self, name: str) -> tuple[np.ndarray, Any]:
         P = self.predictions[name]

@@ -85,7 +85,7 @@ def plot(evaluation: Evaluation, ax: Any = None, *, theme: Theme = LIGHT, **view
 
 
 def html(evaluation: Evaluation) -> str:
-    """Return verdict, metric table and reliability diagram as one piece of HTML without scripts.
+    """Return verdict, reading, metric table and reliability diagram as one piece of HTML without scripts.
 
     >>> from calib import check
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
@@ -93,8 +93,9 @@ def html(evaluation: Evaluation) -> str:
     """
     table = html_table(formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1))
     shown = list(evaluation.predictions)[:DRAWN]
+    read_as = f"<p>{escape(str(evaluation.read_as))}</p>" if evaluation.read_as else ""
     return (
-        f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>"
+        f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>{read_as}"
         f'<div style="display:flex;flex-wrap:wrap;gap:24px">{_diagram(evaluation, shown)}<div>{table}</div></div>'
     )
 

@@ -15,17 +15,17 @@ from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.text import plain
 
-AT_ONCE = 1  # other readings that are buttons; more are folded
+AT_ONCE = 3  # other readings that are buttons, where there is room; more are folded
 
 
-def line(recipe: Recipe, data: Dataset) -> None:
-    """Write how the table was read, with one button per other reading."""
+def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
+    """Write how the table was read, with one button per other reading; more than ``at_once`` are folded."""
     reading = data.read_as
     if reading is None or state.lesson_open():
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
-        if len(reading.others) > AT_ONCE:
+        if len(reading.others) > at_once:
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)
         else:

@@ -22,6 +22,7 @@ def test_the_html_holds_the_verdict_the_table_and_a_mark_for_every_filled_bin():
     assert "forest &lt;b&gt;" in html.lower()
     assert "<b>forest" not in html.lower().replace("<p><b>forest", "")
     assert re.sub(r" <b>", " &lt;b&gt;", result.verdict.sentence) in html
+    assert "read as probabilities of &#x27;1&#x27;, by convention" in html
     assert all(number(value) in html for value in result.metrics["brier"])
     record = FIGURES["reliability"].prepare(result, curve="binned", faint=True)
     filled = sum(int((curve.count > 0).sum()) for curve in record.bins.values())

@@ -507,7 +507,7 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
 def how_read(recipe: Recipe) -> ReadingQuestion | None:
     """Write how the table was read; or ask, and return the question."""
     try:
-        read_as.line(recipe, evaluations.load(recipe))
+        read_as.line(recipe, evaluations.load(recipe), read_as.AT_ONCE)
     except ReadingQuestion as question:
         read_as.ask(question)
         return question
