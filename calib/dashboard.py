@@ -104,6 +104,7 @@ def explore(
     y: ArrayLike | None = None,
     *,
     target: str | None = None,
+    pos_label: Any = None,
     open_browser: bool | None = None,
 ) -> Session:
     """Open the dashboard on predictions, on a fitted model, or on a table.
@@ -114,7 +115,7 @@ def explore(
     Parameters
     ----------
     data
-        Labels (n,) of 0 and 1, or of 0 … K − 1; or a fitted scikit-learn classifier; or a DataFrame.
+        Labels (n,) of two classes, or of 0 … K − 1; or a fitted scikit-learn classifier; or a DataFrame.
     p
         Probabilities of class 1, (n,) or (n, 2), or of K classes (n, K), or a mapping from names to such arrays; for a
         model, its rows X.
@@ -122,6 +123,8 @@ def explore(
         Labels of the rows X, for a model.
     target
         Label column of a DataFrame; by default the dashboard proposes one.
+    pos_label
+        Positive class of labels (n,), as in ``check``.
     open_browser
         Whether a browser opens; by default it does, except in a notebook, which shows the dashboard in a frame.
 
@@ -146,25 +149,26 @@ def explore(
     elif isinstance(data, pd.DataFrame) and p is None:
         name, frame, said = _of_table(data, target)
     else:
-        name, frame, said = _of_predictions(data, p)
+        name, frame, said = _of_predictions(data, p, pos_label)
     content = io.BytesIO()
     frame.to_parquet(content, index=False)
     return serve(f"{name}.parquet", content.getvalue(), said, open_browser)
 
 
-def _of_predictions(y: Any, p: Any) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+def _of_predictions(y: Any, p: Any, pos_label: Any = None) -> tuple[str, pd.DataFrame, dict[str, Any]]:
     if p is None:
         raise InputError(
             "p is missing. Pass labels and probabilities, a fitted model with X and y, or a DataFrame."
         )
-    found = check(y, p)
+    found = check(y, p, pos_label=pos_label)
     if isinstance(found, JointEvaluation):
-        names = [str(k) for k in range(found.classes)]
+        names = list(found.names) or [str(k) for k in range(found.classes)]
         tables = {SCORE if name == "none" else name: P for name, P in found.predictions.items()}
         return "predictions", *_of_classes(pd.DataFrame(), tables, names, found.y)
     checked = found.dataset
     columns = {SCORE if name == "none" else name: checked.X[name] for name in checked.X}
-    return "predictions", *_scored(pd.DataFrame(columns), list(columns), checked.y, "1")
+    named = checked.y if checked.classes == ("0", "1") else np.array(checked.classes)[checked.y]
+    return "predictions", *_scored(pd.DataFrame(columns), list(columns), named, checked.classes[1])
 
 
 def _of_model(model: Any, X: Any, y: Any) -> tuple[str, pd.DataFrame, dict[str, Any]]:

@@ -177,3 +177,12 @@ def test_a_notebook_shows_a_frame_under_its_own_name_of_the_machine_and_the_way_
     shown = dashboard.Session(Process(), 8765, "secret")._repr_html_()
     assert 'frame.src = "http://localhost:8765/?token=secret".replace("localhost", host)' in shown
     assert "ssh -L 8765:localhost:8765" in shown
+
+
+def test_labels_of_arrays_keep_their_names_and_the_stated_class(handed):
+    words = np.where(Y == "yes", "good", "bad")
+    said, data = handed(words, P, pos_label="good")
+    assert (said["positive"], data.classes) == ("good", ("bad", "good"))
+    np.testing.assert_array_equal(data.y, Y == "yes")
+    with pytest.raises(InputError, match="pos_label"):
+        handed(words, P)

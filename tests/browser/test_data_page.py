@@ -7,7 +7,7 @@ import pytest
 from calib.data import TableFile
 from calib.sources import digest, load
 from tests.browser import files
-from tests.saying import assert_any_says
+from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -32,9 +32,12 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     tab.open("explore_data").upload("messy.csv", content)
     assert tab.recipe_query()["data_params"] == '{"header":3}'
     assert tab.by_key("data_params.header").locator("input").input_value() == "3"
+    asked = tab.by_key("question")
+    assert "may mean that the label is missing" in asked.inner_text()
+    tab.press("Missing: exclude these rows")
+    assert asked.count() == 0
     for label, gone in (
         ("Merge spellings", "seem to be spellings of only"),
-        ("Exclude these rows", "may mean that the label is unknown"),
         ("Split by cluster", "Looks like an identifier"),
     ):
         assert any(gone in text for text in tab.alerts())
@@ -53,9 +56,9 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     content = files.as_csv(pd.DataFrame({"y": (Y == "no").astype(int), "model": p}))
     tab.open("explore_data").upload("scores.csv", content)
     tab.go("Reliability")
-    assert_any_says(tab.alerts(), "in reverse", "AUC")
+    assert_says(tab.by_key("question").inner_text(), "in reverse", "AUC")
     assert "positive" not in tab.recipe_query()
-    tab.press("Make '0' the positive class")
+    tab.press("Score for '0'")
     assert tab.recipe_query()["positive"] == "0"
     assert not any("in reverse" in text for text in tab.alerts())
 
