@@ -11,7 +11,8 @@ recipe = frame.open_page("pages/explore_reliability.py")
 reliability.to_groups(recipe)
 evaluation = evaluations.evaluation(recipe)
 
-read_as.line(recipe, evaluation.dataset)
+if not recipe.data.startswith("sample:"):  # whose classes are known
+    read_as.line(recipe, evaluation.dataset)
 frame.refusals(evaluation)
 if not evaluation.predictions:
     st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")

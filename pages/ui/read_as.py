@@ -19,12 +19,17 @@ AT_ONCE = 3  # other readings that are buttons, where there is room; more are fo
 
 
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
-    """Write how the table was read, with one button per other reading; more than ``at_once`` are folded."""
+    """Write how the table was read, with one button per other reading; more than ``at_once`` are folded.
+
+    *Data* has a control for the positive class of a table of features, so that a button would repeat it.
+    """
     reading = data.read_as
     if reading is None or state.lesson_open():
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
+        if at_once == AT_ONCE and not reading.scores:
+            return
         if len(reading.others) > at_once:
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)

@@ -190,7 +190,7 @@ def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
         if isinstance(value, int):
             written += _varint(number << 3) + _varint(value)
         else:
-            content = value.encode() if isinstance(value, str) else value
+            content = value.encode(errors="replace") if isinstance(value, str) else value
             written += _varint(number << 3 | 2) + _varint(len(content)) + content
     return bytes(written)
 
