@@ -72,7 +72,9 @@ def _parts(column: pd.Series) -> dict[str, np.ndarray] | None:
     if not len(first) or any(_vector(cell) is None for cell in first):
         return None
     keys = list(_vector(first.iloc[0]) or ())
-    alone = len(keys) == 1 and str(first.iloc[0]).lstrip().startswith("{")  # a record of one field, not a vector
+    alone = len(keys) == 1 and str(first.iloc[0]).lstrip().startswith(
+        "{"
+    )  # a record of one field, not a vector
     if alone or not 1 <= len(keys) <= MOST_WIDE:
         return None
     check_memory(PER_CELL * len(column) * len(keys))
