@@ -26,19 +26,17 @@ def ask_if_reversed(data: Dataset) -> None:
     draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
     if data.joint or draws is None or (data.weight is None and _is_grouped(data)):
         return
-    areas = column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight)
-    intervals = [auc_interval(float(area), *draws) for area in areas]
-    if not all(high < 0.5 for _, high in intervals):
+    ranks = _ranks_of(data, draws)
+    if not all(high < 0.5 for _, _, (_, high) in ranks):
         return
     negative, positive = data.classes
-    column, result = str(data.X.columns[0]), f"AUC {with_interval(float(areas[0]), *intervals[0])}"
+    column, area, interval = ranks[0]
+    result = f"AUC {with_interval(area, *interval)}"
     raise ReadingQuestion(
         f"{column!r} is read as a score for {positive!r} by convention, but it ranks the classes in reverse: {result}.",
         (
-            Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - float(areas[0]))}."),
-            Answer(
-                {"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(float(areas[0]))}."
-            ),
+            Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - area)}."),
+            Answer({"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(area)}."),
         ),
         STATE_CLASS,
     )
@@ -68,14 +66,13 @@ def ranking_problems(data: Dataset) -> list[Problem]:
         return []
     if data.weight is None and _is_grouped(data):
         return [_without_counts(str(column)) for column in data.X.columns]
-    found = []
-    for column, area in zip(
-        data.X.columns, column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
-    ):
-        interval = auc_interval(float(area), *draws)
-        if interval[0] <= 0.5:
-            found.append(_ranks(data, str(column), float(area), interval))
-    return found
+    return [_ranks(data, *each) for each in _ranks_of(data, draws) if each[2][0] <= 0.5]
+
+
+def _ranks_of(data: Dataset, draws: tuple[float, float]) -> list[tuple[str, float, tuple[float, float]]]:
+    """Return (score column, its AUC, interval of the AUC) for each score; ``draws`` are those of ``class_draws``."""
+    areas = column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight).tolist()
+    return [(str(name), area, auc_interval(area, *draws)) for name, area in zip(data.X, areas, strict=True)]
 
 
 def _agreement(data: Dataset, model: str) -> Problem | None:

@@ -170,7 +170,7 @@ def _single_columns(
         for column in columns
     }
     if beside is not None or stated.scores_as in ("right", "confidence"):
-        shown = _shown_by(found, label, counts, stated, beside)
+        shown = _shown_by(found, counts, stated, beside)
         confident = [column for column, (what, _) in shown.items() if what == "confidence"]
         if confident:
             return _confidences({c: found[c] for c in confident}, label, counts, stated, beside, where)
@@ -234,11 +234,7 @@ def _reasons(found: Mapping[str, Scaled]) -> dict[str, np.ndarray]:
 
 
 def _shown_by(
-    found: Mapping[str, Scaled],
-    label: Labels,
-    counts: Mapping[str, int],
-    stated: Stated,
-    beside: Beside | None,
+    found: Mapping[str, Scaled], counts: Mapping[str, int], stated: Stated, beside: Beside | None
 ) -> dict[str, tuple[str, int]]:
     """Return what the predicted classes beside the scores show of each column, as in ``beside_predictions``."""
     if beside is None:
