@@ -238,6 +238,24 @@ def test_a_closed_session_is_emptied_when_its_time_is_over_although_no_other_tab
     assert manager.list_sessions() == []
 
 
+def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, monkeypatch):
+    """A search for each of a hundred tabs kept the others waiting for seconds."""
+    searches = []
+    monkeypatch.setattr(server, "SEARCH_EVERY", 0.0)
+    monkeypatch.setattr(server._searches(), "planned", False)  # by the loop of another test, which has ended
+    monkeypatch.setattr(server.gc, "collect", lambda: searches.append(1))
+
+    async def forgets() -> None:
+        for _ in range(100):
+            server._forget(manager, Session())
+        while server._searches().planned:
+            await asyncio.sleep(0)
+
+    with ThreadPoolExecutor() as another:
+        another.submit(lambda: asyncio.run(forgets())).result()
+    assert searches == [1]
+
+
 def test_a_session_that_came_back_keeps_what_it_holds(manager):
     session = Session()
     assert closed(manager, session, comes_back=True) == [True, True]
