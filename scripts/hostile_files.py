@@ -459,4 +459,26 @@ NPZ: dict[str, Make] = {
     ),
 }
 
+
+# Settings, calibrators and protocols (results files are SQLite's, which lets other sessions work)
+def _calibrators(most: int) -> bytes:
+    return b'{"format":"calibration-explorer","version":1,"calibrators":[' + b"[]," * most + b"[]]}"
+
+
+OTHERS: dict[str, tuple[str, Make]] = {
+    "lists.calibrator": ("calibrator", lambda: b"[" * 5 * MILLION),
+    "pairs.calibrator": ("calibrator", lambda: _calibrators(10 * MILLION)),
+    "twice.calibrator": (
+        "calibrator",
+        lambda: b"{" + b",".join(b'"k%d":1' % i for i in range(300_000)) + b',"k299999":2}',
+    ),
+    "pairs.recipe": ("recipes", lambda: _calibrators(10 * MILLION)),
+    "twice.recipe": (
+        "recipes",
+        lambda: b"{" + b",".join(b'"k%d":1' % i for i in range(300_000)) + b',"k299999":2}',
+    ),
+    "keys.protocol": ("protocol", lambda: b"".join(b"a.b%d.c=1\n" % i for i in range(300_000))),
+    "pairs.protocol": ("protocol", lambda: b"a=[" + b"[]," * 3 * MILLION + b"]\n"),
+    "lines.protocol": ("protocol", lambda: b'a="""' + b"\\\n  " * 2 * MILLION),
+}
 FILES: dict[str, Make] = {**TEXT, **PACKED, **JSON, **PARQUET, **XLSX, **ODS, **XLS, **ARFF, **NPZ}

@@ -11,6 +11,7 @@ from calib.recipe import Recipe
 
 FORMAT, VERSION = "calib.recipes", 1
 MOST = 200
+MOST_BYTES = 5_000_000  # of a file: 200 Recipes take one at most
 
 
 def write_recipes(recipes: Mapping[str, Recipe]) -> str:
@@ -48,7 +49,7 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
     InputError
         If the file cannot be used; the message names the Recipe and the field.
     """
-    top = parse(content, "The Recipe file")
+    top = parse(content, "The Recipe file", MOST_BYTES)
     if "format" not in top:
         return {name: _recipe(top.value, name)}
     top.choice("format", [FORMAT])

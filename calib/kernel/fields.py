@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,8 +38,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object from names and values; refuse a repeated name, of which JSON would keep the last value."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise InputError(f"{twice!r} is given twice in one object. Give it once.")
     return found
 
@@ -65,16 +65,16 @@ def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
         raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from None
 
 
-def parse(content: str | bytes, what: str) -> Fields:
-    """Return the object in a JSON text; ``what`` names it in messages.
+def parse(content: str | bytes, what: str, most: int = MOST_BYTES) -> Fields:
+    """Return the object in a JSON text of at most so many bytes; ``what`` names it in messages.
 
     Raises
     ------
     InputError
         If the text is not a JSON object.
     """
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
+    if len(content) > most:
+        raise InputError(f"{what} has {len(content):,} bytes; at most {most:,} are read.")
 
     def no_number(word: str) -> None:
         raise InputError(f"it holds {word}, which is not a number.")

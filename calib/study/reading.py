@@ -75,6 +75,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     return dict(value)
 
 
+MOST_LETTERS = 1_000_000  # of a protocol: ours have 2,000
 MOST_DOTS = 1000  # per line, because the time for a key grows with the square of its parts
 SHIPPED = (
     *("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"),
@@ -138,6 +139,8 @@ def read_protocol(text: str, file: str) -> Protocol:
     InputError
         If it cannot be used; the message names file, table and key.
     """
+    if len(text) > MOST_LETTERS:
+        raise InputError(f"{file} has {len(text):,} characters; at most {MOST_LETTERS:,} are read.")
     if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
         raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break the line.")
     try:

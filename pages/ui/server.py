@@ -36,6 +36,7 @@ from streamlit.web.server.starlette import starlette_server
 
 from calib.data import confined, limits
 from calib.data.too_large import HEAD
+from calib.export import uploaded
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
 from pages.ui.session_cache import OF_UPLOADS
@@ -146,7 +147,7 @@ def _soon_ended(options: Callable[[], dict[str, Any]]) -> Callable[[], dict[str,
 
 def protect_data() -> None:
     """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
-    confined.warm()
+    confined.warm(uploaded.__name__)
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish
@@ -243,7 +244,7 @@ def _forget(manager: Any, session: Any) -> None:
 
 
 def _search_once() -> None:
-    """Collect what forgotten sessions have left: once for all that were closed together, for each search makes all wait.
+    """Collect what forgotten sessions have left: once for all that were closed together, because all wait for it.
 
     A course that ends closes a hundred tabs: a search for each kept the others waiting for seconds.
     """

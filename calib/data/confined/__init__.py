@@ -231,6 +231,7 @@ class _Waiting:
 
     def __init__(self) -> None:
         self.lock, self.control = threading.Lock(), socket.socket()
+        self.modules: tuple[str, ...] = ()
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -243,7 +244,7 @@ class _Waiting:
         given = {name: os.environ[name] for name in KEPT if name in os.environ}
         with there:
             self.process = subprocess.Popen(
-                COMMAND,
+                [*COMMAND, *self.modules],
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -259,8 +260,9 @@ class _Waiting:
                 self.control, [memory.to_bytes(LENGTH_BYTES, "little")], [each.fileno() for each in sockets]
             )
 
-    def warm(self) -> None:
+    def warm(self, modules: Sequence[str]) -> None:
         with self.lock:
+            self.modules = tuple(modules)
             self.start()
 
     def stop(self) -> None:
@@ -276,7 +278,7 @@ _WAITING = _Waiting()
 atexit.register(_WAITING.stop)
 
 
-def warm() -> None:
-    """Start the waiting process, which takes two seconds to load what readers need."""
+def warm(*modules: str) -> None:
+    """Start the waiting process, which takes seconds to load what readers of tables, and these modules, need."""
     if AVAILABLE:
-        _WAITING.warm()
+        _WAITING.warm(modules)

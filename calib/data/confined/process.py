@@ -1,7 +1,8 @@
 """Answer calls in processes that may take little memory and time, and nothing else: no file, no network, no program.
 
-One process has loaded what readers need and waits (``python -m calib.data.confined.process``). For each call it forks
-a process, which serves this call alone and ends. The waiting process ends one whose caller has hung up.
+One process has loaded what readers need, and the modules that its command names, and waits (``python -m
+calib.data.confined.process MODULE …``). For each call it forks a process, which serves this call alone and ends. The
+waiting process ends one whose caller has hung up.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -78,7 +80,7 @@ def main() -> None:
     """Serve the process at the other end of standard input until it ends."""
     confined.AVAILABLE = False
     control = socket.socket(fileno=0)
-    for name in NEEDED:
+    for name in (*NEEDED, *sys.argv[1:]):
         with suppress(ImportError):  # onnx is optional
             importlib.import_module(name)
     pa.enable_signal_handlers(False)  # for which reading would make pipes

@@ -26,6 +26,7 @@ from calib.export import (
     read_recipes,
     report_html,
     side_by_side_table,
+    uploaded,
     write_recipes,
 )
 from calib.figures import LIGHT, Theme, formatted_side_by_side
@@ -118,6 +119,7 @@ def _differing(recipe: Recipe) -> str:
 
 
 def _load(content: bytes, file: str) -> None:
+    uploaded.check_ends(uploaded.recipes, content, file)
     found = read_recipes(content, file.removesuffix(".json"))
     kept().update({name[:LONGEST]: one for name, one in found.items()})
 
@@ -336,6 +338,11 @@ INPUTS = {
 }
 
 
+def _read_calibrator(content: bytes, name: str, watch: Watch) -> SavedCalibrator:
+    uploaded.check_ends(uploaded.calibrator, content, name, watch)
+    return read_calibrator(content)
+
+
 def saved() -> None:
     """Apply an uploaded calibrator to an uploaded table, and offer the calibrated copy."""
     left, right = st.columns(2, gap="large")
@@ -344,7 +351,7 @@ def saved() -> None:
             "A calibrator saved here (JSON)",
             key="calibrator_file",
             on_change=remember,
-            args=("calibrator_file", lambda content, *_: read_calibrator(content)),
+            args=("calibrator_file", _read_calibrator),
         )
         calibrator: SavedCalibrator | None = remembered("calibrator_file")
         if calibrator is not None:

@@ -15,6 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.data import SAMPLES, read_confined
+from calib.export import uploaded
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
@@ -149,6 +150,7 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
 
 def _keep_protocol(content: bytes, name: str) -> None:
     """Read a protocol, keep it and continue with it."""
+    uploaded.check_ends(uploaded.protocol, content, name)
     try:
         found = read_protocol(content.decode(), name)
     except UnicodeDecodeError:

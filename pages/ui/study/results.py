@@ -22,6 +22,7 @@ from calib.export import (
     safe_csv,
     study_bundle,
     study_html,
+    uploaded,
 )
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.records import Predictions
@@ -82,6 +83,7 @@ class Opened:
 def rows_of(content: bytes, name: str) -> Opened:
     """Read a file, a results file or a table. Raises InputError, with the remedy, if there are no results."""
     if content.startswith(SQLITE) or name.lower().endswith(STORES):
+        uploaded.check_ends(uploaded.results, content, name)
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
         return Opened(name, rows, predictions=store.repeats(), failures=store.failures())

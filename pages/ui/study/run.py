@@ -15,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.export import study_command
+from calib.export import study_command, uploaded
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, duration
@@ -230,6 +230,7 @@ def _use(store: Store) -> None:
 
 def _continue(content: bytes, name: str) -> None:
     """Continue with an uploaded store."""
+    uploaded.check_ends(uploaded.results, content, name)
     try:
         store = Store.of_bytes(content, name)
         store.rows()
