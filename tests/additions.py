@@ -480,7 +480,12 @@ ADDITIONS = {
         {"calib/metrics/sharpness.py": METRIC},
         "calib/metrics/registry.py",
         "METRICS",
-        (('            "rmse": "brier:RMSE",\n', '            "sharpness": "sharpness:SHARPNESS",\n{there}'),),
+        (
+            (
+                '            "rmse": "brier:RMSE",\n',
+                '            "sharpness": "sharpness:SHARPNESS",\n{there}',
+            ),
+        ),
     ),
     "A model": Addition(
         {"calib/models/stump.py": MODEL},
@@ -492,7 +497,12 @@ ADDITIONS = {
         {"calib/synthetic/fair_coins.py": SYNTHETIC_SET},
         "calib/synthetic/__init__.py",
         "SYNTHETIC",
-        (('        "sign": "counterexample:ENTRY",\n', '{there}        "fair_coins": "fair_coins:ENTRY",\n'),),
+        (
+            (
+                '        "sign": "counterexample:ENTRY",\n',
+                '{there}        "fair_coins": "fair_coins:ENTRY",\n',
+            ),
+        ),
     ),
     "A figure": Addition(
         {"calib/figures/called.py": FIGURE},

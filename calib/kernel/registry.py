@@ -56,13 +56,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def __init__(
         self,
         group: str,
-        shipped: Iterable[Any] | Mapping[str, Any],
+        shipped: Iterable[Any],
         check: Callable[[Any], None],
         origin: Callable[[Any], Any],
         unlisted: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.group, self._check, self._origin = group, check, origin
-        by_key = shipped if isinstance(shipped, Mapping) else {entry.key: entry for entry in shipped}
+        by_key: Any = shipped if isinstance(shipped, Mapping) else {entry.key: entry for entry in shipped}
         self.shipped: Mapping[str, Entry] = MappingProxyType(by_key)
         self.unlisted = unlisted
         self._held: ChainMap[str, Entry] = ChainMap({}, self.shipped)  # type: ignore[arg-type] # only read
