@@ -13,11 +13,6 @@ import gc
 from importlib import import_module
 from pathlib import Path
 
-from calib.calibrators import CALIBRATORS, JOINT
-from calib.metrics import METRICS
-from calib.models import MODELS
-from calib.placements import PLACEMENTS
-from calib.synthetic import SYNTHETIC
 from pages.ui import loading  # before the rest, as in app.py
 
 HERE = Path(loading.__file__).parent
@@ -27,6 +22,12 @@ try:
     for file in sorted(HERE.rglob("*.py")):
         name = ".".join(("pages", "ui", *file.relative_to(HERE).with_suffix("").parts))
         import_module(name.removesuffix(".__init__"))
+    from calib.calibrators import CALIBRATORS, JOINT
+    from calib.metrics import METRICS
+    from calib.models import MODELS
+    from calib.placements import PLACEMENTS
+    from calib.synthetic import SYNTHETIC
+
     for registry in (CALIBRATORS, JOINT, METRICS, MODELS, PLACEMENTS, SYNTHETIC):
         list(registry.values())
 finally:
