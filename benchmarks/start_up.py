@@ -1,8 +1,8 @@
 """Compares the start of the package and of the command line with the import of their libraries.
 
-Each runs in a fresh interpreter, in turns; numbers are medians of processor time. Our aim for `check` is 1.2 times
-pandas and scipy.special; scikit-learn, which it imports, takes most of the rest. The first picture in a browser has its
-own benchmark.
+Each runs in a fresh interpreter, in turns; numbers are the best of several, in processor time. `evaluate` fits a
+logistic regression, so it imports scikit-learn, which alone takes most of its time: our aim, half of the 1.8 times the
+libraries that it once took, lies below the libraries themselves. The first picture in a browser has its own benchmark.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ import pandas as pd
 from benchmarks._ratios import Verdicts
 
 LIGHT = "import numpy, pandas, scipy.special"
-LIBRARIES = f"{LIGHT}, scipy.stats, sklearn.ensemble, sklearn.linear_model, sklearn.model_selection, joblib"
+LIBRARIES = f"{LIGHT}, sklearn.impute, sklearn.linear_model, sklearn.model_selection, sklearn.pipeline"
 CHECK = "import numpy, calib; p = numpy.linspace(0.01, 0.99, 600); calib.check(numpy.arange(600) % 2, p)"
 WORKS = {
     "pandas, scipy.special": ("-c", LIGHT),
@@ -34,9 +33,8 @@ WORKS = {
 }
 RATIOS = (
     ("import calib", "pandas, scipy.special", 0.2),
-    ("import calib; check(y, p)", "pandas, scipy.special", None),
-    ("import calib; check(y, p)", "libraries", 1.6),
-    ("evaluate 600 rows", "libraries", 2.0),
+    ("import calib; check(y, p)", "pandas, scipy.special", 1.2),
+    ("evaluate 600 rows", "libraries", 1.5),
 )
 LONGEST_HELP = 0.3  # seconds
 
@@ -51,10 +49,9 @@ def main(rounds: int = 7) -> int:
                 taken[name].append(seconds(arguments, folder))
     for name, times in taken.items():
         bound = LONGEST_HELP if name.endswith("--help") else None
-        print(f"{name}: {verdict(median(times), bound).strip()} s")
+        print(f"{name}: {verdict(min(times), bound).strip()} s")
     for name, beside, bound in RATIOS:
-        ratio = median(own / least for own, least in zip(taken[name], taken[beside], strict=True))
-        print(f"{name} / {beside}: {verdict(ratio, bound)}")
+        print(f"{name} / {beside}: {verdict(min(taken[name]) / min(taken[beside]), bound)}")
     return verdict.status
 
 

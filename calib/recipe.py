@@ -20,11 +20,9 @@ from functools import partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from calib.calibrators import CALIBRATORS
-from calib.calibrators.base import MERGE
-from calib.data import DEFAULT_SAMPLE, LEARN_ROWS, WEIGHT_AS
-from calib.data.label_meaning import LABELS_AS
-from calib.data.score_meaning import SCORES_AS, WRONG_SCORES
+from calib.calibrators import CALIBRATORS, MERGE
+from calib.data.options import LABELS_AS, LEARN_ROWS, SCORES_AS, WEIGHT_AS, WRONG_SCORES
+from calib.data.samples import DEFAULT_SAMPLE
 from calib.kernel import checks, declared, fields
 from calib.kernel.base_rate import shares
 from calib.kernel.binning import BINS, STRATEGIES
@@ -590,9 +588,11 @@ class Recipe:
             value, check = getattr(self, spec.name), spec.metadata["check"]
             value = check(value, spec.name) if check else _checked(value, FIELDS[spec.name], spec.name)
             object.__setattr__(self, spec.name, value)
-        self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
-        self._check_effective("params", MODELS[self.model].parameters, dict(self.params))
-        self._check_settings("options", all_options())
+        if self.params:  # a model or a calibrator is imported only if it has settings to check
+            self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
+            self._check_effective("params", MODELS[self.model].parameters, dict(self.params))
+        if self.options:
+            self._check_settings("options", all_options())
         self._check_chosen()
         object.__setattr__(self, "settings", declared.checked(self.settings))
         kind, _, key = self.data.partition(":")

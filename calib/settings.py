@@ -17,6 +17,7 @@ from calib.analysis.curves import FEW
 from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
 from calib.analysis.differences import REPEATED
+from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.analysis.selection import check_range
 from calib.analysis.watch.watcher import ALPHA, MOST_STEPS
 from calib.calibrators import CALIBRATORS, interval_methods
@@ -492,10 +493,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="The metric that is drawn side by side.",
         ),
     ),
-    "report": tuple(
-        Parameter(name, label, "text", None, optional=True, help=f"{label} on the first page of the report.")
-        for name, label in (("title", "Title"), ("purpose", "Purpose"), ("author", "Author"))
-    ),
+    "report": REPORT_SETTINGS,
     "lessons": (
         Parameter(
             "end",

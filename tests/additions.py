@@ -457,21 +457,15 @@ def _imported(before: str, module: str, name: str) -> tuple[str, str]:
 ADDITIONS = {
     "A calibrator": Addition(
         {"calib/calibrators/linear.py": CALIBRATOR},
-        "calib/calibrators/__init__.py",
+        "calib/calibrators/registry.py",
         "CALIBRATORS",
-        (
-            _imported("calib.calibrators.temperature", "calib.calibrators.linear", "Linear"),
-            ("Rank),", "Rank, Linear),"),
-        ),
+        (('            "rank": "rank:Rank",\n', '{there}            "linear": "linear:Linear",\n'),),
     ),
     "A placement": Addition(
         {"calib/placements/halves.py": PLACEMENT},
         "calib/placements/__init__.py",
         "PLACEMENTS",
-        (
-            _imported("calib.placements.none", "calib.placements.halves", "Halves"),
-            ("TrainingScores, Full)", "TrainingScores, Full, Halves)"),
-        ),
+        (('        "full": "full:Full",\n', '{there}        "halves": "halves:Halves",\n'),),
     ),
     "A split": Addition(
         {"calib/splits/systematic.py": SPLIT},
@@ -487,26 +481,27 @@ ADDITIONS = {
         "calib/metrics/registry.py",
         "METRICS",
         (
-            _imported("calib.metrics.slope", "calib.metrics.sharpness", "SHARPNESS"),
-            ("        RMSE,\n", "        SHARPNESS,\n{there}"),
+            (
+                '            "rmse": "brier:RMSE",\n',
+                '            "sharpness": "sharpness:SHARPNESS",\n{there}',
+            ),
         ),
     ),
     "A model": Addition(
         {"calib/models/stump.py": MODEL},
         "calib/models/__init__.py",
         "MODELS",
-        (
-            ("    svm,\n", "    stump,\n{there}"),
-            ("        svm.ENTRY,\n", "        stump.ENTRY,\n{there}"),
-        ),
+        (('            "svm": "svm:ENTRY",\n', '            "stump": "stump:ENTRY",\n{there}'),),
     ),
     "A synthetic set": Addition(
         {"calib/synthetic/fair_coins.py": SYNTHETIC_SET},
         "calib/synthetic/__init__.py",
         "SYNTHETIC",
         (
-            ("import counterexample, finite", "import counterexample, fair_coins, finite"),
-            ("finite, counterexample)", "finite, counterexample, fair_coins)"),
+            (
+                '        "sign": "counterexample:ENTRY",\n',
+                '{there}        "fair_coins": "fair_coins:ENTRY",\n',
+            ),
         ),
     ),
     "A figure": Addition(

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib import __main__ as command_line
 from calib.__main__ import main
 from calib.data import prepare, read_table
 from calib.sources import digest, with_test_file
@@ -147,10 +146,11 @@ def test_a_long_fit_of_many_rows_says_its_time_before_it_begins(
     files, capsys, monkeypatch, command, expected, said
 ):
     begun = []
-    monkeypatch.setattr(command_line, "MANY_ROWS", 100)
-    monkeypatch.setattr(command_line, "expected_seconds", lambda recipe, data, short: expected)
+    monkeypatch.setattr("calib.commands.evaluate.MANY_ROWS", 100)
+    monkeypatch.setattr("calib.commands.evaluate.expected_seconds", lambda recipe, data, short: expected)
     monkeypatch.setattr(
-        command_line, "evaluate", lambda *args: begun.append(capsys.readouterr().err) or evaluate(*args)
+        "calib.commands.evaluate.evaluate",
+        lambda *args: begun.append(capsys.readouterr().err) or evaluate(*args),
     )
     assert main([command, str(files / "recipe.json"), str(files / "data.csv")]) == 0
     notes = [line for line in begun[0].splitlines() if "takes about" in line]
@@ -408,14 +408,14 @@ def test_a_recipe_that_is_not_there_is_an_error(files, capsys):
 
 
 def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys, monkeypatch):
-    monkeypatch.setattr("calib.__main__.evaluate", None)
+    monkeypatch.setattr("calib.commands.evaluate.evaluate", None)
     assert run(files, "--html", files / "nowhere" / "out.html") == 2
     assert "no folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--csv", "--html", "--pdf"])
 def test_a_folder_in_the_file_s_place_is_said_before_the_work(files, capsys, monkeypatch, option):
-    monkeypatch.setattr("calib.__main__.evaluate", None)
+    monkeypatch.setattr("calib.commands.evaluate.evaluate", None)
     assert run(files, option, files) == 2
     assert re.search("^error: .* is a folder. Add the name of a file", capsys.readouterr().err)
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, check, evaluate
-from calib.__main__ import _on_file, main
+from calib.__main__ import main
+from calib.commands.on_file import on_file
 from calib.data import counting, read
 from tests.saying import assert_says
 
@@ -52,7 +53,7 @@ def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
     assert run(tmp_path, rows, score="p") == 0
     said = capsys.readouterr().err
     single = check(rows["label"], rows["p"])
-    recipe, data, _ = _on_file(Recipe(content="predictions", target="label", score="p"), tmp_path / "p.csv")
+    recipe, data, _ = on_file(Recipe(content="predictions", target="label", score="p"), tmp_path / "p.csv")
     counted = evaluate(recipe, data).on_every_row()
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     assert counted.verdict.finding == single.verdict.finding
@@ -145,7 +146,7 @@ def test_features_are_learned_from_in_part_and_evaluated_on_all_other_rows(tmp_p
     recipe = Recipe.from_json((tmp_path / "recipe.json").read_bytes()).replace(
         **{"data_params.learn_rows": 1_500}
     )
-    recipe, data, _ = _on_file(recipe, tmp_path / "p.csv")
+    recipe, data, _ = on_file(recipe, tmp_path / "p.csv")
     np.testing.assert_allclose(evaluate(recipe, data).metrics["brier"], found["none"]["brier"], rtol=1e-6)
 
 
@@ -170,13 +171,13 @@ def test_very_many_predictions_are_counted_even_if_they_fit_into_memory(
     lines = table.value_counts(["label", "p"])
     for most, kept in ((20_000, len(table)), (10_000, len(lines))):
         monkeypatch.setattr(counting, "MANY_ROWS", most)
-        recipe, data, _ = _on_file(given, tmp_path / name)
+        recipe, data, _ = on_file(given, tmp_path / name)
         assert data.n == kept
     counted = evaluate(recipe, data).on_every_row()
     single = check(table["label"], table["p"])
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     by_row = given.replace(segment=("p=0.5..",))
-    assert _on_file(by_row, tmp_path / name)[1].n == len(table)  # it needs single rows
+    assert on_file(by_row, tmp_path / name)[1].n == len(table)  # it needs single rows
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused_without_a_result(tmp_path, capsys, monkeypatch):
@@ -191,7 +192,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused_without_a_result(tmp_pa
         table.iloc[:50].to_csv(path, index=False)
         return found
 
-    monkeypatch.setattr("calib.__main__.read_table", changing)
+    monkeypatch.setattr("calib.commands.on_file.read_table", changing)
     assert main(command) != 0
     said = capsys.readouterr()
     assert_says(said.err, "p.csv changed", "Read it again")

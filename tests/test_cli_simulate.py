@@ -171,7 +171,7 @@ def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words
 def test_a_setting_can_be_written_as_it_is_shown(text, expected, monkeypatch):
     seen = {}
     monkeypatch.setattr(
-        "calib.__main__.run_experiment", lambda key, settings, *more: seen.update(settings) or 1 / 0
+        "calib.commands.simulate.run_experiment", lambda key, settings, *more: seen.update(settings) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
         simulate("cl_gl", "--set", text)

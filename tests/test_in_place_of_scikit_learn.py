@@ -540,20 +540,61 @@ def test_pandas_output_within_a_pipeline():
     assert np.array_equal(named.predict_proba(frame), plain.predict_proba(X))
 
 
-# LightGBM: evaluation sets, early stopping and weights
+# LightGBM, XGBoost and CatBoost: evaluation sets, early stopping and weights
+
+PATIENCE = 3  # rounds without improvement after which a fit stops
 
 
-def test_lightgbm_stops_early_within_every_fold():
-    lightgbm = pytest.importorskip("lightgbm")
-    base = lightgbm.LGBMClassifier(n_estimators=200, learning_rate=0.3, verbose=-1, n_jobs=1, random_state=0)
-    stop = lightgbm.early_stopping(3, verbose=False)
+def boosted(library, name, **options):
+    """An unfitted classifier of many trees; skips by the name of what is missing."""
+    made = getattr(pytest.importorskip(library), name)
+    return made(learning_rate=0.3, n_estimators=300, random_state=0, **options)
+
+
+def lightgbm():
+    model = boosted("lightgbm", "LGBMClassifier", n_jobs=1, verbose=-1)
+    return model, {"callbacks": [pytest.importorskip("lightgbm").early_stopping(PATIENCE, verbose=False)]}
+
+
+def xgboost():
+    options = {"n_jobs": 1, "max_depth": 3, "early_stopping_rounds": PATIENCE}
+    return boosted("xgboost", "XGBClassifier", **options), {"verbose": False}
+
+
+def catboost():
+    options = {"thread_count": 1, "early_stopping_rounds": PATIENCE, "allow_writing_files": False}
+    return boosted("catboost", "CatBoostClassifier", **options), {"verbose": False}
+
+
+LIBRARIES = [lightgbm, xgboost, catboost]
+
+
+def best_round(model):
+    """The round at which boosting was best, under the name that its library gives it."""
+    return getattr(model, "best_iteration_", None) or model.best_iteration
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_boosting_stops_early_within_every_fold(library):
+    base, given = library()
+    given["eval_set"] = [(X[180:], Y[180:])]
     model = CalibratedClassifier(base, "platt", "cv", cv=3, random_state=0)
-    model.fit(X[:180], Y[:180], PARTLY[:180], eval_set=[(X[180:], Y[180:])], callbacks=[stop])
-    assert all(0 < each.best_iteration_ < 200 for each in model.placed_.fold_models)
+    model.fit(X[:180], Y[:180], PARTLY[:180], **given)
+    assert all(0 < best_round(each) < 299 for each in model.placed_.fold_models)
     assert not model.placed_.params  # a saved model holds neither evaluation sets nor callbacks
     first = model.placed_.fold_models[0]
     cut = next(StratifiedKFold(3, shuffle=True, random_state=0).split(X[:180], Y[:180]))[0]
-    alone = clone(base).fit(
-        X[cut], Y[cut], sample_weight=PARTLY[cut], eval_set=[(X[180:], Y[180:])], callbacks=[stop]
-    )
+    alone = clone(base).fit(X[cut], Y[cut], sample_weight=PARTLY[cut], **given)
     assert np.array_equal(first.predict_proba(NEW), alone.predict_proba(NEW))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_fitted_boosting_keeps_its_trees_and_is_saved(library, tmp_path):
+    base, given = library()
+    base.fit(X[:120], Y[:120], eval_set=[(X[180:], Y[180:])], **given)
+    before = base.predict_proba(NEW)
+    model = CalibratedClassifier(base, "venn_abers", "fitted").fit(X[120:180], Y[120:180])
+    assert np.array_equal(model.placed_.scores, base.predict_proba(X[120:180])[:, 1])
+    assert np.array_equal(base.predict_proba(NEW), before)
+    joblib.dump(model, tmp_path / "model")
+    assert np.array_equal(joblib.load(tmp_path / "model").predict_interval(NEW), model.predict_interval(NEW))

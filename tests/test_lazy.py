@@ -8,7 +8,12 @@ import pytest
 
 import calib
 from calib.__main__ import _parser
+from calib.calibrators import CALIBRATORS, JOINT
 from calib.kernel.overview import COMMANDS
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.synthetic import SYNTHETIC
 
 HEAVY = ("numpy", "pandas", "scipy", "sklearn", "plotly", "streamlit")
 
@@ -28,6 +33,74 @@ def loaded(code):
 
 def test_importing_the_package_loads_nothing_heavy():
     assert loaded("import calib; calib.__version__; dir(calib)") == []
+
+
+@pytest.mark.parametrize("p", ["[0.2, 0.8] * 20", "dict(forest=[0.2, 0.8] * 20)"])
+def test_check_loads_no_library_that_fits_or_draws(p):
+    code = f"from calib import check; check([0, 1] * 20, {p}, cluster=list(range(10)) * 4)"
+    libraries = ("sklearn", "scipy.stats", "scipy.optimize", "joblib", "plotly", "duckdb", "sqlite3")
+    show = f"import sys; print([name for name in {libraries} if name in sys.modules])"
+    assert fresh(f"{code}\n{show}") == "[]\n"
+
+
+def test_evaluate_imports_its_model_and_nothing_that_draws(tmp_path):
+    from benchmarks.start_up import write_files
+
+    write_files(tmp_path)
+    arguments = ["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]
+    code = f"from calib.__main__ import main; assert main({arguments}) == 0"
+    others = (
+        "plotly",
+        "duckdb",
+        "sklearn.ensemble",
+        "sklearn.neural_network",
+        "calib.figures",
+        "calib.study",
+    )
+    show = f"import sys; print([name for name in {others} if name in sys.modules])"
+    assert fresh(f"{code}\n{show}").splitlines()[-1] == "[]"
+
+
+PACKAGES = (
+    "calibrators",
+    "data",
+    "evaluate",
+    "export",
+    "metrics",
+    "models",
+    "placements",
+    "study",
+    "synthetic",
+)
+
+
+@pytest.mark.parametrize("package", ["calib", *(f"calib.{name}" for name in PACKAGES)])
+def test_every_name_of_a_package_is_found_also_after_its_modules_were_imported(package):
+    code = (
+        "import importlib, pkgutil\n"
+        f"package = importlib.import_module({package!r})\n"
+        "for module in pkgutil.iter_modules(package.__path__, package.__name__ + '.'):\n"
+        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+        "values = [getattr(package, name) for name in package.__all__]\n"
+        "print(set(package.__all__) <= set(dir(package)), [v.__name__ for v in values if type(v) is type(pkgutil)])"
+    )
+    assert fresh(code) == "True []\n"
+
+
+def test_a_registry_is_listed_without_importing_what_it_holds():
+    code = (
+        "from calib.calibrators import CALIBRATORS; import sys\n"
+        "print(sorted(CALIBRATORS)[0], 'platt' in CALIBRATORS, 'vector' in CALIBRATORS, 'nothing' in CALIBRATORS)\n"
+        "print([name for name in ('sklearn', 'calib.calibrators.platt') if name in sys.modules])\n"
+        "CALIBRATORS['platt']; print('calib.calibrators.beta' in sys.modules)"
+    )
+    assert fresh(code).splitlines() == ["beta True True False", "[]", "False"]
+
+
+@pytest.mark.parametrize("registry", [CALIBRATORS, JOINT, METRICS, MODELS, PLACEMENTS, SYNTHETIC])
+def test_every_entry_has_the_key_under_which_it_is_found(registry):
+    keys = [getattr(entry, "key", key) for key, entry in registry.items()]
+    assert keys == list(registry)
 
 
 def test_help_loads_nothing_heavy_and_lists_the_commands_of_the_parser():

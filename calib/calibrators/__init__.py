@@ -1,94 +1,47 @@
 """Calibrators: maps from a model's score to the probability of class 1, one file per method, one registry."""
 
+from __future__ import annotations
+
 import math
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
-from calib.calibrators.base import MERGE, TABLES, IntervalCalibrator, ScoreCalibrator, count_outside
-from calib.calibrators.beta import Beta
-from calib.calibrators.by_class import FromTwoClasses, OneVsRest, Pairwise, one_class
-from calib.calibrators.centered_isotonic import CenteredIsotonic
-from calib.calibrators.contract import check_calibrator
-from calib.calibrators.histogram import Histogram
-from calib.calibrators.isotonic import Isotonic
-from calib.calibrators.joint import JointCalibrator, Unchanged
-from calib.calibrators.logistic import Logistic
-from calib.calibrators.merge import MERGE_RULES, merge_pair
-from calib.calibrators.multicalibration import Multicalibration
-from calib.calibrators.none import Uncalibrated
-from calib.calibrators.offset import Offset
-from calib.calibrators.platt import Platt
-from calib.calibrators.ppa import PPA
-from calib.calibrators.quadratic import Quadratic
-from calib.calibrators.rank import Rank
-from calib.calibrators.scaling import (
-    Dirichlet,
-    MatrixScaling,
-    StructuredMatrix,
-    StructuredVector,
-    VectorScaling,
-)
-from calib.calibrators.spline import Spline
-from calib.calibrators.step_pairs import StepPairs
-from calib.calibrators.temperature import JointTemperature, Temperature
-from calib.calibrators.venn import Venn
-from calib.calibrators.venn_abers import VennAbers
-from calib.calibrators.venn_multicalibration import VennMulticalibration
-from calib.kernel.registry import Registry
+from calib.calibrators.merge import MERGE, MERGE_RULES, merge_pair
+from calib.calibrators.registry import CALIBRATORS, JOINT, TABLES
+from calib.kernel import lazy
 
-Method = TypeVar("Method", bound=ScoreCalibrator)
-
-JOINT: dict[str, type[JointCalibrator]] = {
-    method.key: method
-    for method in (
-        JointTemperature,
-        VectorScaling,
-        StructuredVector,
-        StructuredMatrix,
+if TYPE_CHECKING:
+    from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator, count_outside
+    from calib.calibrators.beta import Beta
+    from calib.calibrators.by_class import OneVsRest, Pairwise, joint_calibrator, one_class
+    from calib.calibrators.centered_isotonic import CenteredIsotonic
+    from calib.calibrators.histogram import Histogram
+    from calib.calibrators.isotonic import Isotonic
+    from calib.calibrators.joint import JointCalibrator, Unchanged
+    from calib.calibrators.logistic import Logistic
+    from calib.calibrators.multicalibration import Multicalibration
+    from calib.calibrators.none import Uncalibrated
+    from calib.calibrators.offset import Offset
+    from calib.calibrators.platt import Platt
+    from calib.calibrators.ppa import PPA
+    from calib.calibrators.quadratic import Quadratic
+    from calib.calibrators.rank import Rank
+    from calib.calibrators.scaling import (
         Dirichlet,
         MatrixScaling,
+        StructuredMatrix,
+        StructuredVector,
+        VectorScaling,
     )
-} | {"pairwise": Pairwise}
-"""Key → calibrator of K classes together, the simplest first; "temperature" is also the key of a two-class one."""
+    from calib.calibrators.spline import Spline
+    from calib.calibrators.step_pairs import StepPairs
+    from calib.calibrators.temperature import JointTemperature, Temperature
+    from calib.calibrators.venn import Venn
+    from calib.calibrators.venn_abers import VennAbers
+    from calib.calibrators.venn_multicalibration import VennMulticalibration
 
-CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
-    "calib.calibrators",
-    (
-        *(Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
-        *(
-            Offset,
-            Logistic,
-            Quadratic,
-            Spline,
-            CenteredIsotonic,
-            Histogram,
-            Multicalibration,
-            VennMulticalibration,
-        ),
-    ),
-    check=check_calibrator,
-    origin=lambda method: method,
-    unlisted={key: method for key, method in JOINT.items() if key != "temperature"},
-)
+lazy.attach(__name__)
 
-FromTwoClasses.methods = CALIBRATORS
 register = CALIBRATORS.register
-
-
-def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCalibrator:
-    """Return the unfitted calibrator of K classes for a two-class one: each class against the rest.
-
-    Temperature scaling has its own form for K classes, and the uncalibrated model is not changed.
-
-    Examples
-    --------
-    >>> joint_calibrator(CALIBRATORS["isotonic"]()), joint_calibrator(CALIBRATORS["temperature"]())
-    (OneVsRest(key=Isotonic()), JointTemperature())
-    """
-    if isinstance(calibrator, JointCalibrator):
-        return calibrator
-    if calibrator.key in ("none", "temperature"):
-        return Unchanged() if calibrator.key == "none" else JointTemperature()
-    return OneVsRest(calibrator)
 
 
 def label_of(key: str) -> str:

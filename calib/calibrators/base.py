@@ -44,10 +44,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-TABLES = ("tree_scores", "features")
-"""Inputs of several columns per row."""
-
-
 def count_outside(scores: Array, lowest: float, highest: float) -> int:
     """Count scores (m,), or rows of scores (m, k), outside [lowest, highest].
 
@@ -270,16 +266,6 @@ class ScoreCalibrator(BaseEstimator):
         for name, value in values.items():
             setattr(self, f"{name}_", value)
         return self
-
-
-MERGE = Parameter(
-    "merge",
-    "Combine p0 and p1 with",
-    "choice",
-    "log",
-    choices={"log": "Log loss", "square": "Square loss", "midpoint": "Midpoint"},
-    help="How p0 and p1 become one probability: minimax for log loss, minimax for squared loss, or their midpoint.",
-)
 
 
 class IntervalCalibrator(ScoreCalibrator):

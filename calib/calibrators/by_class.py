@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.base import TABLES, IntervalCalibrator, ScoreCalibrator
-from calib.calibrators.joint import JointCalibrator, normalised, normalised_terms
+from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.joint import JointCalibrator, Unchanged, normalised, normalised_terms
 from calib.calibrators.merge import MERGE_RULES
+from calib.calibrators.registry import CALIBRATORS, TABLES
+from calib.calibrators.temperature import JointTemperature
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Arithmetic, Expression, Number, steps
@@ -21,12 +23,8 @@ LEAST = 1e-305  # a smaller r_ij counts as 0 in formulas, which cannot divide by
 
 
 class FromTwoClasses(JointCalibrator):
-    """Base of both; ``key`` is the key of a two-class calibrator, or such a calibrator.
+    """Base of both; ``key`` is the key of a two-class calibrator, or such a calibrator."""
 
-    ``methods`` are the two-class calibrators by key; the registry sets it.
-    """
-
-    methods: ClassVar[Mapping[str, type[ScoreCalibrator]]]
     one_per: ClassVar[str]
     promise: ClassVar[str]
     """Guarantee of its intervals, in words."""
@@ -107,10 +105,10 @@ class FromTwoClasses(JointCalibrator):
         """Return a new two-class calibrator."""
         if isinstance(self.key, ScoreCalibrator):
             made = clone(self.key)
-        elif self.key not in list(self.methods):
-            raise InputError(f"key must be one of {', '.join(map(repr, self.methods))}, but is {self.key!r}.")
+        elif self.key not in list(CALIBRATORS):
+            raise InputError(f"key must be one of {', '.join(map(repr, CALIBRATORS))}, but is {self.key!r}.")
         else:
-            made = self.methods[self.key]()
+            made = CALIBRATORS[self.key]()
         if made.input in TABLES:
             raise InputError(
                 f"Only binary classification is supported by {made.name or made.label}, which needs more than one "
@@ -331,10 +329,27 @@ def _map_of(calibrator: ScoreCalibrator) -> dict[str, Any]:
 
 
 def _read_map(fields: Fields) -> ScoreCalibrator:
-    method = FromTwoClasses.methods[fields.choice("method", list(FromTwoClasses.methods))]
+    method = CALIBRATORS[fields.choice("method", list(CALIBRATORS))]
     made = method.from_map(fields.object("map"))
     merge = fields.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
     return made.set_params(merge=merge) if method.gives_interval else made
+
+
+def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCalibrator:
+    """Return the unfitted calibrator of K classes for a two-class one: each class against the rest.
+
+    Temperature scaling has its own form for K classes, and the uncalibrated model is not changed.
+
+    Examples
+    --------
+    >>> joint_calibrator(CALIBRATORS["isotonic"]()), joint_calibrator(CALIBRATORS["temperature"]())
+    (OneVsRest(key=Isotonic()), JointTemperature())
+    """
+    if isinstance(calibrator, JointCalibrator):
+        return calibrator
+    if calibrator.key in ("none", "temperature"):
+        return Unchanged() if calibrator.key == "none" else JointTemperature()
+    return OneVsRest(calibrator)
 
 
 def one_class(fitted: Any, k: int) -> Any:

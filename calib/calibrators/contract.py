@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators.base import READERS, TABLES, IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.base import READERS, IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.registry import TABLES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.checks import Array, one_of
+from calib.kernel.records import Parameter
 
 
 def _log(p0: Array, p1: Array) -> Array:
@@ -33,6 +34,15 @@ MERGE_RULES: dict[str, Callable[[Array, Array], Array]] = {
     "square": _square,
     "midpoint": _midpoint,
 }
+
+MERGE = Parameter(
+    "merge",
+    "Combine p0 and p1 with",
+    "choice",
+    "log",
+    choices={"log": "Log loss", "square": "Square loss", "midpoint": "Midpoint"},
+    help="How p0 and p1 become one probability: minimax for log loss, minimax for squared loss, or their midpoint.",
+)
 
 
 def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
+from calib.calibrators.base import IntervalCalibrator, Steps
+from calib.calibrators.merge import MERGE
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array, InputError

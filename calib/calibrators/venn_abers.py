@@ -25,9 +25,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.base import CLAMPED, MERGE, IntervalCalibrator, Steps
+from calib.calibrators.base import CLAMPED, IntervalCalibrator, Steps
 from calib.calibrators.left_out import pairs_without
-from calib.calibrators.merge import merge_pair
+from calib.calibrators.merge import MERGE, merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.checks import Array, in_range
 from calib.kernel.fields import Fields

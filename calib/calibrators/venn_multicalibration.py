@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from calib.calibrators.base import EXTRAPOLATED, MERGE, IntervalCalibrator
+from calib.calibrators.base import EXTRAPOLATED, IntervalCalibrator
 from calib.calibrators.feature_groups import (
     NO_GROUP,
     FeatureGroups,
@@ -33,6 +33,7 @@ from calib.calibrators.feature_groups import (
     levels_of,
     no_program,
 )
+from calib.calibrators.merge import MERGE
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression

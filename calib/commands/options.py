@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from calib.kernel.checks import InputError
-from calib.kernel.declared import SETTINGS, list_from_text, read
+from calib.kernel.declared import list_from_text, read
+from calib.kernel.records import Parameter
 
 
 def add_file(command: Any, name: str, help: str) -> None:
     command.add_argument(name, type=Path, metavar="FILE", help=help)
 
 
-def add_setting(command: Any, name: str) -> None:
+def add_setting(command: Any, setting: Parameter) -> None:
     """Add an option for a declared setting of a page, with the page's values, default and help."""
-    setting = SETTINGS[name]
     option: dict[str, Any] = {"default": setting.default, "help": setting.help}
     if setting.kind == "boolean":
         option["action"] = "store_true"
@@ -54,3 +55,30 @@ def check_folders(*paths: Path | None) -> None:
             )
         if path and path.is_dir():
             raise InputError(f"{path} is a folder. Add the name of a file.")
+
+
+def add_set(command: Any) -> None:
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a setting from its default; may be repeated",
+    )
+
+
+def parsed_settings(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Parse the values of --set; the check of the settings later refuses unknown names and values."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set needs NAME=VALUE, but is {text!r}.")
+        if name in settings:
+            raise InputError(f"--set: {name!r} appears twice. Set it once.")
+        settings[name] = read(value, allowed[name]) if name in allowed else value
+    return settings
+
+
+def names_in(text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",")

@@ -31,6 +31,7 @@ from calib.data import read_table
 from calib.export import LANGUAGES, read_calibrator, write_calibrator, write_program
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.recipe import Recipe
 from calib.sources import reading
 
@@ -57,7 +58,7 @@ def add_watch(commands: Any) -> None:
         help="column whose values are different in every row, so that rows are recognised and get late labels",
     )
     for name in ("alpha", "horizon"):
-        add_setting(command, f"watch.{name}")
+        add_setting(command, SETTINGS[f"watch.{name}"])
     add_file(
         command,
         "--correction",

@@ -22,10 +22,6 @@ from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted
 
-LABELS_AS = {
-    "classes": "Classes: every label is a class",
-    "shares": "Shares: the share of annotators who chose class 1",
-}
 AS_CLASSES: Mapping[str, Any] = {"data_params": {"labels_as": "classes"}}
 
 

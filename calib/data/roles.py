@@ -22,8 +22,6 @@ from calib.kernel.weights import are_whole, describe_lines, importance_weights
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # names of the fields of Recipe and Dataset
-WEIGHT_AS = {"counts": "repeats the row", "importance": "weights the row"}
-"""Meaning of whole weights → the effect of each line of the table."""
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (

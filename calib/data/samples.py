@@ -9,9 +9,6 @@ from pathlib import Path
 import pandas as pd
 
 from calib.data.errors import DataError
-from calib.data.predictions import prepare_predictions
-from calib.data.prepare import prepare
-from calib.data.read import read_table
 from calib.data.table import Table
 from calib.kernel.records import Dataset
 
@@ -162,6 +159,8 @@ def _read(file: str) -> pd.DataFrame:
             f"The sample file {file} is missing, although the wheel and the repository contain it.",
             "Install the wheel again, run from a clone of the repository, or use your own file.",
         )
+    from calib.data.read import read_table  # here, because a Recipe only needs the names of samples
+
     return read_table(path)
 
 
@@ -183,6 +182,9 @@ def load_sample(key: str) -> Dataset:
     >>> load_sample("digits").classes
     ('even', 'odd')
     """
+    from calib.data.predictions import prepare_predictions
+    from calib.data.prepare import prepare
+
     frame, sample = sample_table(key).frame, SAMPLES[key]
     make = prepare_predictions if sample.predictions else prepare
     return make(frame, sample.target, sample.positive, name=sample.label)

@@ -26,13 +26,13 @@ from calib.data.counting import (
     sql_list,
 )
 from calib.data.errors import DataError
+from calib.data.options import LEARN_ROWS
 from calib.data.table import KEY, about, describe
 from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
-LEARN_ROWS = 1_000_000  # default size of a sample
 MOST_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
 BLOCK = 100_000
 

@@ -18,27 +18,16 @@ from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import as_float, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion
+from calib.data.rounding import ROUNDED, clip_rounding, clipped_note
 from calib.data.target import coded_labels
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, listed, number, quoted, row_numbers
 
-SCORES_AS = {
-    "probabilities": "Probabilities",
-    "percentages": "Percentages: each value is divided by 100",
-    "logits": "Logits: their sigmoid, or of one column per class their softmax",
-    "margins": "Scores that are not probabilities",
-    "shares": "Shares: each row is divided by its sum",
-    "right": "Confidence: the probability that the predicted class is right",
-    "confidence": "Confidence of the predicted class, converted to the positive class",
-}
-"""How a person may state that scores are to be read → its words."""
-WRONG_SCORES = {"exclude": "Exclude their rows"}
 CONFIDENCE = re.compile(
     r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?|"
     r"konfidenz|confiance)($|[_\W\d])"
 )
 PERCENT = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
-ROUNDED = 1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision
 MOST_WRONG = 0.05  # largest share of values outside [0, 1] in a column that seems to hold probabilities
 FEWEST = 2  # known values below which a column's scale is not judged
 WHOLE_SCALE = 100
@@ -130,24 +119,6 @@ def _is_percent_confidence(known: np.ndarray, scores_as: str | None) -> bool:
 
 def _is_unit(low: float, high: float) -> bool:
     return low >= -ROUNDED and high <= 1 + ROUNDED
-
-
-def clip_rounding(values: np.ndarray) -> np.ndarray:
-    """Return values of any shape, with those clipped to [0, 1] that lie outside by rounding, such as 1.0000001.
-
-    >>> clip_rounding(np.array([-1e-17, 1.0000001, 1.7]))
-    array([0. , 1. , 1.7])
-    """
-    with np.errstate(invalid="ignore"):
-        off = ((values < 0) & (values >= -ROUNDED)) | ((values > 1) & (values <= 1 + ROUNDED))
-    return np.where(off, np.clip(values, 0, 1), values) if off.any() else values
-
-
-def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
-    """Return a note on the number of clipped values, or ""."""
-    off = int((before != after).sum() - np.isnan(before).sum())
-    verb = "is" if off == 1 else "are"
-    return f"{name}: {counted(off, 'value')} outside [0, 1] by rounding {verb} clipped." if off else ""
 
 
 def _clipped(values: np.ndarray, column: str) -> Scaled:

@@ -1,22 +1,32 @@
 """Turn a Recipe and a Dataset into an Evaluation: fit the model, calibrate, adjust to a base rate."""
 
-from calib.evaluate.chain import calibrate, check, evaluate, fit_calibrator, make_calibrator
-from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
-from calib.evaluate.fitting import (
-    Fitted,
-    Part,
-    RowCount,
-    check_dataset,
-    fit,
-    fit_rows,
-    fits_every_row,
-    make_estimator,
-    row_info,
-    score_column,
-    split,
-)
-from calib.evaluate.joint import JointEvaluation, scored_class
-from calib.evaluate.record import Evaluation
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calib.kernel import lazy
+
+if TYPE_CHECKING:
+    from calib.evaluate.chain import calibrate, evaluate, fit_calibrator, make_calibrator
+    from calib.evaluate.check import check
+    from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
+    from calib.evaluate.fitting import (
+        Fitted,
+        Part,
+        check_dataset,
+        fit,
+        fit_rows,
+        fits_every_row,
+        make_estimator,
+        row_info,
+        split,
+    )
+    from calib.evaluate.joint import JointEvaluation, scored_class
+    from calib.evaluate.record import Evaluation
+    from calib.evaluate.rows import RowCount, score_column
+
+lazy.attach(__name__)
+
 
 __all__ = [
     "MANY_ROWS",

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.data.conventions import conventional, number_text
-from calib.data.score_meaning import clip_rounding, clipped_note
+from calib.data.rounding import clip_rounding, clipped_note
 from calib.kernel.checks import (
     ROW_SUM_ERROR,
     InputError,

@@ -6,21 +6,20 @@ tables). One Fitted serves any number of calibrators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
-from calib.evaluate.arrays import is_joint
 from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
-from calib.evaluate.fitting import Fitted, Part, features_of, fit, needs_test_set, sum_rows
+from calib.evaluate.fitting import Fitted, Part, features_of, fit
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
+from calib.evaluate.rows import needs_test_set, sum_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.memory import release_memory
@@ -243,33 +242,3 @@ def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
     return made if recipe.base_rate is None else Adjusted(made, rate_change(placed, made, recipe.base_rate))
-
-
-def check(
-    y: ArrayLike,
-    p: ArrayLike | Mapping[str, ArrayLike],
-    sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    features: Any = None,
-    *,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Evaluation | JointEvaluation:
-    """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
-
-    This is ``Evaluation.from_predictions``, which explains the arguments. For arrays (n, K) with K ≥ 3 it is
-    ``JointEvaluation.from_predictions``, and labels are column numbers, 0 … K − 1, or names of columns.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(1000)
-    >>> result = check(rng.random(1000) < p, p)
-    >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
-    ('no sign', (-0.02, 1.02))
-    >>> P = rng.dirichlet([1, 1, 1], 1000)
-    >>> check([rng.choice(3, p=row) for row in P], P).of(2).verdict.finding    # class 2 against the rest
-    'no sign'
-    """
-    kind = JointEvaluation if is_joint(p) else Evaluation
-    return kind.from_predictions(y, p, sample_weight, cluster, features, groups=groups, pos_label=pos_label)

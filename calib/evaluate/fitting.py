@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,28 +14,18 @@ from sklearn.pipeline import Pipeline
 
 from calib.data import ROLES, count_scores, preprocessor
 from calib.data.column_types import typed_frame
+from calib.evaluate.rows import RowCount, count_rows, score_column
 from calib.kernel.checks import InputError
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.weights import are_whole, effective_weights, or_ones
+from calib.kernel.weights import are_whole, effective_weights
 from calib.kernel.wording import percent
 from calib.models import MODELS, GivenProbabilities
 from calib.models.existing_scores import may_be_probabilities
 from calib.placements import PLACEMENTS, Placement, Scored
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter
-
-
-class RowCount(NamedTuple):
-    """Number of lines in the table, of rows that they represent, and of rows of class 1 (NaN if unknown).
-
-    With K > 2 classes, ``events`` is an array (K,) with the rows of every class.
-    """
-
-    lines: int
-    rows: float
-    events: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,25 +285,6 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
     return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
 
 
-def score_column(recipe: Recipe, dataset: Dataset) -> str:
-    """Return the score column that a Recipe names, or the first one; refuse unknown names."""
-    columns = dataset.scores
-    if recipe.score is None:
-        return columns[0]
-    if recipe.score not in columns:
-        raise InputError(f"score must name one of the columns {', '.join(columns)}, but is {recipe.score!r}.")
-    return recipe.score
-
-
-def needs_test_set(recipe: Recipe, dataset: Dataset) -> bool:
-    """Tell whether an uncalibrated model is evaluated on the test set only, not on all rows.
-
-    Existing predictions are not trained here, so rows are held out only for their calibrators. A split in time or by
-    file is kept, because it states which rows the model had not seen.
-    """
-    return not (dataset.predictions and SPLITS[recipe.split].seeded)
-
-
 def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
     """Yield (training rows, test rows) by the Recipe's split: one pair for a holdout, otherwise one per fold.
 
@@ -396,16 +367,6 @@ def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[st
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
         idle[used] = False
     return {"unused": count_rows(rows.y[idle], rows.weights[idle], classes)}
-
-
-def count_rows(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> RowCount:
-    """Count rows, and sum their effective weights, overall and in class 1, or in each of K > 2 classes."""
-    return sum_rows(y, effective_weights(or_ones(weight, len(y))), classes)
-
-
-def sum_rows(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> RowCount:
-    events = float(weights @ y) if classes == 2 else np.bincount(y, weights, minlength=classes)
-    return RowCount(len(y), float(weights.sum()), events)
 
 
 def fits_every_row(recipe: Recipe) -> bool:

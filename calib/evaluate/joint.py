@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import one_class
 from calib.evaluate.arrays import read_arrays
-from calib.evaluate.fitting import RowCount
 from calib.evaluate.record import Evaluation
+from calib.evaluate.rows import RowCount
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, one_name, one_of, weight_vector
 from calib.kernel.hooks import HOOKS

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calib.calibrators import CALIBRATORS, count_outside, name_of
-from calib.evaluate.fitting import Fitted
+from calib.calibrators import CALIBRATORS, name_of
 from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, takes_weights
+
+if TYPE_CHECKING:
+    from calib.evaluate.fitting import Fitted
 
 
 def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
@@ -23,6 +25,8 @@ def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
 
 def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
     """State how many test scores are outside the calibration scores of their fold, and how calibrators extrapolate."""
+    from calib.calibrators import count_outside
+
     ways: dict[str, list[str]] = {}
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:

@@ -13,10 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
-from calib.data.column_types import typed_frame
 from calib.evaluate.arrays import read_arrays
-from calib.evaluate.fitting import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.notes import unweighted_notes
+from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, one_name
 from calib.kernel.hooks import HOOKS
@@ -29,7 +28,6 @@ from calib.kernel.weights import are_whole, describe_lines, effective_weights, r
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
-from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 
 SQUARED = {"brier": 1, "rmse": 2}  # mean squared differences → the power that makes them one
@@ -264,6 +262,8 @@ class Evaluation:
         metric
             Key of ``calib.metrics.confidence.INTERVALS``.
         """
+        from calib.metrics.confidence import INTERVALS, View
+
         predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
         bins = (view.bins, view.strategy) if METRICS[metric].binned else ()
         ends = INTERVALS[metric].ends
@@ -489,6 +489,8 @@ class Evaluation:
             return data.X[name].iloc[self.rows]
         if name not in data.beside:
             raise InputError(f"There is no column {name!r} to group by.")
+        from calib.data.column_types import typed_frame
+
         beside = once(data, ("beside", name), lambda: typed_frame(data.beside[name].to_frame(name))[name])
         return beside.iloc[data.row_numbers[self.rows] - 1]
 

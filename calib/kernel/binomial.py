@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # it imports its parts when they are first used
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
-from scipy.stats import beta
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
@@ -46,8 +46,8 @@ def binomial_interval(
     n = np.where(n > 0, n, np.nan)
     tail = (1 - level) / 2
     if interval == "clopper_pearson":
-        lower = np.where(k > 0, beta.ppf(tail, k, n - k + 1), 0.0)
-        upper = np.where(k < n, beta.ppf(1 - tail, k + 1, n - k), 1.0)
+        lower = np.where(k > 0, scipy.stats.beta.ppf(tail, k, n - k + 1), 0.0)
+        upper = np.where(k < n, scipy.stats.beta.ppf(1 - tail, k + 1, n - k), 1.0)
     else:
         z = -ndtri(tail) if quantile is None else np.asarray(quantile)
         center = (k + z**2 / 2) / (n + z**2)

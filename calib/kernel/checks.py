@@ -253,6 +253,8 @@ def short_repr(value: Any) -> str:
 
 def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     """Return a value that is one of those allowed; refuse any other, listing the allowed ones."""
+    if type(value) is str and isinstance(allowed, Mapping) and value in allowed:
+        return value  # listing a registry would load its plug-ins
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
         listed = ", ".join("None" if option is None else repr(option) for option in options)

@@ -16,7 +16,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.fields import loads
 from calib.kernel.records import Parameter
 
-DECLARED_IN = ("calib.experiments", "calib.settings")
+DECLARED_IN = ("calib.settings", "calib.experiments")
 _settings: dict[str, Parameter] = {}
 _figures: dict[str, str] = {}
 Value = TypeVar("Value")
@@ -34,7 +34,11 @@ class _Declared(Mapping[str, Value]):
         return self._held
 
     def __getitem__(self, name: str) -> Value:
-        return self._held[name] if name in self._held else self._all()[name]
+        for module in DECLARED_IN:
+            if name in self._held:
+                break
+            import_module(module)
+        return self._held[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

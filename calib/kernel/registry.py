@@ -8,6 +8,7 @@ or breaks the contract is left out and listed in ``problems``, so that all other
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
@@ -27,7 +28,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group
         Name of the group of entry points, also used in messages.
     shipped
-        Shipped entries, each with a ``key``; the attribute is a mapping of these.
+        Shipped entries, each with a ``key``, or a mapping of them by key, such as ``calib.kernel.lazy.Entries``; the
+        attribute is a mapping.
     check
         Function that refuses, with an InputError, a plug-in that breaks the contract.
     unlisted
@@ -60,9 +62,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         unlisted: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.group, self._check, self._origin = group, check, origin
-        self.shipped: Mapping[str, Entry] = MappingProxyType({entry.key: entry for entry in shipped})
+        by_key: Any = shipped if isinstance(shipped, Mapping) else {entry.key: entry for entry in shipped}
+        self.shipped: Mapping[str, Entry] = MappingProxyType(by_key)
         self.unlisted = unlisted
-        self._held: dict[str, Entry] = dict(self.shipped)
+        self._held: ChainMap[str, Entry] = ChainMap({}, self.shipped)  # type: ignore[arg-type] # only read
         self._problems: list[str] = []
         self._lock, self._awaited, self._complete = RLock(), True, False
 
@@ -99,9 +102,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._held[entry.key] = entry
         return entry
 
-    def everything(self) -> dict[str, Entry]:
+    def everything(self) -> Mapping[str, Entry]:
         """Return all entries by key, including unlisted ones."""
-        return {**self._all(), **self.unlisted}
+        return ChainMap(self.unlisted, self)  # type: ignore[arg-type] # only read
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -110,8 +113,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return tuple(self._problems)
 
     def __getitem__(self, key: str) -> Entry:
-        held = self._all()
-        return held[key] if key in held else self.unlisted[key]
+        listed = self.shipped if key in self.shipped else self._all()
+        return listed[key] if key in listed else self.unlisted[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.shipped or key in self.unlisted or key in self._all()
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._all()))
@@ -119,7 +125,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def __len__(self) -> int:
         return len(self._all())
 
-    def _all(self) -> dict[str, Entry]:
+    def _all(self) -> Mapping[str, Entry]:
         """Load the entry points once, and return all entries; a plug-in that is loading sees those before it."""
         if not self._complete:
             with self._lock:
@@ -133,7 +139,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return self._held
 
     def _take(self, point: EntryPoint) -> None:
-        before = dict(self._held)
+        before = self._held.copy()
         try:
             self.register(point.load())
         except (Exception, SystemExit) as error:  # an error in a plug-in must not stop the others

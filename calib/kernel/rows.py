@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, issparse
+import scipy  # it imports its parts when they are first used
 from scipy.special import ndtri, stdtrit
 
 from calib.kernel import checks
@@ -179,7 +179,7 @@ class Rows:
         squares, sums, size = np.zeros((k, k)), np.zeros(k), 0.0
         for drawn, each in self._pooled(values):
             product = drawn.T @ drawn
-            squares += product.toarray() if issparse(product) else product
+            squares += product.toarray() if scipy.sparse.issparse(product) else product
             sums, size = sums + drawn.T @ each, size + each @ each
         center = self.weights @ values / total
         cross = np.outer(sums, center)
@@ -194,17 +194,18 @@ class Rows:
         if self.cluster_index is not None:
             # factors are 1 if clusters are equal, because ``covariance`` divides all by 1 − 1 / clusters
             factors = (1 - 1 / len(self._held_by)) / (1 - self._held_by)
-            yield diags_array(factors) @ (self._of_cluster @ values), factors * self._of_cluster.sum(axis=1)
+            sums = self._of_cluster @ values
+            yield scipy.sparse.diags_array(factors) @ sums, factors * self._of_cluster.sum(axis=1)
             return
         weights, draws = self.weights, self.draws
         for piece in row_slices(self.n):
             each = weights[piece] / np.sqrt(draws[piece])
-            yield diags_array(each) @ values[piece], each
+            yield scipy.sparse.diags_array(each) @ values[piece], each
 
     @cached_property
-    def _of_cluster(self) -> csr_array:
+    def _of_cluster(self) -> scipy.sparse.csr_array:
         """Matrix (clusters, n) that sums the influences of the rows of each cluster."""
-        return csr_array((self.weights, (self.cluster_index, np.arange(self.n))))
+        return scipy.sparse.csr_array((self.weights, (self.cluster_index, np.arange(self.n))))
 
     @cached_property
     def _held_by(self) -> Array:

@@ -1,84 +1,69 @@
-"""Registry of metrics by key, in the order of tables and menus; a new metric needs a file, an import and a line
-here.
-"""
+"""Registry of metrics by key, in the order of tables and menus; a new metric needs a file and a line here."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from calib.kernel.lazy import Entries, first_use
 from calib.kernel.registry import Registry
-from calib.metrics.accuracy import ACCURACY, ACCURACY_GAP
-from calib.metrics.auc import AUC, AVERAGE_PRECISION
-from calib.metrics.base import Metric, check_metric
-from calib.metrics.brier import BRIER, BRIER_SKILL, RMSE
-from calib.metrics.chance import ECE_BY_CHANCE
-from calib.metrics.cumulative import KOLMOGOROV_SMIRNOV, KOLMOGOROV_SMIRNOV_P, KUIPER, KUIPER_P
-from calib.metrics.decomposition import (
-    DISCRIMINATION,
-    MISCALIBRATION,
-    MISCALIBRATION_BY_CHANCE,
-    RELIABILITY,
-    RESOLUTION,
-    UNCERTAINTY,
-    WITHIN,
-)
-from calib.metrics.ece import DEBIASED_CE, ECE, MCE
-from calib.metrics.ici import E50, E90, EMAX, ICI
-from calib.metrics.intervals import LABEL_LOWER, LABEL_UPPER, LOWER, UPPER, WIDTH
-from calib.metrics.log_loss import LOG_LOSS, LOG_LOSS_CLIPPED
-from calib.metrics.papers import GROUP_ENTROPY, LOG_LOSS_BASE2, SQUARED_ECE
-from calib.metrics.slope import IN_THE_LARGE, INTERCEPT, OBSERVED_EXPECTED, SLOPE
-from calib.metrics.smooth_error import SMOOTH_ERROR
-from calib.metrics.spiegelhalter import SPIEGELHALTER_P, SPIEGELHALTER_Z
-from calib.metrics.tce import TCE
+
+if TYPE_CHECKING:
+    from calib.metrics.base import Metric
+
+PACKAGE = "calib.metrics"
 
 METRICS: Registry[Metric] = Registry(
-    "calib.metrics",
-    (
-        ACCURACY,
-        AUC,
-        BRIER,
-        RMSE,
-        LOG_LOSS,
-        LOG_LOSS_CLIPPED,
-        ECE,
-        ECE_BY_CHANCE,
-        MCE,
-        SQUARED_ECE,
-        RELIABILITY,
-        RESOLUTION,
-        UNCERTAINTY,
-        WITHIN,
-        MISCALIBRATION,
-        MISCALIBRATION_BY_CHANCE,
-        DISCRIMINATION,
-        SLOPE,
-        INTERCEPT,
-        SPIEGELHALTER_Z,
-        SPIEGELHALTER_P,
-        ACCURACY_GAP,
-        GROUP_ENTROPY,
-        LOWER,
-        UPPER,
-        WIDTH,
-        LABEL_LOWER,
-        LABEL_UPPER,
-        LOG_LOSS_BASE2,
-        TCE,
-        AVERAGE_PRECISION,
-        BRIER_SKILL,
-        OBSERVED_EXPECTED,
-        IN_THE_LARGE,
-        DEBIASED_CE,
-        SMOOTH_ERROR,
-        ICI,
-        E50,
-        E90,
-        EMAX,
-        KUIPER,
-        KUIPER_P,
-        KOLMOGOROV_SMIRNOV,
-        KOLMOGOROV_SMIRNOV_P,
+    PACKAGE,
+    Entries(
+        PACKAGE,
+        {
+            "accuracy": "accuracy:ACCURACY",
+            "auc": "auc:AUC",
+            "brier": "brier:BRIER",
+            "rmse": "brier:RMSE",
+            "log_loss": "log_loss:LOG_LOSS",
+            "log_loss_clipped": "log_loss:LOG_LOSS_CLIPPED",
+            "ece": "ece:ECE",
+            "ece_chance": "chance:ECE_BY_CHANCE",
+            "mce": "ece:MCE",
+            "squared_ece": "papers:SQUARED_ECE",
+            "reliability": "decomposition:RELIABILITY",
+            "resolution": "decomposition:RESOLUTION",
+            "uncertainty": "decomposition:UNCERTAINTY",
+            "within": "decomposition:WITHIN",
+            "miscalibration": "decomposition:MISCALIBRATION",
+            "miscalibration_chance": "decomposition:MISCALIBRATION_BY_CHANCE",
+            "discrimination": "decomposition:DISCRIMINATION",
+            "slope": "slope:SLOPE",
+            "intercept": "slope:INTERCEPT",
+            "spiegelhalter_z": "spiegelhalter:SPIEGELHALTER_Z",
+            "spiegelhalter_p": "spiegelhalter:SPIEGELHALTER_P",
+            "accuracy_gap": "accuracy:ACCURACY_GAP",
+            "group_entropy": "papers:GROUP_ENTROPY",
+            "lower": "intervals:LOWER",
+            "upper": "intervals:UPPER",
+            "width": "intervals:WIDTH",
+            "label_lower": "intervals:LABEL_LOWER",
+            "label_upper": "intervals:LABEL_UPPER",
+            "log_loss_base2": "papers:LOG_LOSS_BASE2",
+            "tce": "tce:TCE",
+            "average_precision": "auc:AVERAGE_PRECISION",
+            "brier_skill": "brier:BRIER_SKILL",
+            "observed_expected": "slope:OBSERVED_EXPECTED",
+            "in_the_large": "slope:IN_THE_LARGE",
+            "debiased_ce": "ece:DEBIASED_CE",
+            "smooth_ece": "smooth_error:SMOOTH_ERROR",
+            "ici": "ici:ICI",
+            "e50": "ici:E50",
+            "e90": "ici:E90",
+            "emax": "ici:EMAX",
+            "kuiper": "cumulative:KUIPER",
+            "kuiper_p": "cumulative:KUIPER_P",
+            "kolmogorov_smirnov": "cumulative:KOLMOGOROV_SMIRNOV",
+            "kolmogorov_smirnov_p": "cumulative:KOLMOGOROV_SMIRNOV_P",
+        },
     ),
-    check=check_metric,
+    check=first_use(f"{PACKAGE}.base", "check_metric"),
     origin=lambda metric: metric.function,
 )
 

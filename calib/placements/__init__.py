@@ -1,20 +1,28 @@
 """Placements by key: which scores calibrate, and which model scores a new row."""
 
-from types import MappingProxyType
+from __future__ import annotations
 
-from calib.placements.base import Outcome, Placement, Scored
-from calib.placements.cross_validation import CrossFit
-from calib.placements.full import Full
-from calib.placements.none import NoPlacement
-from calib.placements.out_of_bag import OutOfBag, OutOfBagWhole
-from calib.placements.split import Split
-from calib.placements.train import TrainingScores
+from typing import TYPE_CHECKING
 
-PLACEMENTS: MappingProxyType[str, type[Placement]] = MappingProxyType(
+from calib.kernel import lazy
+
+if TYPE_CHECKING:
+    from calib.placements.base import Outcome, Placement, Scored
+
+lazy.attach(__name__)
+
+
+PLACEMENTS: lazy.Entries[type[Placement]] = lazy.Entries(
+    "calib.placements",
     {
-        placement.key: placement
-        for placement in (NoPlacement, Split, CrossFit, OutOfBag, OutOfBagWhole, TrainingScores, Full)
-    }
+        "none": "none:NoPlacement",
+        "split": "split:Split",
+        "cv": "cross_validation:CrossFit",
+        "oob": "out_of_bag:OutOfBag",
+        "oob_whole": "out_of_bag:OutOfBagWhole",
+        "train": "train:TrainingScores",
+        "full": "full:Full",
+    },
 )
 
 __all__ = ["PLACEMENTS", "Outcome", "Placement", "Scored"]

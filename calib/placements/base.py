@@ -31,7 +31,6 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import capital
 from calib.models import class_one_score, class_scores, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
-from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 from calib.splits import SPLITS, RowInfo, Splitter
 
 
@@ -481,6 +480,8 @@ def no_trees(name: str) -> InputError:
 
 def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
     """Return the votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
+    from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
+
     ensemble = ensemble_of(last_step(model))
     if not isinstance(ensemble, BAGGED):
         raise no_trees(model_name(model))

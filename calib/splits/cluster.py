@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from calib.kernel.checks import InputError
 from calib.splits.base import Cut, RowInfo, Splitter
@@ -35,12 +34,12 @@ class ByCluster(Splitter):
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         cluster, totals = _totals(rows, self._column(rows), 2)
-        part = _assign(totals, np.array([1 - share, share]), check_random_state(random_state))
+        part = _assign(totals, np.array([1 - share, share]), random_state)
         return Cut(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         cluster, totals = _totals(rows, self._column(rows), k)
-        part = _assign(totals, np.full(k, 1 / k), check_random_state(random_state))
+        part = _assign(totals, np.full(k, 1 / k), random_state)
         fold_of = part[cluster]
         return [Cut(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(k)]
 
@@ -62,8 +61,11 @@ def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, 
     return cluster, np.column_stack(sums)
 
 
-def _assign(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+def _assign(totals: np.ndarray, shares: np.ndarray, random_state: Any) -> np.ndarray:
     """Assign clusters to parts, int (clusters,), with about ``shares`` (parts,) of each class in ``totals``."""
+    from sklearn.utils import check_random_state
+
+    rng = check_random_state(random_state)
     kinds, kind = np.unique(totals, axis=0, return_inverse=True)
     shuffled = rng.permutation(len(totals))
     members = np.split(shuffled[np.argsort(kind[shuffled], kind="stable")], np.cumsum(np.bincount(kind))[:-1])

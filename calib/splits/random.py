@@ -11,7 +11,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from calib.splits.base import Cut, RowInfo, Splitter
 
@@ -31,6 +30,8 @@ class AtRandom(Splitter):
         self.stratified = stratified
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+        from sklearn.model_selection import train_test_split
+
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
             return _cut_of_counts(_counts(rows) - drawn, drawn)
@@ -41,6 +42,8 @@ class AtRandom(Splitter):
         return Cut(train, test)
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+        from sklearn.model_selection import KFold, StratifiedKFold
+
         if rows.counted:
             counts = _counts(rows)
             drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from calib.calibrators import MERGE_RULES, merge_pair
-from calib.calibrators.base import MERGE
+from calib.calibrators.merge import MERGE
 from calib.kernel.checks import InputError
 from tests.vectors import vector
 

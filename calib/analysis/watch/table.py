@@ -14,7 +14,7 @@ from calib.analysis.watch.watcher import Alarm, Impossible, WithEnds
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
-from calib.data.score_meaning import clip_rounding
+from calib.data.rounding import clip_rounding
 from calib.data.target import coded_labels
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError

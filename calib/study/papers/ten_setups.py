@@ -23,7 +23,7 @@ from calib.metrics.confidence import INTERVALS, mean_interval
 from calib.metrics.losses import hits, overconfidence, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
-from calib.placements import OutOfBag
+from calib.placements.out_of_bag import OutOfBag
 from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS
 from calib.study.reading import load_protocol
