@@ -15,8 +15,7 @@ import plotly.graph_objects as go
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
-from calib.analysis.watch.bets import Block
-from calib.analysis.watch.stream import Stream
+from calib.analysis.watch.evidence import Block, Stream
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line
 from calib.experiments.shared.share_lines import SHARE_AXIS, share_lines

@@ -6,8 +6,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from calib.analysis.watch import watch
-from calib.analysis.watch.bets import Block
-from calib.analysis.watch.stream import Stream
+from calib.analysis.watch.evidence import Block, Stream
 from calib.experiments.looking import Looks, hosmer_lemeshow
 
 

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from sklearn.linear_model import LogisticRegression
 
 from calib.analysis.watch import watch
-from calib.analysis.watch.correction import correct
+from calib.analysis.watch.change import correct
 from calib.kernel.checks import InputError
 from scripts.watch_intervals import AFTER_ALARM, CORRECTED, correction
 from tests.analysis.watch.test_watcher import stream
