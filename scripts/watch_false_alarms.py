@@ -27,8 +27,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.bets import Block
-from calib.analysis.watch.stream import Stream
+from calib.analysis.watch.evidence import Block, Stream
 
 ROWS, WEEK, ALPHA = 5000, 100, 0.05
 AFTER = 2500  # rows after a change

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import expit
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.bets import EDGE, Block, softplus
-from calib.analysis.watch.correction import correct
+from calib.analysis.watch.change import correct
+from calib.analysis.watch.evidence import EDGE, Block, softplus
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, log_wealth
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn

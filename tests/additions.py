@@ -262,9 +262,43 @@ ENTRY = SyntheticEntry("fair_coins", "Fair coins", lambda rng: FairCoins(), ROWS
 EXPERIMENT = '''
 """How often a {key} that is thrown many times shows its better side."""
 
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
 from calib.experiments.base import Experiment, view_of
-from calib.experiments.{key}.simulation import more_{key}, throw_{key}
+from calib.experiments.shared.findings import Finding
+from calib.figures.base import FigureEntry
+from calib.figures.theme import LIGHT, layout
 from calib.kernel.records import Parameter
+
+
+def throw_{key}(settings, random_state, watch):
+    return np.random.default_rng(random_state).integers(0, 2, settings["throws"])
+
+
+def more_{key}(settings, random_state, watch):
+    return throw_{key}(settings, random_state + 1, watch)
+
+
+def prepare(found, digits=2):
+    share = round(float(found.mean()), digits)
+    table = pd.DataFrame({{"share": [share]}})
+    answer = 1 if abs(share - 0.5) < 0.4 else None
+    return Finding(
+        title=f"Heads in {{share}} of the throws", caption="One bar.", alt="One bar.", table=table, answer=answer
+    )
+
+
+def further(found):
+    return replace(prepare(found), answer=None)
+
+
+def draw(record, theme=LIGHT):
+    return go.Figure(go.Bar(x=["heads"], y=record.table["share"]), layout=layout(theme, height=300))
+
 
 EXPERIMENT = Experiment(
     key="{key}",
@@ -285,49 +319,6 @@ EXPERIMENT = Experiment(
     source="Bernoulli (1713).",
     also={{"{key}_further": more_{key}}},
 )
-'''
-SIMULATION = '''
-"""Throws of a fair {key}."""
-
-import numpy as np
-
-
-def throw_{key}(settings, random_state, watch):
-    return np.random.default_rng(random_state).integers(0, 2, settings["throws"])
-
-
-def more_{key}(settings, random_state, watch):
-    return throw_{key}(settings, random_state + 1, watch)
-'''
-EXPERIMENT_FIGURE = '''
-"""The share of heads, as one bar."""
-
-from dataclasses import replace
-
-import pandas as pd
-import plotly.graph_objects as go
-
-from calib.experiments.shared.findings import Finding
-from calib.figures.base import FigureEntry
-from calib.figures.theme import LIGHT, layout
-
-
-def prepare(found, digits=2):
-    share = round(float(found.mean()), digits)
-    table = pd.DataFrame({{"share": [share]}})
-    answer = 1 if abs(share - 0.5) < 0.4 else None
-    return Finding(
-        title=f"Heads in {{share}} of the throws", caption="One bar.", alt="One bar.", table=table, answer=answer
-    )
-
-
-def further(found):
-    return replace(prepare(found), answer=None)
-
-
-def draw(record, theme=LIGHT):
-    return go.Figure(go.Bar(x=["heads"], y=record.table["share"]), layout=layout(theme, height=300))
-
 
 FIGURES = (
     FigureEntry("{key}", "Heads", prepare, draw),
@@ -442,12 +433,7 @@ class Addition(NamedTuple):
 
 
 def _experiment(key: str, page: str) -> dict[str, str]:
-    folder = f"calib/experiments/{key}"
-    return {
-        f"{folder}/__init__.py": EXPERIMENT.format(key=key, page=page),
-        f"{folder}/simulation.py": SIMULATION.format(key=key),
-        f"{folder}/figure.py": EXPERIMENT_FIGURE.format(key=key),
-    }
+    return {f"calib/experiments/{key}.py": EXPERIMENT.format(key=key, page=page)}
 
 
 def _imported(before: str, module: str, name: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The experiments of the Learn pages, each in a folder with its words, settings, simulation and pictures."""
+"""The experiments of the Learn pages, each a module with its simulation, pictures, words and settings."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ ORDER = (
     "fair_on_average",
     "three_classes",
 )
-"""Folders of the experiments in page order; each defines ``EXPERIMENT``."""
+"""Modules of the experiments in page order; each defines ``EXPERIMENT`` and ``FIGURES``."""
 
-EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EXPERIMENT for key in ORDER}
+_MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER}
+EXPERIMENTS: dict[str, Experiment] = {key: module.EXPERIMENT for key, module in _MODULES.items()}
 """Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
 
 
 def _declare() -> None:
-    """Declare the settings of experiments and the modules of their figures to the lower floors."""
+    """Declare the settings and the figures of experiments to the lower floors."""
     for key, experiment in EXPERIMENTS.items():
         declare_settings(key, (*experiment.parameters, experiment.guess))
-        figures = (figure for run in experiment.runs.values() for figure in run)
-        declare_figures(f"{__name__}.{key}.figure", figures)
+        declare_figures(_MODULES[key].FIGURES)
     for page in dict.fromkeys(experiment.page for experiment in EXPERIMENTS.values()):
         keys = tuple(key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
         shown = Parameter(

@@ -1,6 +1,7 @@
 """An experiment of the Learn pages: question, answers, settings, simulation, formulas and source.
 
-Each experiment has a folder with this entry, its simulation and, in ``figure.py``, its pictures.
+Each experiment is a module with this entry, its simulation and its pictures; a long one is a folder, with the
+simulation in a file of its own.
 """
 
 from __future__ import annotations

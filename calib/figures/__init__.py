@@ -89,10 +89,10 @@ _OWN: dict[str, FigureEntry] = {
 
 
 class Figures(Mapping[str, FigureEntry]):
-    """Key → figure: those of this package, then those of the experiments, each imported on first use."""
+    """Key → figure: those of this package, then those of the experiments, which are imported on first use."""
 
     def __getitem__(self, key: str) -> FigureEntry:
-        return _OWN[key] if key in _OWN else declared.figure(key)
+        return _OWN[key] if key in _OWN else declared.FIGURES[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter((*_OWN, *declared.FIGURES))

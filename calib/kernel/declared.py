@@ -1,7 +1,7 @@
 """Registers in which higher layers declare page settings and figures for lower layers, which cannot import them.
 
-Pages and experiments declare their settings on import; they are imported when a setting is first asked for. Figures
-are imported on first use, because computing needs no drawing.
+Pages and experiments declare their settings and figures on import. They are imported when one of them is first asked
+for: first the settings of pages, then the experiments, which draw.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from calib.kernel.records import Parameter
 
 DECLARED_IN = ("calib.settings", "calib.experiments")
 _settings: dict[str, Parameter] = {}
-_figures: dict[str, str] = {}
+_figures: dict[str, Any] = {}
 Value = TypeVar("Value")
 
 
 class _Declared(Mapping[str, Value]):
-    """Register whose entries are declared by modules that its first reader imports."""
+    """Register whose entries are declared by modules that its readers import, until one declares what they ask for."""
 
     def __init__(self, held: dict[str, Value]):
         self._held = held
@@ -50,8 +50,8 @@ class _Declared(Mapping[str, Value]):
 SETTINGS: Mapping[str, Parameter] = _Declared(_settings)
 """Settings of single pages and experiments that a Recipe may contain, as "page.setting"."""
 
-FIGURES: Mapping[str, str] = _Declared(_figures)
-"""Key of a figure → module whose ``FIGURES`` contains it."""
+FIGURES: Mapping[str, Any] = _Declared(_figures)
+"""Key of a figure of an experiment → its entry."""
 
 
 def declare_settings(page: str, parameters: Iterable[Parameter]) -> None:
@@ -155,11 +155,6 @@ def list_from_text(name: str, text: str) -> Any:
         raise InputError(f"{name} must be a list in JSON, but is {checks.short_repr(text)}.") from None
 
 
-def declare_figures(module: str, keys: Iterable[str]) -> None:
-    """Declare the module whose tuple ``FIGURES`` contains the figures with these keys."""
-    _figures.update(dict.fromkeys(keys, module))
-
-
-def figure(key: str) -> Any:
-    """Return the declared figure with this key; KeyError if there is none."""
-    return next(entry for entry in import_module(FIGURES[key]).FIGURES if entry.key == key)
+def declare_figures(entries: Iterable[Any]) -> None:
+    """Declare figures of an experiment (``FigureEntry``)."""
+    _figures.update({entry.key: entry for entry in entries})

@@ -5,7 +5,7 @@ from functools import cache
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl.simulation import one_point
 from calib.experiments.shared.grown_trees import grow
-from calib.experiments.which_model.simulation import fit_one
+from calib.experiments.which_model import fit_one
 from calib.figures import FIGURES
 
 grow, one_point, fit = cache(grow), cache(one_point), cache(lambda *what: fit_one(*what))

@@ -12,7 +12,7 @@ import pytest
 
 from calib.calibrators import Isotonic, VennAbers, merge_pair
 from calib.experiments import EXPERIMENTS
-from calib.experiments.calibration_size.figure import beats_none, settled
+from calib.experiments.calibration_size import beats_none, settled
 from calib.experiments.calibration_size.simulation import case, sweep
 from calib.experiments.overlap.simulation import generator, path
 from calib.experiments.shared.forest_comparison import Calibrated, forest

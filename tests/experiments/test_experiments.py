@@ -19,9 +19,15 @@ ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENT
 
 
 @pytest.mark.whole_registry
-def test_every_folder_is_an_experiment_in_the_list():
-    folders = {path.parent.name for path in Path(calib.experiments.__file__).parent.glob("*/__init__.py")}
-    assert folders - {"shared"} == set(EXPERIMENTS)
+def test_every_module_of_an_experiment_is_in_the_list():
+    here = Path(calib.experiments.__file__).parent
+    modules = [*here.glob("[a-z]*.py"), *(path.parent for path in here.glob("*/__init__.py"))]
+    defining = {
+        path.stem
+        for path in modules
+        if hasattr(import_module(f"calib.experiments.{path.stem}"), "EXPERIMENT")
+    }
+    assert defining == set(EXPERIMENTS)
     assert [experiment.key for experiment in EXPERIMENTS.values()] == list(EXPERIMENTS)
 
 
@@ -33,8 +39,8 @@ def test_no_two_experiments_share_the_name_of_a_simulation_or_a_figure():
 
 
 @ALL
-def test_the_figures_of_an_experiment_are_those_in_its_folder(experiment):
-    here = import_module(f"calib.experiments.{experiment.key}.figure").FIGURES
+def test_the_figures_of_an_experiment_are_those_of_its_module(experiment):
+    here = import_module(f"calib.experiments.{experiment.key}").FIGURES
     named = [key for figures in experiment.runs.values() for key in figures]
     assert sorted(entry.key for entry in here) == sorted(named)
     assert all(FIGURES[entry.key] is entry for entry in here)
@@ -54,7 +60,7 @@ def run_alone(program):
 
 CHECKED = """
 try:
-    Recipe(settings={"theorem.objects": 7})
+    Recipe(settings={"decide.cost_miss": -1})
 except ValueError as error:
     print(error)
 import sys
@@ -62,9 +68,9 @@ print("plotly" in sys.modules, "calib.figures" in sys.modules)
 """
 
 
-def test_a_recipe_checks_the_settings_of_the_learn_pages_and_loads_nothing_that_draws():
+def test_a_recipe_checks_the_settings_of_a_page_and_loads_nothing_that_draws():
     refusal, drawing = run_alone(f"from calib import Recipe{CHECKED}").splitlines()
-    assert_says(refusal, "theorem.objects", "5, 10, 20, 50, 100, 200", 7)
+    assert_says(refusal, "decide.cost_miss", "-1")
     assert drawing == "False False"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.cl_gl.figure import _course
+from calib.experiments.cl_gl import _course
 from calib.experiments.shared.forest_settings import MEASURES
 from calib.kernel.wording import brief
 from tests.experiments.simulated import found, record

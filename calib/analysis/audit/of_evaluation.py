@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, ndtri
 
-from calib.analysis.audit.redraws import moments
-from calib.analysis.audit.scale import skewed
+from calib.analysis.audit.redraws import moments, skewed
 from calib.analysis.audit.search import MIN_EVENTS, MIN_ROWS, Audit, audit
 from calib.analysis.audit.segments import OUT
 from calib.analysis.recommendation.advice import recommend

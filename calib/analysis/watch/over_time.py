@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.correction import FittedCorrection, correct
+from calib.analysis.watch.change import FittedCorrection, correct
 from calib.analysis.watch.periods import Periods, periods, starting_rate
 from calib.analysis.watch.periods import waiting as waiting_periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, moment_in_words, watch

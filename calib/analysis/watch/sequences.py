@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.analysis.watch.bets import SCALE, Block, next_renewal, softplus
+from calib.analysis.watch.evidence import SCALE, Block, next_renewal, softplus
 from calib.kernel.checks import Array
 
 STAKES = 0.5 * 2.0 ** (-np.arange(25) / 2)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.correction import FittedCorrection, correct
+from calib.analysis.watch.change import FittedCorrection, WithEnds, correct
 from calib.analysis.watch.history import NEW_ALARM, STILL, History, ReadRows
-from calib.analysis.watch.watcher import Alarm, Impossible, WithEnds
+from calib.analysis.watch.watcher import Alarm, Impossible
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError

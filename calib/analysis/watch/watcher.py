@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calib.analysis.watch.bets import BET_KINDS, EDGE, Block
-from calib.analysis.watch.change import Candidates
+from calib.analysis.watch.change import Candidates, WithEnds
+from calib.analysis.watch.evidence import BET_KINDS, EDGE, Block, Stream
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
-from calib.analysis.watch.stream import Stream
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
@@ -32,7 +31,6 @@ ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on 
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
 FLAT = 0.25  # slope below which a model separates too little: refit; at an alarm, slopes are underestimated
-WithEnds = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)

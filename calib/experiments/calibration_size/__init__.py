@@ -1,12 +1,336 @@
-"""Calibration-set size: which methods need few rows, and which improve with many."""
+"""Calibration-set size: which methods need few rows, and which improve with many.
+
+Shaker and Hüllermeier (2025), Figures 11 and 12, Table 3. Panels have the measures by size, the entropies, and one
+mixture.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
 from calib.experiments.base import Experiment
 from calib.experiments.calibration_size.simulation import RUN, training_rows
-from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure_setting
+from calib.experiments.shared.findings import Finding, class_marks
+from calib.experiments.shared.forest_lines import (
+    DRAWN_METHODS,
+    PAPER_CALIBRATORS,
+    UNCALIBRATED,
+    add_lines,
+    line_mark,
+    method_name,
+    name,
+    of_base,
+    source_in_words,
+    span,
+    wide,
+)
+from calib.experiments.shared.forest_settings import BASES, FORESTS, MEASURES, RESULTS, base, measure_setting
+from calib.experiments.shared.long_run import LongResult
 from calib.experiments.shared.plane_settings import PAPER
-from calib.kernel.records import Parameter
+from calib.figures.base import FigureEntry
+from calib.figures.ink import hollow
+from calib.figures.many import GREY, THREE, in_colour, mute
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.records import Dataset, Parameter
+from calib.kernel.wording import brief, briefly, capital, number
+
+PUBLISHED_ENTROPY = {
+    "rf_d": 5.60,
+    "rf_opt": 6.50,
+    "rf_large": 6.29,
+    "platt": 6.54,
+    "isotonic": 3.30,
+    "beta": 6.54,
+    "venn_abers": 4.22,
+    "ct": 5.61,
+    "ppa": 6.54,
+    "rank": 3.27,
+}
+"""Entropy of the predictions for 100 test rows in Table 3, at most log2 100 = 6.64 bits."""
+
+CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
+"""Methods in the order of the answers."""
+
+MUCH = ("accuracy", "group_entropy", "bin_entropy")
+IN_SIGHT = 0.1
+"""Share of calibration rows from which errors are in the picture: up to the first, the lines would end as one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes(Finding):
+    """Measures of one base forest by the share of calibration rows.
+
+    Attributes
+    ----------
+    rows
+        Rows of one base, with their measure.
+    coloured
+        Methods that are not grey.
+    n_train
+        Training rows: a share of 1 is as many calibration rows.
+    range
+        Of the vertical axis.
+    above
+        How far lines begin above it, or "".
+    """
+
+    rows: pd.DataFrame
+    measure: str
+    coloured: tuple[str, ...]
+    n_train: int
+    range: list[float]
+    above: str
+
+
+def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
+    """Prepare one measure by the size of the calibration set."""
+    rows = of_base(found.table, base)
+    last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
+    first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
+    last = last[[key for key in DRAWN_METHODS if key in last]]
+    much = measure in MUCH
+    best = last.idxmax() if much else last.idxmin()
+    n_train = found.settings["n_train"]
+    needs = _needs(rows, measure, n_train) if measure in ("tce", "ece", "brier") else ""
+    other = measure != "tce" or base != "tuned"
+    # the range of the vertical axis, without the first and largest errors
+    sight = span(rows if much else rows[rows["share"] >= IN_SIGHT], measure, from_zero=much)
+    above = _above(rows, measure, sight[1], n_train)
+    unasked = "The question is about the TCE of the tuned forest." if other else ""
+    return Sizes(
+        title=f"If as many rows calibrate as train, {_extreme(last, best, much, measure, base)}",
+        caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
+        f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
+        alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
+        + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
+        table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
+        answer=None if unasked else 1 + int(np.argmin([last[key] for key in CANDIDATES])),
+        unasked=unasked,
+        rows=rows,
+        measure=measure,
+        coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"], THREE),
+        n_train=n_train,
+        range=sight,
+        above=above,
+    )
+
+
+def _above(rows: pd.DataFrame, measure: str, top: float, n_train: int) -> str:
+    """Say how far lines are above the picture, or "" if none is."""
+    drawn = rows[rows["method"].isin(DRAWN_METHODS)]
+    highest = drawn.loc[drawn[measure].idxmax()]
+    if highest[measure] <= top:
+        return ""
+    return f"up to {brief(highest[measure])} with {_rows(highest['share'], n_train)} rows"
+
+
+def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) -> str:
+    """Name the best method, unless its value looks equal to that of the uncalibrated forest."""
+    what, forest, own, venn = MEASURES[measure], BASES[base].lower(), last[UNCALIBRATED], last["venn_abers"]
+    if brief(last[best]) == brief(own):
+        as_it_is, with_venn = briefly(own, venn)
+        side = "above" if much else "below"
+        return (
+            f"no method's {what} is clearly {side} that of the {forest}: {as_it_is} uncalibrated, "
+            f"{with_venn} with Venn–Abers"
+        )
+    least, as_it_is, with_venn = briefly(last[best], own, venn)
+    return (
+        f"{method_name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
+        f"uncalibrated, {with_venn} with Venn–Abers"
+    )
+
+
+def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
+    """List the rows with which each calibrator settles, and with which it first beats the uncalibrated forest."""
+    steady = ", ".join(
+        f"{method_name(key)} {_rows(share, n_train)}" for key, share in settled(rows, measure).items()
+    )
+    below = beats_none(rows, measure)
+    better = ", ".join(
+        f"{method_name(key)} {'never' if share is None else _rows(share, n_train)}"
+        for key, share in below.items()
+    )
+    return (
+        f"Methods settle with these numbers of calibration rows: {steady}. They first beat the uncalibrated forest "
+        f"with: {better}. "
+    )
+
+
+def _rows(share: float, n_train: int) -> str:
+    return f"{round(share * n_train):,}"
+
+
+def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
+    """Return the first share at which each calibrator's mean is below the uncalibrated forest's, lowest first."""
+    means = wide(rows, "share", measure)
+    below = means[list(PAPER_CALIBRATORS)].lt(means[UNCALIBRATED], axis=0)
+    shares = {key: float(below.index[at.argmax()]) if (at := below[key]).any() else None for key in below}
+    return dict(sorted(shares.items(), key=lambda item: item[1] or np.inf))
+
+
+def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
+    """Return the share from which each calibrator's mean stays within a fifth of its end value, lowest first.
+
+    The end value is the mean at the last five shares. This suits only measures where lower is better.
+    """
+    means, shares = wide(rows, "share", measure), {}
+    for method in PAPER_CALIBRATORS:
+        near = means[method] <= 1.2 * means[method].iloc[-5:].mean()
+        steady = means.index[near[::-1].cummin()[::-1]]
+        shares[method] = float(steady[0] if len(steady) else means.index[-1])
+    return dict(sorted(shares.items(), key=lambda item: item[1]))
+
+
+def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
+    """Draw lines with bands over the calibration rows."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=640,
+            legend={"y": -0.2},  # below the title of the axis, on a phone too
+            xaxis={
+                "title": {"text": f"Calibration rows, beside {record.n_train:,} training rows"},
+                "range": [0, 1.02 * record.n_train],
+            },
+            yaxis={"title": {"text": MEASURES[record.measure]}, "range": record.range},
+        )
+    )
+    rows = record.rows.assign(rows=(record.rows["share"] * record.n_train).round())
+    add_lines(
+        figure,
+        rows,
+        "rows",
+        record.measure,
+        theme,
+        where={},
+        hover="calibration rows",
+        first=True,
+        bands=True,
+    )
+    if record.above:
+        figure.add_annotation(
+            text=f"↑ {record.above}",
+            **{
+                "x": IN_SIGHT * record.n_train,
+                "xanchor": "left",
+                "y": 1,
+                "yref": "y domain",
+                "yanchor": "top",
+            },
+            **{"showarrow": False, "font": {"color": theme.muted}},
+        )
+    return mute(figure, record.coloured, theme)
+
+
+@dataclass(frozen=True, eq=False)
+class Entropies(Finding):
+    """Entropies of every method beside those of the paper.
+
+    Attributes
+    ----------
+    rows
+        Method, entropy, bin_entropy, published (NaN if the paper has none).
+    """
+
+    rows: pd.DataFrame
+
+
+def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
+    """Compare the mean entropies over all sizes with those of the paper."""
+    rows = (
+        of_base(found.table, base)
+        .groupby("method", sort=False)[["group_entropy", "bin_entropy"]]
+        .mean()
+        .reset_index()
+    )
+    rows["published"] = rows["method"].map(PUBLISHED_ENTROPY)
+    known = rows.dropna(subset="published")
+    away = (known["group_entropy"] - known["published"]).abs()
+    least = rows.loc[rows["group_entropy"].idxmin()]
+    return Entropies(
+        title=f"{capital(method_name(least['method']))} has the lowest entropy of predictions: "
+        f"{brief(least['group_entropy'])} bits",
+        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
+        "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 "
+        "bits, so its values must refer to distinct predictions. Ours differ from them by "
+        f"{number(float(away.mean()), 2)} bits on average.",
+        alt=" ".join(
+            f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
+            for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
+        ),
+        table=rows,
+        answer=None,
+        rows=rows,
+    )
+
+
+def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
+    """Draw one dot per method, and a ring at the paper's value."""
+    rows = record.rows.iloc[::-1]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=500,
+            xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero"},
+            yaxis={"type": "category", "automargin": True},
+            margin={"l": 110, "r": 12, "t": 12, "b": 48},
+        )
+    )
+    names = [name(method) for method in rows["method"]]
+    inks = [line_mark(method, theme) for method in rows["method"]]
+    figure.add_scatter(
+        x=rows["published"],
+        y=names,
+        mode="markers",
+        name="Table 3",
+        marker=hollow(theme.muted, 17, 1.6),
+        hovertemplate="published: %{x:.2f}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=rows["group_entropy"],
+        y=names,
+        mode="markers",
+        name="here",
+        marker={"symbol": [ink.symbol for ink in inks], "size": 10, "color": [ink.color for ink in inks]},
+        hovertemplate="here: %{x:.2f}<extra></extra>",
+    )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Finding):
+    data: Dataset
+
+
+def prepare_data(data: Dataset) -> Mixture:
+    """Prepare the training rows of the first repetition."""
+    assert data.posterior is not None
+    bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
+    return Mixture(
+        title=f"In the first mixture, even the best possible rule misclassifies {brief(100 * bayes)} %",
+        caption="Each class has four Gaussians with means in U(0, 20) and variances in U(1, 5). Every repetition draws "
+        "new Gaussians.",
+        alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
+        table=data.X.assign(y=data.y, posterior=data.posterior),
+        answer=None,
+        data=data,
+    )
+
+
+def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
+    """Draw both classes in the plane."""
+    X, y = record.data.X.to_numpy(), record.data.y
+    figure = go.Figure(
+        layout=layout(theme, height=440, xaxis={"title": {"text": "x1"}}, yaxis={"title": {"text": "x2"}})
+    )
+    hover = "(%{x:.1f}, %{y:.1f})<extra></extra>"
+    return figure.add_traces(class_marks(X, y, theme, {"size": 6, "opacity": 0.75}, hovertemplate=hover))
+
 
 EXPERIMENT = Experiment(
     key="calibration_size",
@@ -99,4 +423,11 @@ EXPERIMENT = Experiment(
     more_figures=("calibration_size_entropy",),
     terms=FORESTS,
     also={"calibration_size_data": training_rows},
+)
+
+
+FIGURES = (
+    FigureEntry("calibration_size", "Forests and calibrators by calibration size", prepare, draw),
+    FigureEntry("calibration_size_entropy", "Entropy of the predictions", prepare_entropy, draw_entropy),
+    FigureEntry("calibration_size_data", "One of the mixtures", prepare_data, draw_data),
 )

@@ -1,13 +1,270 @@
-"""Overlap: from two identical classes to two that hardly overlap, and where calibration of a forest helps."""
+"""Overlap: from two identical classes to two that hardly overlap, and where calibration of a forest helps.
+
+Shaker and Hüllermeier (2025), Figures 4, 9 and 10.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
 from calib.experiments.base import Experiment, view_of, with_default
-from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_steps
-from calib.experiments.shared.forest_settings import FORESTS, RESULTS, base, measure_setting
+from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, DrawnSteps, draw_steps
+from calib.experiments.shared.findings import Finding, class_marks
+from calib.experiments.shared.forest_lines import (
+    PAPER_CALIBRATORS,
+    UNCALIBRATED,
+    add_lines,
+    method_name,
+    name,
+    of_base,
+    source_in_words,
+    span,
+    wide,
+)
+from calib.experiments.shared.forest_settings import BASES, FORESTS, MEASURES, RESULTS, base, measure_setting
+from calib.experiments.shared.long_run import LongResult
 from calib.experiments.shared.plane_settings import PAPER
+from calib.figures.base import FigureEntry
+from calib.figures.many import GREY, THREE, in_colour, mute
+from calib.figures.panels import panels, set_axes
+from calib.figures.theme import LIGHT, Theme
 from calib.kernel.records import Parameter
-from calib.synthetic.overlap import STEPS
+from calib.kernel.wording import brief, number
+from calib.synthetic.overlap import MAX_DISTANCE, STEPS
+
+# Distances, on an axis of their square roots, where equal shifts are equal steps
+TICKS = (0, 0.5, 1, 2, 3, 4, 5)
+XAXIS = {
+    "title": {"text": "Class distance"},
+    "tickvals": [float(np.sqrt(tick)) for tick in TICKS],
+    "ticktext": [f"{tick:g}" for tick in TICKS],
+    "range": [-0.06, float(np.sqrt(MAX_DISTANCE)) + 0.06],
+}
+THIRD = ("venn_abers", "rf_opt", "rf_d")
+"""Coloured beside the uncalibrated forest if the headline names no other method."""
+LEGEND = -0.2  # distance from two rows to the legend, relative to their height; a window may reduce it
+SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class OverlapPanels(Finding):
+    """Measures along the overlap, panel by panel.
+
+    Attributes
+    ----------
+    panels
+        (title, rows of one base, measure) of each; the rows have ``root``, the square root of the distance.
+    columns
+        Number of panels side by side.
+    coloured
+        Methods that are not grey.
+    """
+
+    panels: tuple[tuple[str, pd.DataFrame, str], ...]
+    columns: int
+    coloured: tuple[str, ...]
+
+
+def prepare(
+    found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS
+) -> OverlapPanels:
+    """Prepare one measure along the distance for the first ``steps`` steps, with one panel per dimension."""
+    table = _rooted(of_base(found.table, base))
+    title, answer, named = _finding(table, measure, BASES[base].lower())
+    table = _as_far_as(table, steps)
+    each = list(table.groupby("d"))
+    other = measure != "tce" or base != "default" or int(table["d"].min()) != 2
+    unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
+    return OverlapPanels(
+        title=title,
+        caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
+        "The class distance is the Bhattacharyya distance. "
+        f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
+        "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
+        f"in dark mode) are forests that learn from all rows. {source_in_words(found)}{_of_all(steps)}{GREY}",
+        alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
+        + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
+        table=table.drop(columns="root")[
+            ["d", "step", "distance", "method", "base", "runs", measure, f"{measure}_error"]
+        ],
+        answer=None if unasked else answer,
+        unasked=unasked,
+        panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
+        columns=min(2, len(each)),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
+    )
+
+
+def prepare_measures(
+    found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS
+) -> OverlapPanels:
+    """Prepare all measures for one number of dimensions and the first ``steps`` steps."""
+    d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
+    table = _rooted(of_base(found.table[found.table["d"] == d], base))
+    named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
+    return OverlapPanels(
+        title=f"All measures in {d} dimensions",
+        caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
+        "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
+        "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
+        alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
+        table=table.drop(columns="root"),
+        answer=None,
+        panels=tuple((MEASURES[key], table, key) for key in SHOWN),
+        columns=2,
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
+    )
+
+
+def _of_all(steps: int) -> str:
+    """State that the headline covers all steps if only some are shown."""
+    return (
+        f" The picture shows the first {steps} of {STEPS} steps; the headline covers all of them."
+        if steps < STEPS
+        else ""
+    )
+
+
+def _as_far_as(table: pd.DataFrame, steps: int) -> pd.DataFrame:
+    return table[table["step"].isin(sorted(table["step"].unique())[:steps])]
+
+
+def _rooted(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(root=np.sqrt(table["distance"]))
+
+
+def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int | None, tuple[str, ...]]:
+    """Return the headline of the first panel, the third in which calibration helps most, and the named calibrators.
+
+    The comparison is with the same forest uncalibrated.
+    """
+    if measure not in ("tce", "ece", "brier", "excess"):
+        return f"{MEASURES[measure]} from complete overlap to none", None, ()
+    d, last = int(table["d"].min()), int(table["step"].max())
+    means = wide(table[table["d"] == d], "step", measure)
+    as_it_is, calibrated = means[UNCALIBRATED], means[list(PAPER_CALIBRATORS)]
+    gain = as_it_is - calibrated.median(axis=1)
+    # the steps at which more than half of the calibrators have a larger error than the uncalibrated forest
+    worse = int((calibrated.gt(as_it_is, axis=0).mean(axis=1) > 0.5).sum())
+    step, steps = int(gain.idxmax()), f"{worse} of {len(means)} steps"
+    if gain[step] <= 0:
+        return (
+            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and better at none",
+            None,
+            (),
+        )
+    best = calibrated.loc[step].idxmin()
+    distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
+    title = (
+        f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
+        f"from {_loss_text(as_it_is[step])} to {_loss_text(calibrated.loc[step, best])} with {method_name(best)}); "
+        f"most methods harm it at {steps}"
+    )
+    return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
+
+
+def _loss_text(loss: float) -> str:
+    """Write a loss; label noise can make an estimate of CL + GL negative."""
+    return brief(loss) if loss > 0 else "no more than noise"
+
+
+def _ends(rows: pd.DataFrame, measure: str) -> str:
+    """Describe the default and the tuned forest at both ends, for readers who do not see the lines."""
+    ends = []
+    for method in ("rf_d", "rf_opt"):
+        line = rows[rows["method"] == method][measure]
+        ends.append(f"{name(method)} from {number(line.iloc[0])} to {number(line.iloc[-1])}")
+    return ", ".join(ends)
+
+
+def draw(record: OverlapPanels, theme: Theme = LIGHT) -> go.Figure:
+    """Draw panels of lines with one legend."""
+    figure = panels(
+        theme,
+        [(title,) for title, _, _ in record.panels],
+        record.columns,
+        height=230,
+        between=26,
+        xaxis=XAXIS,
+        yaxis={"rangemode": "tozero"},
+    )
+    if record.columns < len(record.panels) <= 2 * record.columns:
+        figure.update_layout(legend_y=LEGEND)
+    shared = len({measure for _, _, measure in record.panels}) == 1
+    everything = pd.concat([rows for _, rows, _ in record.panels])
+    for i, (_, rows, measure) in enumerate(record.panels):
+        x, y = set_axes(
+            figure,
+            i,
+            y={
+                "range": span(everything if shared else rows, measure),
+                "showticklabels": not shared or i % record.columns == 0,
+                "title": {"text": MEASURES[measure]} if shared and i % record.columns == 0 else None,
+                "nticks": 5,
+            },
+        )
+        where = {"xaxis": x, "yaxis": y}
+        add_lines(
+            figure, rows, "root", measure, theme, where=where, hover="root of the distance", first=i == 0
+        )
+    return mute(figure, record.coloured, theme)
+
+
+@dataclass(frozen=True, eq=False)
+class FourSteps(Finding):
+    found: DrawnSteps
+
+
+def prepare_data(found: DrawnSteps) -> FourSteps:
+    """Prepare the rows of four steps."""
+    how = "without projection" if found.d == 2 else f"projected by {EMBEDDINGS[found.embedding]}"
+    frames = [
+        pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})
+        for step, distance, at, y in found.steps
+    ]
+    return FourSteps(
+        title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
+        caption="Panels show both classes by the two features, with the same scale."
+        if found.d == 2
+        else "Each panel shows both classes in its own plane of largest variance."
+        if found.embedding == "pca"
+        else "Panels show both classes by t-SNE, which keeps neighbours together. Axes, sizes and distances of "
+        "groups have no meaning.",
+        alt=f"Scatter plots of both classes at the Bhattacharyya distances "
+        f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
+        table=pd.concat(frames),
+        answer=None,
+        found=found,
+    )
+
+
+def draw_data(record: FourSteps, theme: Theme = LIGHT) -> go.Figure:
+    """Draw four scatter plots, with one scale if the axes are the features."""
+    steps = record.found.steps
+    everything = np.vstack([at for _, _, at, _ in steps])
+    low, high = everything.min(axis=0) - 0.3, everything.max(axis=0) + 0.3
+    ranges = [[low[i], high[i]] if record.found.d == 2 else None for i in (0, 1)]
+    figure = panels(
+        theme,
+        [(f"distance {number(distance)}",) for _, distance, _, _ in steps],
+        2,
+        height=240,
+        xaxis={"showticklabels": False, "ticks": "", "showgrid": False},
+        yaxis={"showticklabels": False, "ticks": "", "showgrid": False},
+    )
+    for i, (_, _, at, y) in enumerate(steps):
+        x_axis, y_axis = set_axes(
+            figure, i, *({"showticklabels": False, "range": limits} for limits in ranges)
+        )
+        style: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": i == 0, "hoverinfo": "skip"}
+        figure.add_traces(class_marks(at, y, theme, {"size": 5, "opacity": 0.7}, **style))
+    return figure
+
 
 CHOICES = {str(d): f"{d} dimensions" for d in DIMENSIONS}
 
@@ -136,4 +393,11 @@ EXPERIMENT = Experiment(
     large=True,
     also={"overlap_data": draw_steps},
     plays="steps",
+)
+
+
+FIGURES = (
+    FigureEntry("overlap", "Forests and calibrators by overlap", prepare, draw),
+    FigureEntry("overlap_measures", "All measures by overlap", prepare_measures, draw),
+    FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments.pooling.simulation import Moves
+from calib.experiments.pooling import Moves
 from calib.kernel.checks import labelled_points
 from calib.recipe import Recipe
 from pages.ui import chart, points, state

@@ -1,6 +1,6 @@
 """The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
 
-An experiment's words, settings, simulation and pictures are in its folder of ``calib.experiments``. Its settings are
+An experiment's words, settings, simulation and pictures are in its module of ``calib.experiments``. Its settings are
 in the Recipe, so that a link restores them.
 """
 

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.finite.figure import NAMES
+from calib.experiments.finite import NAMES
 from calib.experiments.finite.simulation import EveryPartition, ForecastLine
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.which_model.simulation import fit_one
+from calib.experiments.which_model import fit_one
 from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.bets import BET_KINDS, EDGE, LINES, LOG_PRIOR, Block
+from calib.analysis.watch.evidence import BET_KINDS, EDGE, LINES, LOG_PRIOR, TOTAL, Block, restart_weights
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
-from calib.analysis.watch.stream import TOTAL, restart_weights
 from calib.analysis.watch.table import change_in_words
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn

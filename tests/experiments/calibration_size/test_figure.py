@@ -2,7 +2,7 @@
 
 import pytest
 
-from calib.experiments.calibration_size.figure import IN_SIGHT, MUCH
+from calib.experiments.calibration_size import IN_SIGHT, MUCH
 from calib.experiments.shared.forest_lines import DRAWN_METHODS, wide
 from calib.figures import FIGURES, LIGHT
 from calib.figures.many import recolour

@@ -6,8 +6,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from calib.experiments import EXPERIMENTS
+from calib.experiments.calibration_size import PUBLISHED_ENTROPY, settled
 from calib.experiments.calibration_size import simulation as calibration_size
-from calib.experiments.calibration_size.figure import PUBLISHED_ENTROPY, settled
 from calib.experiments.calibration_size.simulation import RUN, one_repetition, sweep
 from calib.experiments.shared.forest_search import stored_searches
 
