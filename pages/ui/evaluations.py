@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import ReadingQuestion, Table
+from calib.data import ReadingQuestion, Table, evaluate_or_train
 from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
@@ -43,8 +43,22 @@ AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progr
 
 
 def load(recipe: Recipe) -> Dataset:
-    """Return the Recipe's Dataset from the cache; raise InputError if there is none."""
+    """Return the Recipe's Dataset from the cache; raise InputError if there is none, or if a question is open."""
+    if (question := _evaluate_or_train(recipe)) is not None:
+        raise question
     return of_data("datasets", MOST_TABLES, recipe, lambda: _read(recipe))
+
+
+def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
+    """Return the question what the scores of an uploaded table are for, until a reader has chosen."""
+    uploaded = sources.file_key(recipe.data) in state.uploads()
+    if not uploaded or recipe.content != "features" or state.content_is_chosen(recipe.data):
+        return None
+    frame, target, _ = table(recipe)
+    if target not in frame:
+        return None
+    kept = frame.drop(columns=list(recipe.exclude), errors="ignore")
+    return of_data("uses", MOST_TABLES, recipe, lambda: evaluate_or_train(kept, target))
 
 
 def _read(recipe: Recipe) -> Dataset:

@@ -240,7 +240,7 @@ def more(recipe: Recipe) -> Any:
 
 
 def reading(recipe: Recipe, place: Any) -> None:
-    """Draw the choice of sheet and header line of a file, with proposals; nothing for other formats."""
+    """Draw the choice of the sheet, and at ``place`` of the header line of a file; nothing for other formats."""
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
     if upload is None or about(upload.frame).header is None or isinstance(upload.file, LargeFile):
         return
@@ -249,18 +249,20 @@ def reading(recipe: Recipe, place: Any) -> None:
         found = about(upload.file.read(**options))
     except InputError:
         found = about(upload.frame)  # the page shows the error below
+    sheets = found.sheets
+    if len(sheets) > 1:
+        sheet = options.get("sheet", found.sheet)
+        controls.choice(
+            "data_params.sheet",
+            recipe,
+            sheet if sheet in sheets else None,
+            sheets,
+            st.selectbox,
+            label=f"The workbook has {len(sheets):,} sheets. Use the sheet",
+            and_then=lambda _: sources.with_reading(recipe),
+            width=320,
+        )
     with place, st.expander("File reading options", expanded=bool(options), key="reading"):
-        sheets = found.sheets
-        if len(sheets) > 1:
-            sheet = options.get("sheet", found.sheet)
-            controls.choice(
-                "data_params.sheet",
-                recipe,
-                sheet if sheet in sheets else None,
-                sheets,
-                st.selectbox,
-                and_then=lambda _: sources.with_reading(recipe),
-            )
         controls.parameter_control(
             recipe.parameter("data_params.header"),
             "data_params.header",
