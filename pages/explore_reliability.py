@@ -25,20 +25,17 @@ with place.picture:
     reliability.diagram(evaluation, place.sentence)
 with place.words:
     classes.note(evaluation)
-    if evaluation.joint is None:
-        reliability.verdict(evaluation)
+    reliability.apart(evaluation)
     reliability.recommended(evaluation)
     classes.each(evaluation)
     numbers = st.container()
-    if evaluation.joint is not None:  # the classes come first
-        reliability.verdict(evaluation)
     reliability.reasons(evaluation)
     reliability.claim(evaluation)
-    reliability.to_report()
 
 found = reliability.intervals(evaluation)
 with numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
 classes.show(evaluation)
 reliability.details(evaluation, found)
+reliability.to_report()
 frame.notes(evaluation.notes)

@@ -406,7 +406,7 @@ def cost_of(rows: int, seconds: float, fits: int = 1) -> str:
     """Return the cost of fits of many rows in words."""
     if fits > 1:
         return jobs.price(fits, seconds, f"of {rows:,} rows in total ")
-    return f"{announcement(rows, seconds)} It runs in the background, and you can cancel it."
+    return announcement(rows, seconds)
 
 
 def _may_be_long(recipe: Recipe, data: Dataset) -> bool:

@@ -59,11 +59,11 @@ def uploader(recipe) -> None:
                 on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
     table_picker(
-        f"A table with a label column, or predictions made elsewhere: {FORMATS}",
+        "Upload a table with a label column, or predictions",
         key="file",
         on_change=_received,
-        help="The file stays in this session's memory and is never written to disk. If it is too large, the page "
-        "says how to count its rows where they are.",
+        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If it is too large, "
+        "the page says how to count its rows where they are.",
     )
 
 
@@ -343,7 +343,7 @@ def _in_use(recipe: Recipe) -> str | None:
 
 
 def _content(recipe: Recipe) -> None:
-    controls.choice("content", recipe)
+    controls.choice("content", recipe, label="Other columns")
 
 
 def _columns(recipe: Recipe, table: Table) -> None:
@@ -639,12 +639,12 @@ def overview(data: Dataset) -> None:
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
                 tables.noted(
-                    f"{what} class: label {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220
+                    f"{what} class: {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220
                 )
             return
         for label, held in ((1, positives), (0, size - positives)):
             name = plain(data.classes[label])
-            tables.noted(f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
+            tables.noted(f"Class {label}: {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
 
 
 def _balance(data: Dataset) -> None:
@@ -682,7 +682,7 @@ def go_on(below: Sequence[Problem]) -> None:
             if (alike := len(_alike([problem for problem in below if problem.severity == severity])))
         ]
         if found:
-            st.caption(f"Read first: {listed(found)} below.", width="content")
+            st.caption(f"{listed(found)} below.", width="content")
 
 
 def tables_of(recipe: Recipe, data: Dataset) -> None:

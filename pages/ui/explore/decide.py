@@ -181,12 +181,12 @@ def headline(decision: Decision) -> None:
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**. The costs below are "
-        f"those of **{plain(name_of(best))}**, the cheapest."
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with headings.rows():
-        st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
-        _costs(decision, "Cost per test row, if you act above the threshold.")
+        _costs(
+            decision, f"Cost per test row by {label_of(best)}, the cheapest, if you act above the threshold."
+        )
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested
             noted(

@@ -80,9 +80,11 @@ def as_published(recipe: Recipe) -> None:
         if dict(recipe.options).get("platt.on") == "log-odds"
         else " Platt scaling is fitted on probabilities, as in the paper."
     )
-    st.caption(
-        f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
-    )
+    with headings.details():
+        st.caption(
+            f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
+        )
+        st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
@@ -156,7 +158,6 @@ def headline(table: pd.DataFrame) -> None:
             lead = table.loc[names[0]]
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             tables.noted(label, listed(names, 2), written(lead[metric], *ends))
-    st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
 def _in_points(gap: float, low: float, high: float) -> str:

@@ -19,7 +19,7 @@ from calib.analysis.differences import (
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
-from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
+from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
@@ -138,31 +138,41 @@ def _version(recipe: Recipe) -> int:
     return st.session_state.get("chart_version", 0)
 
 
-def verdict(evaluation: Evaluation) -> None:
-    """Show the ECE beside its chance level, which justifies the verdict in the page's finding."""
-    found = verdict_of(evaluation)
-    chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
-    for sentence in (*chance, *found.sentences[1:]):
-        st.markdown(plain(sentence))
-
-
 def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with lesson_layout.on("advice") as on_stage:
-        headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
+        headings.heading(found.answer)
+        st.markdown(plain(" ".join(found.reasons[:1])))
         if found.reasons[1:] and on_stage and not state.presenter():
             with st.expander("What else was compared", key="more_advice", type="compact"):
                 st.markdown(plain(found.reasons[1]))
 
 
+def apart(evaluation: Evaluation) -> None:
+    """Draw the finding on the other rows, if a label had the predicted probability 0."""
+    for sentence in _apart(verdict_of(evaluation)):
+        st.markdown(plain(sentence))
+
+
+def _apart(found: Verdict) -> tuple[str, ...]:
+    return found.sentences[1:2] if found.p_value == 0 else ()
+
+
 def reasons(evaluation: Evaluation) -> None:
-    """Draw the other comparisons and the warnings, folded."""
+    """Draw the reasons of the verdict, the other comparisons and the warnings, folded."""
     found = recommend(evaluation)
-    if found.reasons[1:] or found.warnings:
-        with st.expander("Why, and what else was compared", key="reasons"):
-            _reasons(found)
+    with headings.details():
+        _verdict(evaluation)
+        _reasons(found)
+
+
+def _verdict(evaluation: Evaluation) -> None:
+    """Draw the ECE beside its chance level, which justifies the verdict in the page's finding."""
+    found = verdict_of(evaluation)
+    chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
+    for sentence in (*chance, *found.sentences[1 + len(_apart(found)) :]):
+        st.markdown(plain(sentence))
 
 
 def _reasons(found: Recommendation) -> None:
