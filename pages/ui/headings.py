@@ -69,9 +69,9 @@ def finding(beside: bool = True) -> FindingPlaces:
     return FindingPlaces(picture, sentence, words.container(key="numbers"))
 
 
-def details() -> Any:
+def details(key: str = "details") -> Any:
     """Return the fold for what need not be read at first, such as further reasons, sources and settings of a test."""
-    return st.expander("Details", key="details", type="compact")
+    return st.expander("Details", key=key, type="compact")
 
 
 def rows() -> Any:

@@ -638,9 +638,7 @@ def overview(data: Dataset) -> None:
             tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                tables.noted(
-                    f"{what} class: {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220
-                )
+                tables.noted(f"{what} class: {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220)
             return
         for label, held in ((1, positives), (0, size - positives)):
             name = plain(data.classes[label])

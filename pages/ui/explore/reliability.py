@@ -142,7 +142,7 @@ def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with lesson_layout.on("advice") as on_stage:
-        headings.heading(found.answer)
+        headings.heading(found.answer.removesuffix("."))
         st.markdown(plain(" ".join(found.reasons[:1])))
         if found.reasons[1:] and on_stage and not state.presenter():
             with st.expander("What else was compared", key="more_advice", type="compact"):
