@@ -4,7 +4,7 @@ import streamlit as st
 
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
-from pages.ui import evaluations, frame, headings, read_as, tables
+from pages.ui import evaluations, frame, headings, jobs, read_as, tables
 from pages.ui.explore import classes, reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
@@ -32,7 +32,8 @@ with place.words:
     reliability.reasons(evaluation)
     reliability.claim(evaluation)
 
-found = reliability.intervals(evaluation)
+with jobs.place_of_progress():
+    found = reliability.intervals(evaluation)
 with numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
 classes.show(evaluation)

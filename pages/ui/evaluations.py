@@ -342,8 +342,9 @@ def evaluation(recipe: Recipe) -> Evaluation:
     why = bagging.why_not(recipe)
     if why is not None:
         bagging.offer(why)
-    found = evaluations_of({"": recipe}, what="Fitting the model") if may_fit({"": recipe}) else None
-    shown = or_previous("evaluation", found and or_stop(found[""]))
+    with jobs.place_of_progress():
+        found = evaluations_of({"": recipe}, what="Fitting the model") if may_fit({"": recipe}) else None
+        shown = or_previous("evaluation", found and or_stop(found[""]))
     if shown is None:
         st.stop()
     return shown.with_view(recipe)

@@ -167,6 +167,14 @@ def _has_place(kind: str) -> bool:
     return first
 
 
+def place_of_progress() -> Any:
+    """Return a container in which progress comes and goes while everything below keeps its place among the elements.
+
+    Otherwise Streamlit would draw the old picture anew, below the progress and again after it.
+    """
+    return st.container()
+
+
 def run(
     kind: str,
     what: str,

@@ -31,7 +31,7 @@ def tables(at, column):
 def threshold(at):
     """Return the threshold in the sentence that derives it from the costs."""
     (sentence,) = [each.value for each in at.markdown if "if its probability exceeds" in each.value]
-    return sentence.rpartition("= **")[2].removesuffix("**.")
+    return sentence.rpartition("= **")[2].removesuffix("**.").replace("\\", "")
 
 
 def test_the_numbers_of_the_page_are_those_of_decide():
@@ -40,7 +40,7 @@ def test_the_numbers_of_the_page_are_those_of_decide():
     decision = decision_of(at)
     best = decision.cheapest
     said = headline(at)
-    assert threshold(at) == "0.25"
+    assert threshold(at) == "0.250"
     assert any(
         label.startswith("Realised cost") and value == brief(decision.table.realised[best])
         for label, value in said.items()
@@ -72,7 +72,7 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
     monkeypatch.setattr("pages.ui.evaluations.calibrate", forbidden)
     at.number_input(key="decide.cost_miss").set_value(1.0).run()
     assert faults(at) == []
-    assert threshold(at) == "0.5"
+    assert threshold(at) == "0.500"
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
     assert at.query_params["decide.cost_miss"] == "1.0"
     assert titles(at) != before

@@ -29,7 +29,7 @@ from calib.study.papers.ten_setups import (
     setup_table,
     together_placements,
 )
-from pages.ui import bagging, chart, controls, downloads, frame, headings, state, tables
+from pages.ui import bagging, chart, controls, downloads, frame, headings, jobs, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
 from pages.ui.grid import grid
 from pages.ui.question import current_question
@@ -90,8 +90,9 @@ def as_published(recipe: Recipe) -> None:
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     """Return placement → Evaluation; while they are fitted, those of the last settings in grey, or end the page."""
     setups = setup_recipes(recipe, dataset(recipe))
-    done = evaluations_of(setups) if may_fit(setups) else None
-    found = or_previous("setups", done and {key: or_stop(one) for key, one in done.items()})
+    with jobs.place_of_progress():
+        done = evaluations_of(setups) if may_fit(setups) else None
+        found = or_previous("setups", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     return found
@@ -103,8 +104,9 @@ def together(recipe: Recipe) -> None:
     needs_bagging(recipe)
     keys = together_placements(recipe, dataset(recipe))
     recipes = {key: recipe.replace(placement=key) for key in keys}
-    done = evaluations_of(recipes) if may_fit(recipes) else None
-    found = or_previous("placements_together", done and {key: or_stop(one) for key, one in done.items()})
+    with jobs.place_of_progress():
+        done = evaluations_of(recipes) if may_fit(recipes) else None
+        found = or_previous("placements_together", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     table = placements_together(found)

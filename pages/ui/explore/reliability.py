@@ -142,8 +142,9 @@ def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with lesson_layout.on("advice") as on_stage:
-        headings.heading(found.answer.removesuffix("."))
-        st.markdown(plain(" ".join(found.reasons[:1])))
+        headings.heading("Which calibrator should I use here?" if on_stage else found.answer.removesuffix("."))
+        answer = f"**{plain(found.answer)}** " if on_stage else ""
+        st.markdown(f"{answer}{plain(' '.join(found.reasons[:1]))}")
         if found.reasons[1:] and on_stage and not state.presenter():
             with st.expander("What else was compared", key="more_advice", type="compact"):
                 st.markdown(plain(found.reasons[1]))
