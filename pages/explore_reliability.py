@@ -18,6 +18,8 @@ if not evaluation.predictions:
     st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
     st.stop()
 
+with jobs.place_of_progress():
+    reliability.compare(evaluation)
 tables.named(evaluation)
 reliability.scores(evaluation)
 place = headings.finding(beside=recipe.setting("reliability.layout") != "side")

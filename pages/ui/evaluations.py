@@ -62,7 +62,7 @@ def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
 
 
 def _read(recipe: Recipe) -> Dataset:
-    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
+    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}", show_time=True):
         if recipe.data.startswith("synthetic:"):
             return sources.load(recipe)
         return sources.dataset(recipe, table(recipe))

@@ -59,7 +59,7 @@ def uploader(recipe) -> None:
                 on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
     table_picker(
-        "Upload a table with a label column, or predictions",
+        "Upload a table or predictions",
         key="file",
         on_change=_received,
         help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If it is too large, "

@@ -61,7 +61,7 @@ def among_classes(evaluation: Evaluation) -> None:
         _class_headline(decision)
     with place.picture:
         chart.show("class_costs", decision, sentence=place.sentence)
-    headings.heading("Costs on the test rows")
+    headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
@@ -197,7 +197,7 @@ def headline(decision: Decision) -> None:
 
 def table(decision: Decision) -> None:
     """Draw every number behind the charts."""
-    headings.heading("Costs on the test rows")
+    headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.size_text}. A "

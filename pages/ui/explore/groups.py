@@ -106,12 +106,22 @@ def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
             headline(found)
         search_controls(evaluation, recipe)
     if found is None:
+        _before_the_search(evaluation, recipe, place)
         return
     pick = picking(found)
     with place.picture:
         chart.show("audit", found, sentence=place.sentence, on_click=pick, hint=HINT)
     chart.show("audit_sizes", found, on_click=pick, hint=HINT)
     segments(found, recipe)
+
+
+def _before_the_search(evaluation: Evaluation, recipe: Recipe, place: headings.FindingPlaces) -> None:
+    """Draw the groups of one column, which needs no search, until the segments are found."""
+    names, preferred = columns_of(evaluation), recipe.setting("reliability.group")
+    if names:
+        column = preferred if preferred in names else names[0]
+        with place.picture:
+            chart.show("groups", evaluation, sentence=place.sentence, group=column)
 
 
 def options_of(recipe: Recipe) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -74,6 +75,14 @@ def to_groups(recipe: Recipe) -> None:
         st.switch_page("pages/explore_groups.py", query_params=state.address(there, state.lesson_open()))
 
 
+def compare(evaluation: Evaluation) -> None:
+    """Find the recommended calibrator, which colours the picture; of very many rows, say that this takes a while."""
+    what = f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}"
+    many = evaluation.tested > evaluations.AT_ONCE_ROWS
+    with st.spinner(what, show_time=True) if many else nullcontext():
+        recommend(evaluation)
+
+
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
     """Draw one diagram, or one per calibrator; a click on a mark picks its rows."""
     pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
@@ -142,7 +151,9 @@ def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with lesson_layout.on("advice") as on_stage:
-        headings.heading("Which calibrator should I use here?" if on_stage else found.answer.removesuffix("."))
+        headings.heading(
+            "Which calibrator should I use here?" if on_stage else found.answer.removesuffix(".")
+        )
         answer = f"**{plain(found.answer)}** " if on_stage else ""
         st.markdown(f"{answer}{plain(' '.join(found.reasons[:1]))}")
         if found.reasons[1:] and on_stage and not state.presenter():

@@ -77,7 +77,11 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     known = ("watch", key, *sorted(options.items()))
     try:
         long = len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known)
-        with st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}") if long else nullcontext():
+        with (
+            st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}", show_time=True)
+            if long
+            else nullcontext()
+        ):
             return once(evaluation, known, lambda: over_time(evaluation, key, **options))
     except InputError as error:
         st.info(plain(error))
