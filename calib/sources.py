@@ -472,6 +472,8 @@ def with_answer(recipe: Recipe, fix: Mapping[str, Any]) -> dict[str, Any]:
     if dropped:
         options["drop_labels"] = tuple(dict.fromkeys((*held.get("drop_labels", ()), *dropped)))
     changes: dict[str, Any] = with_labels(recipe, *dropped)
+    if "content" in fix:
+        changes["content"] = fix["content"]
     if "positive" in fix:
         changes |= with_positive(fix["positive"])
     return changes | ({"data_params": {**held, **options}} if options else {})

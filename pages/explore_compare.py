@@ -1,7 +1,7 @@
 """Explore · Compare and report: keep Recipes under names, compare them side by side, and export everything."""
 
 import pages.ui.everything
-from pages.ui import frame, headings
+from pages.ui import frame, headings, jobs
 from pages.ui.explore import compare
 
 recipe = frame.open_page("pages/explore_compare.py")
@@ -10,7 +10,8 @@ place = headings.finding()
 with place.words:
     chosen = compare.compared(recipe)
 with place.picture:
-    results = compare.results(chosen, recipe)
+    with jobs.place_of_progress():
+        results = compare.results(chosen, recipe)
     if results:
         compare.picture(results, recipe, place.sentence)
 with place.words:

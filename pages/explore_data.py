@@ -21,7 +21,7 @@ with understood:
         data.synthetic_settings(recipe)
         next_step, below = st.container(), []
     else:
-        headings.heading("How the data were read")
+        headings.heading("Label and columns")
         first = st.container()  # for the reading, or the question
         data.reading(recipe, more)
         as_brought = data.raw(data.unscored(recipe))

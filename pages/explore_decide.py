@@ -27,8 +27,8 @@ with place.words:
     decide.headline(decided)
 with place.picture:
     chart.show("costs", decided, sentence=place.sentence)
-decide.range_of_thresholds(evaluation)
-chart.show("net_benefit", decided, **recipe.stated_settings("decide", "lowest", "highest"))
 decide.table(decided)
+chart.show("net_benefit", decided, **recipe.stated_settings("decide", "lowest", "highest"))
+decide.range_of_thresholds(evaluation)
 decide.undecided(decided, recipe)
 frame.notes(evaluation.notes)

@@ -4,7 +4,7 @@ import streamlit as st
 
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
-from pages.ui import evaluations, frame, headings, read_as, tables
+from pages.ui import evaluations, frame, headings, jobs, read_as, tables
 from pages.ui.explore import classes, reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
@@ -18,6 +18,8 @@ if not evaluation.predictions:
     st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
     st.stop()
 
+with jobs.place_of_progress():
+    reliability.compare(evaluation)
 tables.named(evaluation)
 reliability.scores(evaluation)
 place = headings.finding(beside=recipe.setting("reliability.layout") != "side")
@@ -25,20 +27,18 @@ with place.picture:
     reliability.diagram(evaluation, place.sentence)
 with place.words:
     classes.note(evaluation)
-    if evaluation.joint is None:
-        reliability.verdict(evaluation)
+    reliability.apart(evaluation)
     reliability.recommended(evaluation)
     classes.each(evaluation)
     numbers = st.container()
-    if evaluation.joint is not None:  # the classes come first
-        reliability.verdict(evaluation)
     reliability.reasons(evaluation)
     reliability.claim(evaluation)
-    reliability.to_report()
 
-found = reliability.intervals(evaluation)
+with jobs.place_of_progress():
+    found = reliability.intervals(evaluation)
 with numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
 classes.show(evaluation)
 reliability.details(evaluation, found)
+reliability.to_report()
 frame.notes(evaluation.notes)

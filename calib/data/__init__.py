@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from calib.data.roles import PARTS, ROLES, may_count, weight_meaning
     from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
     from calib.data.sampling import Rest, blocks_of_file, blocks_of_frame, draw_rows
-    from calib.data.score_columns import looks_like_predictions, score_columns
+    from calib.data.score_columns import evaluate_or_train, looks_like_predictions, score_columns
     from calib.data.summary import class_shares, summarise_columns
     from calib.data.table import Table, about
     from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
@@ -76,6 +76,7 @@ __all__ = [
     "count_scores",
     "digest_of",
     "draw_rows",
+    "evaluate_or_train",
     "fetch_openml",
     "guess_target",
     "inspect",

@@ -53,7 +53,7 @@ def ask_for_class(
     counts: Mapping[str, int],
     found: Mapping[str, Scaled],
     named: Mapping[str, str | None],
-    hard: Sequence[str] = (),
+    hard: Collection[str] = (),
 ) -> NoReturn:
     """Ask which class the scores are the probability of, with the consequences of each answer."""
     column, each = next(iter(found.items()))

@@ -10,7 +10,10 @@ SCORES_AS = {
     "confidence": "Confidence of the predicted class, converted to the positive class",
 }
 """How a person may state that scores are to be read → its words."""
-WRONG_SCORES = {"exclude": "Exclude their rows"}
+WRONG_SCORES = {
+    "exclude": "Exclude their rows",
+    "certain": "Exclude rows with a score of exactly 0 or 1, which stand for missing scores",
+}
 LABELS_AS = {
     "classes": "Classes: every label is a class",
     "shares": "Shares: the share of annotators who chose class 1",

@@ -27,6 +27,7 @@ from calib.data.columns import (
     inspect,
     is_number,
 )
+from calib.data.errors import ReadingQuestion
 from calib.data.events import events_and_trials
 from calib.data.named_classes import named_class
 from calib.data.target import (
@@ -34,6 +35,8 @@ from calib.data.target import (
     coded_labels,
     guess_target,
 )
+from calib.kernel.read_as import MOST_NAMED, Answer
+from calib.kernel.wording import listed
 
 MOST_SCORES = 20  # most columns of a table of one label and scores
 FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
@@ -156,6 +159,34 @@ def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
     numbers = _numbers(inspect_others(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
+
+
+def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | None:
+    """Return the question whether a table's scores are to be evaluated or are features, or None if this is clear.
+
+    It is not if a column beside others is named like a score, and its values lie in [0, 1] or its name says no more.
+
+    >>> table = pd.DataFrame({"score": [310, 540, 800], "country": ["fr", "de", "fr"], "fraud": [1, 0, 0]})
+    >>> print(evaluate_or_train(table, "fraud"))
+    'score' may be predictions to evaluate, or a feature to train on.
+    >>> evaluate_or_train(table.drop(columns="score"), "fraud")
+    """
+    called = [str(name) for name in frame if SCORE_NAME.search(str(name)) and str(name) != target]
+    if not called or looks_like_predictions(frame):
+        return None
+    found = _numbers(inspect_others(target, typed_frame(frame[called])))
+    scores = [c.name for c in found if in_unit_interval(frame[c.name]) or SCORE_NAME.fullmatch(c.name)]
+    if not scores:
+        return None
+    named = listed(list(map(repr, scores)), MOST_NAMED)
+    features = "a feature" if len(scores) == 1 else "features"
+    return ReadingQuestion(
+        f"{named} may be predictions to evaluate, or {features} to train on.",
+        (
+            Answer({"content": "predictions"}, f"Evaluate {named}", "No model is trained."),
+            Answer({"content": "features"}, "Train a model", f"{named} and all other columns are features."),
+        ),
+    )
 
 
 def with_columns(typed: pd.DataFrame, target: str, label: Labels) -> set[str | None]:

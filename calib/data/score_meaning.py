@@ -6,7 +6,7 @@ Names and the predictions beside a column decide, never how well it agrees with 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -34,13 +34,14 @@ WHOLE_SCALE = 100
 
 
 class Scaled(NamedTuple):
-    """Values (n,) of a score, ``kind`` of its meaning, note on the conversion, and rows bool (n,) to exclude."""
+    """Values (n,) of a score, ``kind`` of its meaning, note on the conversion, rows bool (n,) to exclude and why."""
 
     values: np.ndarray
     kind: str
     scale: str = ""
     note: str = ""
     wrong: np.ndarray | None = None
+    why_wrong: str = "is not between 0 and 1"
 
 
 def as_recipe(**options: Any) -> dict[str, Any]:
@@ -89,8 +90,8 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     low, high = float(known.min()), float(known.max())
     if scores_as in (None, "probabilities", "right", "confidence", "shares") and _is_unit(low, high):
         if scores_as is None and known.size >= FEWEST and ((known == 0) | (known == 1)).all():
-            refuse_classes([column])
-        return _clipped(values, column)
+            refuse_classes([column], {"scores": (column,), "scores_as": "probabilities"})
+        return _without_certain(values, column) if wrong_scores == "certain" else _clipped(values, column)
     if scores_as == "margins":
         return Scaled(values, "margin")
     called = scores_as in (None, "right", "confidence") and PERCENT.search(column)
@@ -119,6 +120,12 @@ def _is_percent_confidence(known: np.ndarray, scores_as: str | None) -> bool:
 
 def _is_unit(low: float, high: float) -> bool:
     return low >= -ROUNDED and high <= 1 + ROUNDED
+
+
+def _without_certain(values: np.ndarray, column: str) -> Scaled:
+    certain = (values == 0) | (values == 1)
+    found = _clipped(np.where(certain, np.nan, values), column)
+    return found._replace(wrong=certain, why_wrong="is exactly 0 or 1")
 
 
 def _clipped(values: np.ndarray, column: str) -> Scaled:
@@ -184,13 +191,17 @@ def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
     )
 
 
-def refuse_classes(columns: Sequence[str]) -> NoReturn:
-    """Refuse columns of predicted classes, which are not probabilities."""
+def refuse_classes(columns: Sequence[str], certain: Mapping[str, Any] | None = None) -> NoReturn:
+    """Refuse columns of predicted classes, which are not probabilities.
+
+    ``certain`` are the options of ``data_params`` that evaluate numbers 0 and 1 nevertheless.
+    """
     verb = "contains" if len(columns) == 1 else "contain"
     raise DataError(
         f"{listed(list(map(repr, columns)), 4)} {verb} predicted classes, not probabilities, so calibration cannot be "
         "evaluated.",
         "Save probabilities: predict_proba() instead of predict().",
+        ((as_recipe(**certain), "Evaluate as 0 % and 100 %"),) if certain else (),
     )
 
 

@@ -117,18 +117,43 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Report score columns that are read as margins, with the remedy if they are logits.
+    """Report score columns that are margins, or that contain 0 or 1, with what to do about it.
 
     >>> import pandas as pd
     >>> from calib.data import prepare_predictions
     >>> table = pd.DataFrame({"y": [0, 1, 1], "margin": [-2.5, 1.0, 3.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
     'If they are logits (log-odds), their sigmoid is the probability.'
+    >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [0.0, 0.0, 0.7]})
+    >>> print(scale_problems(prepare_predictions(table, "y"))[0].message)
+    2 of 3 probabilities are exactly 0 or 1; 1 of these is wrong, which makes the log loss infinite.
     """
     if data.joint:
         return []
-    ends = zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True)
-    return [_margins(column, low, high) for column, low, high in ends if low < 0 or high > 1]
+    ends = list(zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True))
+    found = [_margins(column, low, high) for column, low, high in ends if low < 0 or high > 1]
+    of_probabilities = [
+        column for column, low, high in ends if low >= 0 and high <= 1 and (low == 0 or high == 1)
+    ]
+    return found + [_certain(column, data.X[column].to_numpy(), data.y) for column in of_probabilities]
+
+
+def _certain(column: str, scores: np.ndarray, y: np.ndarray) -> Problem:
+    """Report probabilities (n,) of exactly 0 or 1, beside labels (n,)."""
+    certain = (scores == 0) | (scores == 1)
+    rows, wrong = int(certain.sum()), int((certain & (scores != y)).sum())
+    message = f"{rows:,} of {scores.size:,} probabilities are exactly 0 or 1"
+    if wrong:
+        verb = "is" if wrong == 1 else "are"
+        message += f"; {wrong:,} of these {verb} wrong, which makes the log loss infinite"
+    remedy = (
+        "If they are rounded, save more decimals. If 0 or 1 stands for a missing score, exclude these rows."
+    )
+    fix = {"data_params": {"wrong_scores": "certain"}}
+    severity, all_of_them = "warning" if wrong else "info", rows == scores.size
+    return Problem(
+        severity, column, f"{message}.", remedy, *(() if all_of_them else (fix, "Exclude these rows"))
+    )
 
 
 def _margins(column: str, low: float, high: float) -> Problem:

@@ -74,7 +74,8 @@ def read_scores(
     typed: pd.DataFrame, target: str, label: Labels, counts: Mapping[str, int], stated: Stated, where: str
 ) -> Scores:
     """Read the scores as one column per class, or as single columns."""
-    hard = [name for name in predicted_columns(typed, target, list(counts)) if not named_probability(name)]
+    classes = [name for name in predicted_columns(typed, target, list(counts)) if not named_probability(name)]
+    hard = {name: is_number(typed[name]) and typed[name].dropna().isin((0, 1)).all() for name in classes}
     beside = predicted_column(typed, target, list(counts), hard, stated.predicted)
     left = typed.drop(columns=[name for name in hard if name not in stated.scores])
     tables = tables_of(left, target, list(counts), stated.scores, stated.positive, stated.scores_as)
@@ -158,7 +159,7 @@ def _single_columns(
     counts: Mapping[str, int],
     stated: Stated,
     beside: Beside | None,
-    hard: Sequence[str],
+    hard: Mapping[str, bool],
     where: str,
 ) -> Scores:
     """Read scores of one class, one column per model."""
@@ -227,7 +228,7 @@ def _reasons(found: Mapping[str, Scaled]) -> dict[str, np.ndarray]:
     reasons = {}
     for column, each in found.items():
         if each.wrong is not None and each.wrong.any():
-            reasons[f"because {column!r} is not between 0 and 1"] = ~each.wrong
+            reasons[f"because {column!r} {each.why_wrong}"] = ~each.wrong
         there = np.isfinite(each.values) if each.wrong is None else np.isfinite(each.values) | each.wrong
         reasons[f"because {column!r} is missing or infinite"] = there
     return reasons
@@ -400,6 +401,8 @@ def _of_one_class(
         notes += filter(None, [note])
         values[column] = P[:, place].copy()  # a copy, so that the other classes are freed
         missing[f"because {column!r} is missing or infinite"] = np.isfinite(P[:, place])
+        if stated.wrong_scores == "certain":
+            missing[f"because {column!r} is exactly 0 or 1"] = (P[:, place] != 0) & (P[:, place] != 1)
         readings.append(
             ScoreReading((column,), "probability", classes.positive, SCALES.get(_scale_of(note), ""))
         )
@@ -426,13 +429,18 @@ def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: 
     return tuple(answers)
 
 
-def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str], hard: Sequence[str]) -> list[str]:
-    """Return the chosen score columns, else those that look like scores; ``hard`` are columns of predicted classes."""
+def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str], hard: Mapping[str, bool]) -> list[str]:
+    """Return the chosen score columns, else those that look like scores.
+
+    ``hard`` maps columns of predicted classes to whether they are numbers 0 and 1.
+    """
     chosen = list(scores) or score_columns(typed, target)
     if chosen:
         return chosen
     if hard:
-        refuse_classes([name for name in hard if PREDICTED.search(name)] or hard)
+        named = [name for name in hard if PREDICTED.search(name)] or list(hard)
+        certain = {"scores": tuple(named), "scores_as": "probabilities"}
+        refuse_classes(named, certain if all(hard[name] for name in named) else None)
     for column in inspect_others(target, typed):
         if column.kind == "mixed":
             _refuse_text(column)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,8 @@ LIKELY = (
     "true_label",
     "true_class",
 )
+IDENTIFIER = re.compile(r"(?i)(^|[_\W])(id|idx|index|row|nr|no|number)$")
+SERIES = 3  # columns that differ in a number, such as pixel_3_0 and pixel_3_1, are measurements
 
 
 @dataclass(frozen=True)
@@ -334,7 +337,8 @@ def choose_classes(
     if len(names) < 2:
         got = f"only the label {names[0]!r}" if names else "no labels"
         raise DataError(
-            f"The label column contains {got}, but two classes are needed.", "Choose another label column."
+            f"The label column contains {got}, but two classes are needed.",
+            "Add rows of the other class, or choose another label column.",
         )
     if len(names) > (most if confirmed else _most(sum(counts.values()), most)):
         raise DataError(
@@ -402,12 +406,16 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     >>> guess_target(pd.DataFrame({"x": [1.5, 2.5], "class": ["a", "b"]}))
     'class'
     >>> guess_target(pd.DataFrame({"smoker": [0, 1], "surgery": ["no", "yes"]}))
+    >>> pixels = {f"pixel_{i}": [0, 1, 1] for i in range(3)}
+    >>> guess_target(pd.DataFrame({"id": [0, 1, 1], **pixels, "digit": [4, 7, 9]}))
+    'digit'
     """
     few = _few_valued(frame)
     named = [name for wanted in NAMES for name in few if _bare(name) == wanted] or _shares(frame)
     if not named and (pair := events_and_trials(frame)) is not None:
         return pair[0]
     few = {name: values for name, values in few.items() if not PREDICTED.search(name)} or few
+    few = _without_measurements(frame, few)
     likely = [name for name in few if _bare(name) in LIKELY]
     two = [name for name in few if few[name] == 2]
     for clear in (
@@ -417,7 +425,25 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     ):
         if len(clear) == 1:
             return clear[0]
-    return None
+    return None if few else _single_class(frame)
+
+
+def _without_measurements(frame: pd.DataFrame, few: dict[str, int]) -> dict[str, int]:
+    """Leave out identifiers and columns of a series, which are hardly ever labels, unless no others are left."""
+    stems = [_stem(str(name)) for name in frame.columns]
+    series = {stem for stem, times in Counter(stems).items() if times >= SERIES}
+    kept = {name: n for name, n in few.items() if _stem(name) not in series and not IDENTIFIER.search(name)}
+    return kept or few
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\d+", "0", name)
+
+
+def _single_class(frame: pd.DataFrame) -> str | None:
+    """Return the first column that is named like a label and has one value, so that an error can name this class."""
+    named = [str(name) for wanted in NAMES for name in frame.columns if _bare(str(name)) == wanted]
+    return next((name for name in named if len(class_counts(frame, name)) == 1), None)
 
 
 def target_candidates(frame: pd.DataFrame) -> list[str]:
@@ -435,6 +461,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
     """
     few = _few_valued(frame)
     named = [name for wanted in (*NAMES, *LIKELY) for name in few if _bare(name) == wanted]
+    few = _without_measurements(frame, few)
     return list(dict.fromkeys([*named, *([name for name in few if few[name] == 2] or few)]))
 
 

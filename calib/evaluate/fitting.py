@@ -93,6 +93,8 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     """
     if dataset.rest is not None:
         return _fit_sample(recipe, dataset, watch or Watch())
+    if watch is not None:
+        watch.step(0.0, f"splitting {dataset.n:,} rows")  # which takes seconds if there are millions
     return fit_rows(recipe, dataset, list(split(recipe, dataset)), watch)
 
 

@@ -94,9 +94,9 @@ def _costs(decision: Costed, rules: pd.DataFrame, note: str, without: str) -> Co
         table,
         rules,
         title=_finding(decision),
-        caption="Filled marks show realised costs per test row; hollow marks show the costs expected from the "
-        f"probabilities. Bars are 95 % intervals. {note} If the hollow mark lies left of the filled mark, the model "
-        f"underestimates the cost. {without} (dashed, if not far to the right).",
+        caption="Filled marks show realised costs per test row, hollow marks expected costs. Expected costs follow "
+        f"from the probabilities. Bars are 95 % intervals. {note} If the hollow mark lies left of the filled mark, the "
+        f"model underestimates the cost. {without} (dashed, if not far to the right).",
         alt=f"Realised and expected costs per row. {summary}.",
     )
 

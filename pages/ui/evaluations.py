@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import ReadingQuestion, Table
+from calib.data import ReadingQuestion, Table, evaluate_or_train
 from calib.evaluate import (
     MANY_ROWS,
     Evaluation,
@@ -43,12 +43,26 @@ AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progr
 
 
 def load(recipe: Recipe) -> Dataset:
-    """Return the Recipe's Dataset from the cache; raise InputError if there is none."""
+    """Return the Recipe's Dataset from the cache; raise InputError if there is none, or if a question is open."""
+    if (question := _evaluate_or_train(recipe)) is not None:
+        raise question
     return of_data("datasets", MOST_TABLES, recipe, lambda: _read(recipe))
 
 
+def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
+    """Return the question what the scores of an uploaded table are for, until a reader has chosen."""
+    uploaded = sources.file_key(recipe.data) in state.uploads()
+    if not uploaded or recipe.content != "features" or state.content_is_chosen(recipe.data):
+        return None
+    frame, target, _ = table(recipe)
+    if target not in frame:
+        return None
+    kept = frame.drop(columns=list(recipe.exclude), errors="ignore")
+    return of_data("uses", MOST_TABLES, recipe, lambda: evaluate_or_train(kept, target))
+
+
 def _read(recipe: Recipe) -> Dataset:
-    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
+    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}", show_time=True):
         if recipe.data.startswith("synthetic:"):
             return sources.load(recipe)
         return sources.dataset(recipe, table(recipe))
@@ -328,8 +342,9 @@ def evaluation(recipe: Recipe) -> Evaluation:
     why = bagging.why_not(recipe)
     if why is not None:
         bagging.offer(why)
-    found = evaluations_of({"": recipe}, what="Fitting the model") if may_fit({"": recipe}) else None
-    shown = or_previous("evaluation", found and or_stop(found[""]))
+    with jobs.place_of_progress():
+        found = evaluations_of({"": recipe}, what="Fitting the model") if may_fit({"": recipe}) else None
+        shown = or_previous("evaluation", found and or_stop(found[""]))
     if shown is None:
         st.stop()
     return shown.with_view(recipe)
@@ -392,7 +407,7 @@ def cost_of(rows: int, seconds: float, fits: int = 1) -> str:
     """Return the cost of fits of many rows in words."""
     if fits > 1:
         return jobs.price(fits, seconds, f"of {rows:,} rows in total ")
-    return f"{announcement(rows, seconds)} It runs in the background, and you can cancel it."
+    return announcement(rows, seconds)
 
 
 def _may_be_long(recipe: Recipe, data: Dataset) -> bool:

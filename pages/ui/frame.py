@@ -275,6 +275,6 @@ def refusals(evaluation: Evaluation) -> None:
 
 def notes(sentences: Sequence[str]) -> None:
     """List what was dropped, imputed or left out on the way."""
-    with st.expander(f"Dropped, imputed or excluded data ({len(sentences)})"):
+    with st.expander(f"Excluded or imputed data ({len(sentences)})"):
         for sentence in sentences or ("Nothing.",):
             st.text(sentence)

@@ -69,6 +69,11 @@ def finding(beside: bool = True) -> FindingPlaces:
     return FindingPlaces(picture, sentence, words.container(key="numbers"))
 
 
+def details(key: str = "details") -> Any:
+    """Return the fold for what need not be read at first, such as further reasons, sources and settings of a test."""
+    return st.expander("Details", key=key, type="compact")
+
+
 def rows() -> Any:
     """Return a container in which each metric takes one line: label, value and change (frame.NARROW)."""
     return st.container(gap=None, key="headline")

@@ -25,6 +25,7 @@ from pages.ui.text import plain
 
 MOST_JOBS = 6  # jobs of one kind
 AT_ONCE = 0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
+IN_BACKGROUND = "It runs in the background, and you can cancel it."
 UNASKED = 10.0  # expected seconds up to which work may begin without a click
 PAGE = "fits"  # the kind of work that the page itself waits for
 
@@ -166,6 +167,14 @@ def _has_place(kind: str) -> bool:
     return first
 
 
+def place_of_progress() -> Any:
+    """Return a container in which progress comes and goes while everything below keeps its place among the elements.
+
+    Otherwise Streamlit would draw the old picture anew, below the progress and again after it.
+    """
+    return st.container()
+
+
 def run(
     kind: str,
     what: str,
@@ -269,15 +278,15 @@ def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: b
     if _has_place(kind):
         with st.container(horizontal=True, vertical_alignment="center", key=f"running_{kind}"):
             st.markdown(f"**{plain(what)}**: {plain(cost)}")
-            options = {"type": "primary"} if main else {}
-            st.button("Start", key=f"start_{kind}", on_click=pressed.add, args=((kind, key),), **options)
+            style: Any = "primary" if main else "secondary"
+            press = partial(pressed.add, (kind, key))
+            st.button("Start", key=f"start_{kind}", on_click=press, type=style, help=IN_BACKGROUND)
     return False
 
 
 def price(calls: int, seconds: float, of: str = "") -> str:
     """Return the cost of many model fits in words."""
-    takes = f"{calls:,} model fits {of}take about {duration(seconds)}."
-    return f"{takes} They run in the background, and you can cancel them."
+    return f"{calls:,} model fits {of}take about {duration(seconds)}."
 
 
 def _result(kind: str, key: Any, job: Job) -> Any:

@@ -21,15 +21,13 @@ AT_ONCE = 3  # other readings that are buttons, where there is room; more are fo
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
     """Write how the table was read, with one button per other reading; more than ``at_once`` are folded.
 
-    *Data* has a control for the positive class of a table of features, so that a button would repeat it.
+    Nothing is written on *Data* for a table of features: its controls show the label and the positive class.
     """
     reading = data.read_as
-    if reading is None or state.lesson_open():
+    if reading is None or state.lesson_open() or (at_once == AT_ONCE and not reading.scores):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
-        if at_once == AT_ONCE and not reading.scores:
-            return
         if len(reading.others) > at_once:
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)

@@ -11,7 +11,6 @@ import streamlit as st
 
 from calib.analysis.recommendation.advice import headline, recommend
 from calib.analysis.recommendation.mark import MarkedBin, telling_mark
-from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
 from calib.export.playground import before_and_after
 from calib.figures import DARK, FIGURES, Theme
@@ -101,16 +100,12 @@ def _diagram(evaluation: Evaluation) -> None:
     with words, st.container(key="told"):
         if mark is not None:
             explain(mark)
-        st.markdown(f"**{plain(verdict_of(evaluation).headline)}.**")
-        if choice not in (None, "none"):
-            st.markdown(f"{plain(headline(evaluation))}.")
-        st.caption(
-            f"Predictions of a random forest on the data set “{plain(state.data_name(evaluation.recipe))}”. "
-            f"{evaluation.size_text}."
-        )
-        st.page_link("pages/explore_reliability.py", label="Explore this diagram")
-        st.page_link("pages/learn_playground.py", label="Playground: drag the miscalibration yourself")
-        st.page_link(current.GLOSSARY_PAGE.script, label="Glossary: what the words mean")
+        answer, *_ = headline(evaluation).split(";")  # its first number
+        st.markdown(f"**{plain(answer)}.**")
+        st.caption(f"Random forest on “{plain(state.data_name(evaluation.recipe))}”.")
+        st.page_link("pages/explore_reliability.py", label="Explore")
+        st.page_link("pages/learn_playground.py", label="Playground")
+        st.page_link(current.GLOSSARY_PAGE.script, label=current.GLOSSARY_PAGE.name)
 
 
 def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:

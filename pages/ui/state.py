@@ -135,6 +135,8 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
     """
     st.session_state["changed"] = True
     before = recipe()
+    if "content" in changes:
+        st.session_state.setdefault("chosen_content", set()).add(before.data)
     try:
         st.session_state["recipe"] = after = before.replace(**{**(and_then or {}), **changes})
         say(_gone(before, before.lost(after, asked=changes)))
@@ -144,6 +146,11 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
             if name in SETTINGS:
                 reason = reason.replace(name, f"“{SETTINGS[name].label}”")
         say(reason, **changes)
+
+
+def content_is_chosen(data: str) -> bool:
+    """Tell whether a reader of this session has chosen between evaluation and training for these data."""
+    return data in st.session_state.get("chosen_content", ())
 
 
 def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:

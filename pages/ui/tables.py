@@ -75,10 +75,11 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
                 **changed,
             )
     who = "Uncalibrated" if headline_key == "none" else label_of(headline_key)
-    then = f" → {label_of(other)}, then the change with its 95 % interval" if other else ""
+    then = f" → {label_of(other)}, change [95 % interval]" if other else ""
     shown = table.loc[list(filter(None, [headline_key, other]))]
-    st.caption(
-        f"{who}{then}. {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}"
+    chart.caption(
+        f"{who}{then}; {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}".strip(),
+        "headline",
     )
 
 

@@ -66,7 +66,7 @@ def test_the_whole_diagram_with_histogram_and_legend_and_its_numbers_need_no_scr
     left, right = chart.bounding_box(), tab.by_key("headline").bounding_box()
     assert right["x"] >= left["x"] + left["width"], "the numbers stand beside the picture"
     assert right["y"] + right["height"] <= height
-    assert tab.page.locator("summary").get_by_text("Why, and what else was compared").is_visible()
+    assert tab.page.locator("summary").get_by_text("Details", exact=True).is_visible()
     tops = [row.bounding_box()["y"] for row in tab.by_key("headline").get_by_test_id("stMetric").all()]
     assert len(set(tops)) == len(tops) == 4, "one row per metric"
 

@@ -281,7 +281,7 @@ def test_a_single_column_of_logits_can_be_read_as_such():
     p = np.clip(GOOD, 0.01, 0.99)
     logits = np.log(p / (1 - p))
     table = pd.DataFrame({"y": Y.astype(int), "forest": GOOD, "svm": logits})
-    (found,) = scale_problems(prepare_predictions(table, "y"))
+    (found,) = [p for p in scale_problems(prepare_predictions(table, "y")) if p.column == "svm"]
     assert (found.severity, found.column, found.action) == ("info", "svm", "These are logits")
     assert found.fix == {"data_params": {"scores_as": "logits"}}
     data = prepare_predictions(table, "y", scores_as="logits")

@@ -264,10 +264,56 @@ def test_a_sheet_is_chosen():
     book.save(content)
     at = brought(content.getvalue(), "t.xlsx")
     assert dict(at.session_state["recipe"].data_params) == {"header": 2, "sheet": "first"}
+    assert at.selectbox(key="data_params.sheet").label == "The workbook has 2 sheets. Use the sheet"
     at.selectbox(key="data_params.sheet").set_value("second").run()
     at.selectbox(key="target").set_value("target").run()
     assert faults(at) == []
     np.testing.assert_allclose(again(at, content.getvalue(), "t.xlsx").X["x"], -X)
+
+
+@pytest.mark.parametrize("label", ["digit", "y_true"])
+def test_the_label_is_proposed_before_pixels_and_identifiers(label):
+    pixels = {f"pixel_{i}_0": RNG.integers(0, 2 if i == 3 else 17, N) for i in range(5)}
+    at = brought({"id": RNG.integers(0, 2, N), **pixels, label: RNG.integers(0, 2, N)})
+    assert at.session_state["recipe"].target == label
+
+
+def test_a_single_class_is_named():
+    at = brought({"label": ["no"] * N, "p": P})
+    assert_any_says(messages(at), "only the label 'no'")
+
+
+def test_a_score_beside_other_columns_is_evaluated_or_a_feature_only_after_an_answer():
+    content = csv({"score": P, "country": RNG.choice(["de", "fr", "uk"], N), "amount": X, "fraud": Y})
+    at = brought(content)
+    assert_any_says(questions(at), "'score' may be predictions to evaluate, or a feature")
+    go(at, "explore_reliability")
+    assert_any_says(questions(at), "'score' may be predictions to evaluate, or a feature")
+    assert not at.metric
+    press(at, "Train a model")
+    assert set(again(at, content).X) == {"score", "country", "amount"}
+    assert at.metric
+    at = brought(content)
+    press(at, "Evaluate 'score'")
+    assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "yes")) ** 2).mean())
+
+
+def test_hard_classes_are_evaluated_as_certain_after_a_click():
+    content = csv({"actual": (Y == "yes").astype(int), "predicted": (P > 0.5).astype(int)})
+    at = brought(content)
+    at.segmented_control(key="content").set_value("predictions").run()
+    press(at, "Evaluate as 0 % and 100 %")
+    assert headline_of(again(at, content)) == pytest.approx(((P > 0.5) != (Y == "yes")).mean())
+
+
+def test_certain_scores_that_stand_for_missing_ones_are_excluded_by_a_click():
+    scores = np.where(np.arange(N) < 3, [0.0], P)
+    content = csv({"label": (Y == "yes").astype(int), "p": scores})
+    at = brought(content)
+    wrong = (Y[:3] == "yes").sum()
+    assert_any_says(messages(at), f"3 of {N} probabilities are exactly 0 or 1; {wrong} of these")
+    press(at, "Exclude these rows")
+    np.testing.assert_allclose(again(at, content).X["p"], P[3:])
 
 
 def test_every_imputed_column_is_named_with_its_gaps():

@@ -170,9 +170,9 @@ def test_a_column_that_looks_like_an_identifier_can_be_used_all_the_same():
 
 def test_the_positive_class_can_be_turned_round():
     at = page("explore_data", **QUICK)
-    assert "Class 1: label malignant" in headline(at)
+    assert "Class 1: malignant" in headline(at)
     at.selectbox(key="positive").set_value("benign").run()
-    assert "Class 1: label benign" in headline(at)
+    assert "Class 1: benign" in headline(at)
     go(at, "explore_reliability")
     assert at.session_state["recipe"].positive == "benign"
     assert any("of them in class 'benign'" in caption.value for caption in at.caption)

@@ -215,7 +215,8 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
     )
     explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
     if explained:
-        st.caption(explained.pop())
+        with headings.details():
+            st.caption(explained.pop())
     downloads.table("Metrics (CSV)", lambda: side_by_side_table(evaluations), "side_by_side.csv")
     _together(evaluations)
     if len(evaluations) > 1:

@@ -59,11 +59,11 @@ def uploader(recipe) -> None:
                 on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
     table_picker(
-        f"A table with a label column, or predictions made elsewhere: {FORMATS}",
+        "Upload a table or predictions",
         key="file",
         on_change=_received,
-        help="The file stays in this session's memory and is never written to disk. If it is too large, the page "
-        "says how to count its rows where they are.",
+        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If it is too large, "
+        "the page says how to count its rows where they are.",
     )
 
 
@@ -240,7 +240,7 @@ def more(recipe: Recipe) -> Any:
 
 
 def reading(recipe: Recipe, place: Any) -> None:
-    """Draw the choice of sheet and header line of a file, with proposals; nothing for other formats."""
+    """Draw the choice of the sheet, and at ``place`` of the header line of a file; nothing for other formats."""
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
     if upload is None or about(upload.frame).header is None or isinstance(upload.file, LargeFile):
         return
@@ -249,18 +249,20 @@ def reading(recipe: Recipe, place: Any) -> None:
         found = about(upload.file.read(**options))
     except InputError:
         found = about(upload.frame)  # the page shows the error below
+    sheets = found.sheets
+    if len(sheets) > 1:
+        sheet = options.get("sheet", found.sheet)
+        controls.choice(
+            "data_params.sheet",
+            recipe,
+            sheet if sheet in sheets else None,
+            sheets,
+            st.selectbox,
+            label=f"The workbook has {len(sheets):,} sheets. Use the sheet",
+            and_then=lambda _: sources.with_reading(recipe),
+            width=320,
+        )
     with place, st.expander("File reading options", expanded=bool(options), key="reading"):
-        sheets = found.sheets
-        if len(sheets) > 1:
-            sheet = options.get("sheet", found.sheet)
-            controls.choice(
-                "data_params.sheet",
-                recipe,
-                sheet if sheet in sheets else None,
-                sheets,
-                st.selectbox,
-                and_then=lambda _: sources.with_reading(recipe),
-            )
         controls.parameter_control(
             recipe.parameter("data_params.header"),
             "data_params.header",
@@ -341,7 +343,7 @@ def _in_use(recipe: Recipe) -> str | None:
 
 
 def _content(recipe: Recipe) -> None:
-    controls.choice("content", recipe)
+    controls.choice("content", recipe, label="Other columns")
 
 
 def _columns(recipe: Recipe, table: Table) -> None:
@@ -636,13 +638,11 @@ def overview(data: Dataset) -> None:
             tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                tables.noted(
-                    f"{what} class: label {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220
-                )
+                tables.noted(f"{what} class: {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220)
             return
         for label, held in ((1, positives), (0, size - positives)):
             name = plain(data.classes[label])
-            tables.noted(f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
+            tables.noted(f"Class {label}: {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
 
 
 def _balance(data: Dataset) -> None:
@@ -680,7 +680,7 @@ def go_on(below: Sequence[Problem]) -> None:
             if (alike := len(_alike([problem for problem in below if problem.severity == severity])))
         ]
         if found:
-            st.caption(f"Read first: {listed(found)} below.", width="content")
+            st.caption(f"{listed(found)} below.", width="content")
 
 
 def tables_of(recipe: Recipe, data: Dataset) -> None:

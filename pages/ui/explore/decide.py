@@ -61,7 +61,7 @@ def among_classes(evaluation: Evaluation) -> None:
         _class_headline(decision)
     with place.picture:
         chart.show("class_costs", decision, sentence=place.sentence)
-    headings.heading("Costs on the test rows")
+    headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
@@ -110,7 +110,7 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
     best = decision.cheapest
     line = decision.table.loc[best]
     st.metric(
-        "Realised cost",
+        f"Realised cost · {label_of(best)}",
         brief(line.realised),
         **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
         help=f"{realised} The number beside it is the difference from {name_of(decision.reference)} with its 95 % "
@@ -129,7 +129,7 @@ def _class_headline(decision: ClassDecision) -> None:
     best = decision.cheapest
     line = decision.table.loc[best]
     with headings.rows():
-        _costs(decision, f"Cost per test row by {label_of(best)}, the cheapest.")
+        _costs(decision, "Cost per test row by the cheapest method.")
         if decision.reject is not None:
             st.metric(
                 "Undecided rows",
@@ -177,16 +177,14 @@ def _propose_range(evaluation: Evaluation) -> None:
 
 def headline(decision: Decision) -> None:
     """Draw the threshold, the costs of the cheapest calibrator, and the share of undecided rows."""
-    best, classes = decision.cheapest, decision.evaluation.dataset.classes
+    classes = decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**. The costs below are "
-        f"those of **{plain(name_of(best))}**, the cheapest."
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with headings.rows():
-        st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
-        _costs(decision, "Cost per test row, if you act above the threshold.")
+        _costs(decision, "Cost per test row by the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested
             noted(
@@ -199,7 +197,7 @@ def headline(decision: Decision) -> None:
 
 def table(decision: Decision) -> None:
     """Draw every number behind the charts."""
-    headings.heading("Costs on the test rows")
+    headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.size_text}. A "

@@ -15,7 +15,6 @@ from calib.analysis.audit.of_evaluation import (
     audited,
     audited_by_default,
     columns_of,
-    detectable_gap,
     has_weights,
     look_of,
     mean_ends,
@@ -107,12 +106,22 @@ def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
             headline(found)
         search_controls(evaluation, recipe)
     if found is None:
+        _before_the_search(evaluation, recipe, place)
         return
     pick = picking(found)
     with place.picture:
         chart.show("audit", found, sentence=place.sentence, on_click=pick, hint=HINT)
     chart.show("audit_sizes", found, on_click=pick, hint=HINT)
     segments(found, recipe)
+
+
+def _before_the_search(evaluation: Evaluation, recipe: Recipe, place: headings.FindingPlaces) -> None:
+    """Draw the groups of one column, which needs no search, until the segments are found."""
+    names, preferred = columns_of(evaluation), recipe.setting("reliability.group")
+    if names:
+        column = preferred if preferred in names else names[0]
+        with place.picture:
+            chart.show("groups", evaluation, sentence=place.sentence, group=column)
 
 
 def options_of(recipe: Recipe) -> dict[str, Any]:
@@ -136,7 +145,7 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     names = options.get("columns") or columns_of(evaluation)
     depth, resamples = recipe.setting("groups.depth"), recipe.setting("groups.resamples")
     seconds = search_seconds(len(evaluation.y), len(names), depth, resamples)
-    cost = f"the search takes about {duration(seconds)}. It runs in the background, and you can cancel it."
+    cost = f"it takes about {duration(seconds)}."
     if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
         return None
     call = partial(jobs.or_why, partial(audited, **options), evaluation, key)
@@ -187,43 +196,33 @@ def headline(made: Audited) -> None:
             help="If the probabilities are right, it is at most 5 % in at most 5 of 100 tables, however many segments "
             "are searched.",
         )
-        lines = sum(1 + len(each.others) for each in causes)
-        tables.noted(
-            "Groups beyond chance",
-            f"{len(causes):,}",
-            f"{lines:,} of {counted(len(found.segments), 'segment')}",
-            help="Segments that overlap and have one cause count as one group.",
-        )
         st.metric(
             "All rows",
             f"{percent(made.predicted)} → {percent(made.observed)}",
             help="Mean prediction, and observed frequency, of all rows together.",
         )
-        middle = int(found.segments["rows"].median())
-        tables.noted(
-            "Detectable gap",
-            f"{number(100 * detectable_gap(found, middle), 2)} points",
-            f"in {middle:,} rows",
-            help="A gap of this size is found in 80 of 100 segments of the median size.",
-        )
-    for each in causes[:1]:
-        st.markdown(plain(f"{segment_sentence(found, each.line)}. {made.estimate_sentence}".rstrip()))
-    st.caption(
-        f"{label_of(made.calibrator)}, {made.evaluation.size_text}. Labels were redrawn {found.resamples:,} times "
-        "from the probabilities."
-        + (
-            ""
-            if made.evaluation.cluster is None
-            else " Clusters change sign together, so the rate is approximate."
-        )
-        + (" Every row counts once, whatever its weight." if made.unweighted else "")
-    )
     if made.off_on_average or made.nearly_all_rows:
         st.caption(
             "The predictions are wrong on average, so most segments deviate, too. Under Settings, choose "
             "the predictions of a calibrator."
         )
     _repair(made)
+    with headings.details():
+        for each in causes[:1]:
+            st.markdown(plain(f"{segment_sentence(found, each.line)}. {made.estimate_sentence}".rstrip()))
+        st.caption(_how_tested(made))
+
+
+def _how_tested(made: Audited) -> str:
+    sentences = [
+        f"{label_of(made.calibrator)}, {made.evaluation.size_text}. Labels were redrawn {made.found.resamples:,} times "
+        "from the probabilities. Segments that overlap and have one cause count as one group."
+    ]
+    if made.evaluation.cluster is not None:
+        sentences.append("With clusters, the false-alarm rate is approximate.")
+    if made.unweighted:
+        sentences.append("Every row counts once, whatever its weight.")
+    return " ".join(sentences)
 
 
 def _repair(made: Audited) -> None:

@@ -29,7 +29,7 @@ from calib.study.papers.ten_setups import (
     setup_table,
     together_placements,
 )
-from pages.ui import bagging, chart, controls, downloads, frame, headings, state, tables
+from pages.ui import bagging, chart, controls, downloads, frame, headings, jobs, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
 from pages.ui.grid import grid
 from pages.ui.question import current_question
@@ -80,16 +80,19 @@ def as_published(recipe: Recipe) -> None:
         if dict(recipe.options).get("platt.on") == "log-odds"
         else " Platt scaling is fitted on probabilities, as in the paper."
     )
-    st.caption(
-        f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
-    )
+    with headings.details():
+        st.caption(
+            f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
+        )
+        st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     """Return placement → Evaluation; while they are fitted, those of the last settings in grey, or end the page."""
     setups = setup_recipes(recipe, dataset(recipe))
-    done = evaluations_of(setups) if may_fit(setups) else None
-    found = or_previous("setups", done and {key: or_stop(one) for key, one in done.items()})
+    with jobs.place_of_progress():
+        done = evaluations_of(setups) if may_fit(setups) else None
+        found = or_previous("setups", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     return found
@@ -101,8 +104,9 @@ def together(recipe: Recipe) -> None:
     needs_bagging(recipe)
     keys = together_placements(recipe, dataset(recipe))
     recipes = {key: recipe.replace(placement=key) for key in keys}
-    done = evaluations_of(recipes) if may_fit(recipes) else None
-    found = or_previous("placements_together", done and {key: or_stop(one) for key, one in done.items()})
+    with jobs.place_of_progress():
+        done = evaluations_of(recipes) if may_fit(recipes) else None
+        found = or_previous("placements_together", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     table = placements_together(found)
@@ -156,7 +160,6 @@ def headline(table: pd.DataFrame) -> None:
             lead = table.loc[names[0]]
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             tables.noted(label, listed(names, 2), written(lead[metric], *ends))
-    st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
 def _in_points(gap: float, low: float, high: float) -> str:

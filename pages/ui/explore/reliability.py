@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from calib.analysis.differences import (
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
-from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
+from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
@@ -72,6 +73,14 @@ def to_groups(recipe: Recipe) -> None:
     if recipe.setting("reliability.details") == GROUPS:
         there = recipe.replace(**{"reliability.details": "metrics", "groups.view": "column"})
         st.switch_page("pages/explore_groups.py", query_params=state.address(there, state.lesson_open()))
+
+
+def compare(evaluation: Evaluation) -> None:
+    """Find the recommended calibrator, which colours the picture; of very many rows, say that this takes a while."""
+    what = f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}"
+    many = evaluation.tested > evaluations.AT_ONCE_ROWS
+    with st.spinner(what, show_time=True) if many else nullcontext():
+        recommend(evaluation)
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
@@ -138,31 +147,44 @@ def _version(recipe: Recipe) -> int:
     return st.session_state.get("chart_version", 0)
 
 
-def verdict(evaluation: Evaluation) -> None:
-    """Show the ECE beside its chance level, which justifies the verdict in the page's finding."""
-    found = verdict_of(evaluation)
-    chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
-    for sentence in (*chance, *found.sentences[1:]):
-        st.markdown(plain(sentence))
-
-
 def recommended(evaluation: Evaluation) -> None:
     """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
     found = recommend(evaluation)
     with lesson_layout.on("advice") as on_stage:
-        headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
+        headings.heading(
+            "Which calibrator should I use here?" if on_stage else found.answer.removesuffix(".")
+        )
+        answer = f"**{plain(found.answer)}** " if on_stage else ""
+        st.markdown(f"{answer}{plain(' '.join(found.reasons[:1]))}")
         if found.reasons[1:] and on_stage and not state.presenter():
             with st.expander("What else was compared", key="more_advice", type="compact"):
                 st.markdown(plain(found.reasons[1]))
 
 
+def apart(evaluation: Evaluation) -> None:
+    """Draw the finding on the other rows, if a label had the predicted probability 0."""
+    for sentence in _apart(verdict_of(evaluation)):
+        st.markdown(plain(sentence))
+
+
+def _apart(found: Verdict) -> tuple[str, ...]:
+    return found.sentences[1:2] if found.p_value == 0 else ()
+
+
 def reasons(evaluation: Evaluation) -> None:
-    """Draw the other comparisons and the warnings, folded."""
+    """Draw the reasons of the verdict, the other comparisons and the warnings, folded."""
     found = recommend(evaluation)
-    if found.reasons[1:] or found.warnings:
-        with st.expander("Why, and what else was compared", key="reasons"):
-            _reasons(found)
+    with headings.details():
+        _verdict(evaluation)
+        _reasons(found)
+
+
+def _verdict(evaluation: Evaluation) -> None:
+    """Draw the ECE beside its chance level, which justifies the verdict in the page's finding."""
+    found = verdict_of(evaluation)
+    chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
+    for sentence in (*chance, *found.sentences[1 + len(_apart(found)) :]):
+        st.markdown(plain(sentence))
 
 
 def _reasons(found: Recommendation) -> None:

@@ -115,10 +115,9 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
             if together
             else [key for key in dict.fromkeys([drawn, *DEPTH_METRICS]) if there[METRICS[key].needs]],
             format_func=lambda key: (JOINT_SCORES if together else METRICS)[key].label,
-            help=(JOINT_SCORES if together else METRICS)[drawn].help,
+            help=f"{(JOINT_SCORES if together else METRICS)[drawn].help} {_settings(recipe)}",
             width=300,
         )
-        st.caption(_settings(recipe))
 
 
 def _settings(recipe: Recipe) -> str:
@@ -166,7 +165,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
         if jobs.run("depths", "Growing trees", {key: partial(grow, False)}, meanwhile=draw) is None:
             return st.container()
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
-    cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
+    cost = jobs.price(fits, seconds)
     picture = st.container()
     estimate = 0.0 if state.lesson_open() else seconds  # a lesson's text needs them, so it does not ask
     if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, estimate):

@@ -77,7 +77,11 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     known = ("watch", key, *sorted(options.items()))
     try:
         long = len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known)
-        with st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}") if long else nullcontext():
+        with (
+            st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}", show_time=True)
+            if long
+            else nullcontext()
+        ):
             return once(evaluation, known, lambda: over_time(evaluation, key, **options))
     except InputError as error:
         st.info(plain(error))
@@ -99,8 +103,12 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         when = f"If the change was sudden, it probably began {at} {began} (95 % interval: {ends}). {SLOW}"
         if seen.from_the_start:
             when = f"The predictions may have been wrong from the start (95 % interval for a sudden change: {ends})."
-        st.markdown(f"{when} {change_in_words(alarm)} **{DO[alarm.advice]}**")
-        _offer(seen)
+        st.markdown(f"{change_in_words(alarm)} **{DO[alarm.advice]}**")
+        corrected = _offer(seen)
+        with headings.details():
+            st.markdown(when)
+            if corrected:
+                st.caption(plain(corrected))
     _several(seen, evaluation)
     with headings.rows():
         st.metric(
@@ -151,24 +159,23 @@ def _several(seen: OverTime, evaluation: Evaluation) -> None:
     one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
 
 
-def _offer(seen: OverTime) -> None:
-    """State the correction that the advice names with its interval, and offer it as a download."""
+def _offer(seen: OverTime) -> str:
+    """Offer the correction that the advice names as a download; return its sentences, with its interval."""
     try:
         correction = seen.correction()
     except InputError as error:
-        st.caption(plain(error))
-        return
+        return str(error)
     fitted = correction.calibrator
     label = CALIBRATORS[fitted.key].label
-    st.caption(plain(" ".join(correction_sentences(correction))))
     downloads.button(
-        f"{label}, fitted on the rows since the change (JSON)",
+        f"{label} since the change (JSON)",
         lambda: write_calibrator(
             fitted, classes=seen.evaluation.dataset.classes, notes=correction_sentences(correction)
         ).encode(),
         "recalibration.json",
         "application/json",
     )
+    return " ".join(correction_sentences(correction))
 
 
 def table(seen: OverTime) -> None:

@@ -401,10 +401,10 @@ def _tell(experiment: Experiment, guess: str) -> None:
         for sentence in linked(plain(sentence) for sentence in experiment.notice):
             st.markdown(f"- {sentence}")
     with right:
-        st.markdown("**In formulas**")
-        for formula in experiment.formulas:
-            st.latex(formula)
-        st.caption(plain(f"Source: {experiment.source}"))
+        with st.expander("Formulas and source"):
+            for formula in experiment.formulas:
+                st.latex(formula)
+            st.caption(plain(experiment.source))
         with st.container(horizontal=True):
             if guess == SKIP:
                 _ask_again(experiment)

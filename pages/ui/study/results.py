@@ -274,7 +274,8 @@ def headline(summary: MetricSummary, found: Opened) -> None:
         ):
             noted(label, value, whose and plain(whose))
     ends = "" if rates["lower"].isna().all() else "[low, high]: 95 % interval over data sets. "
-    st.caption(plain(f"{ends}{friedman_line(summary)}"))
+    with headings.details():
+        st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
 
 def _say(notes: Sequence[str]) -> None:
@@ -403,9 +404,10 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
         st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=215)
         st.metric("Median distance", brief(compared["difference"].abs().median()), width=215)
         st.metric("Largest distance", brief(compared["difference"].abs().max()), width=215)
-    _remarks(table)
     _show(table, "table_published", table.title)
-    st.caption(plain(table.note))
+    with headings.details("published_details"):
+        _remarks(table)
+        st.caption(plain(table.note))
     _download(table)
 
 

@@ -78,7 +78,10 @@ def work(study: Study) -> None:
     missing = of.cells - now.done
     may_begin = partial(jobs.may_begin, KIND, key_of(study), _size(study), seconds=float("inf"), main=True)
     if missing and not may_begin(cost=_cost(study, missing)):
-        st.caption("A run is one fold of one data set with one model; all setups with that model share it.")
+        with headings.details():
+            st.caption(
+                "A run is one fold of one data set with one model; all setups with that model share it."
+            )
         jobs.run(KIND, WHAT, {})
         so_far(study)
         return
@@ -196,30 +199,31 @@ def so_far(study: Study) -> None:
 
 def continue_later(recipe: Recipe) -> None:
     """Offer the store as a file, a store to continue, and the equivalent command line."""
-    headings.part("Continue later or elsewhere")
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.caption(
-            "Run this study in a shell, without the browser's limits. With the same results file, the study continues:"
-        )
-        st.code(study_command(recipe), language="bash", wrap_lines=True)
-        with st.container(horizontal=True):
-            content = running().store.content
-            downloads.button(
-                "Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store"
+    with st.expander("Continue later or elsewhere", key="continue_later"):
+        left, right = st.columns(2, gap="large")
+        with left:
+            st.caption(
+                "Run this study in a shell, without the browser's limits. With the same results file, the study "
+                "continues:"
             )
-            st.button("Discard results", key="run_discard", on_click=lambda: _use(Store.in_memory()))
-        st.caption(
-            "Results stay in this session's memory. Download the results file to continue later, here or with "
-            "--store. A study pauses while another page is open."
-        )
-    with right:
-        st.file_uploader(
-            "Results file to continue",
-            key="run_store_file",
-            on_change=lambda: received("run_store_file", _continue),
-            max_upload_size=MOST_STORE,
-        )
+            st.code(study_command(recipe), language="bash", wrap_lines=True)
+            with st.container(horizontal=True):
+                content = running().store.content
+                downloads.button(
+                    "Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store"
+                )
+                st.button("Discard results", key="run_discard", on_click=lambda: _use(Store.in_memory()))
+            st.caption(
+                "Results stay in this session's memory. Download the results file to continue later, here or with "
+                "--store. A study pauses while another page is open."
+            )
+        with right:
+            st.file_uploader(
+                "Results file to continue",
+                key="run_store_file",
+                on_change=lambda: received("run_store_file", _continue),
+                max_upload_size=MOST_STORE,
+            )
 
 
 def _use(store: Store) -> None:
