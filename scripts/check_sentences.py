@@ -30,7 +30,6 @@ from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import number
 from calib.metrics.chance import ece_by_chance
 from calib.metrics.confidence import INTERVALS, View
 from calib.metrics.paired_intervals import difference_interval
@@ -182,7 +181,7 @@ def _advice(evaluation: Evaluation, told: Said) -> Iterator[str]:
             yield f"{score['none']:.5g} to {score[choice]:.5g}: {told.headline}"
     for lowest, name in re.findall(rf"^Lowest Brier score: {N}, ({NAMED})", told.title):
         best = keys[name]
-        others = [key for key in p if number(score[key]) != number(score[best])]
+        others = [key for key in p if score[key] > score[best] + 1e-12]
         view = view_of_all(len(others) + 1)
         found = [difference_interval("brier", evaluation.sample, p[key], p[best], view) for key in others]
         clear = sum(low > 0 or high < 0 for _, low, high in found)
@@ -191,7 +190,7 @@ def _advice(evaluation: Evaluation, told: Said) -> Iterator[str]:
         shown = [counts[a or b] if (a or b) in counts else int(a) for a, b in many]
         if (
             not reads(lowest, score[best])
-            or number(score[best]) != number(min(score.values()))
+            or score[best] > min(score.values()) + 1e-12
             or shown != [clear] * len(many)
         ):
             yield f"lowest {min(score.values()):.4g}, {clear} clear: {told.title}"

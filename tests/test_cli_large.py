@@ -58,7 +58,7 @@ def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     assert counted.verdict.finding == single.verdict.finding
     assert_says(said, "4,000 rows counted", "score and label")
-    assert "on these 4,000 test rows in" in said
+    assert "on these 4,000 rows in" in said
 
 
 def test_a_recipe_reads_the_counts_as_it_reads_a_table_of_counts(tmp_path, rows, capsys, monkeypatch):

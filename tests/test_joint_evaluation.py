@@ -150,6 +150,22 @@ def test_scores_have_a_row_for_each_name():
     assert table.loc["sharp", "accuracy"] == table.loc["plain", "accuracy"]  # the order within rows is kept
 
 
+@pytest.mark.parametrize("view", [{}, {"bins": 7}, {"bins": 9, "binning": "quantile"}])
+def test_a_page_has_one_error_of_the_confidence_and_of_each_class(view):
+    found = evaluate(
+        Recipe(model="naive_bayes", calibrators=("none",), **view), load(Recipe(data="sample:all_digits"))
+    )
+    joint = found.joint
+    assert found.metrics.loc["none", "ece"] == joint.metrics.loc["none", "confidence_ece"]
+    each = joint.by_class("none")["ece"]
+    views = {name: joint.of(k).metrics.loc["none", "ece"] for k, name in enumerate(joint.names)}
+    assert each.to_dict() == pytest.approx(views)
+    assert joint.metrics.loc["none", "classwise_ece"] == pytest.approx(np.mean(list(views.values())))
+    low, high = joint.intervals("none").loc["confidence_ece", ["low", "high"]]
+    assert (low, high) == pytest.approx(found.interval("ece", "none"), abs=5e-3)
+    assert low < joint.intervals("none").loc["top_label_ece", "high"]
+
+
 def test_figures_and_notebooks_show_a_view():
     found = check(Y, P)
     assert found.figure("reliability", 2, bins=5).to_json() == found.of(2).figure(bins=5).to_json()

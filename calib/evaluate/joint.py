@@ -88,7 +88,7 @@ JOINT_SCORES = {
             "Confidence ECE",
             confidence_calibration_error,
             False,
-            "Calibration error of the highest probability of each row, in 15 bins.",
+            "Calibration error of the highest probability of each row, in the bins of the diagram.",
         ),
         Metric(
             "top_label_ece",
@@ -346,19 +346,25 @@ class JointEvaluation:
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """One row per name, one column per score of all classes together; errors use 15 bins of equal width.
+        """One row per name, one column per score of all classes together.
 
-        The Brier score is summed over the classes, which for two classes is twice the usual one.
+        Calibration errors use the Recipe's bins and binning, as the diagram and the confidence do. The Brier score is
+        summed over the classes, which for two classes is twice the usual one.
         """
-        return once(self, "metrics", lambda: self._scored(JOINT_SCORES))
+        return once(self, ("metrics", *self._bins.values()), lambda: self._scored(JOINT_SCORES))
+
+    @property
+    def _bins(self) -> dict[str, Any]:
+        """The options of binned errors: those of the Recipe, or the default ones."""
+        recipe = Recipe() if self.whole is None else self.whole.recipe
+        return {"bins": recipe.bins, "strategy": recipe.binning}
 
     def _scored(self, scores: Iterable[str]) -> pd.DataFrame:
-        rows = {
-            name: {
-                key: JOINT_SCORES[key].function(self.y, P, sample_weight=self.sample_weight) for key in scores
-            }
-            for name, P in self.predictions.items()
-        }
+        def scored(key: str, P: np.ndarray) -> float:
+            options = self._bins if JOINT_SCORES[key].binned else {}
+            return JOINT_SCORES[key].function(self.y, P, sample_weight=self.sample_weight, **options)
+
+        rows = {name: {key: scored(key, P) for key in scores} for name, P in self.predictions.items()}
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def intervals(self, name: str | None = None) -> pd.DataFrame:
@@ -369,19 +375,19 @@ class JointEvaluation:
         ``corrected_high``. They are missing for other scores, and with weights that are not counts.
         """
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
-        return once(self, ("intervals", name), lambda: self._intervals(name))
+        return once(self, ("intervals", name, *self._bins.values()), lambda: self._intervals(name))
 
     def _intervals(self, name: str) -> pd.DataFrame:
-        P, weights = self.predictions[name], self.sample_weight
+        P, weights, bins = self.predictions[name], self.sample_weight, self._bins
         whole = weights is None or are_whole(weights)
         lines = {}
         for key, score in JOINT_SCORES.items():
-            ends = joint_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
+            ends = joint_interval(key, self.y, P, weights, self.cluster, counts=self.counts, **bins)
             binned = key in CALIBRATION_ERRORS and whole
             corrected = (np.nan,) * 3
             if binned:
-                around = corrected_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
-                corrected = (score.function(self.y, P, sample_weight=weights, debiased=True), *around)
+                around = corrected_interval(key, self.y, P, weights, self.cluster, counts=self.counts, **bins)
+                corrected = (score.function(self.y, P, sample_weight=weights, debiased=True, **bins), *around)
             lines[key] = (self.metrics.loc[name, key], *ends, *corrected)
         columns = ["value", "low", "high", "corrected", "corrected_low", "corrected_high"]
         return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
@@ -441,11 +447,11 @@ class JointEvaluation:
         """Return one row per class, the largest gap first.
 
         Columns: ``rows`` of the class, ``observed`` and mean ``predicted`` share, ``gap`` (predicted − observed) with
-        its 95 % interval ``low`` to ``high`` (Wilson's, of the observed share), and ``ece`` against the rest in 15
-        bins.
+        its 95 % interval ``low`` to ``high`` (Wilson's, of the observed share), and ``ece`` against the rest.
         """
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
-        return once(self, ("by_class", name), lambda: self._by_class(self.predictions[name]))
+        key = ("by_class", name, *self._bins.values())
+        return once(self, key, lambda: self._by_class(self.predictions[name]))
 
     def _by_class(self, P: np.ndarray) -> pd.DataFrame:
         weights = self.sample_weight
@@ -457,7 +463,7 @@ class JointEvaluation:
                 "observed_expected", y, p, weights, self.cluster, counts=self.counts
             )
             ends = predicted * (1 - high), predicted * (1 - low)
-            ece = expected_calibration_error(y, p, 15, sample_weight=weights)
+            ece = expected_calibration_error(y, p, sample_weight=weights, **self._bins)
             rows.append((int(y.sum()), observed, predicted, predicted - observed, *ends, ece))
         columns = ["rows", "observed", "predicted", "gap", "low", "high", "ece"]
         index = pd.Index(self.names or range(P.shape[1]), name="class")

@@ -81,6 +81,8 @@ class Evaluation:
         ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
     of_confidence
         Whether this is the view of the confidence of K classes: was the model's predicted class right?
+    selected
+        Whether these are only some test rows, selected by their positions.
     """
 
     recipe: Recipe
@@ -103,6 +105,7 @@ class Evaluation:
     before: Evaluation | None = None
     joint: Any = None
     of_confidence: bool = False
+    selected: bool = False
 
     @property
     def verdict(self) -> Any:
@@ -154,7 +157,12 @@ class Evaluation:
     @property
     def size_text(self) -> str:
         """Number of test rows in words, with the number of lines and the effect of weights or a base rate."""
-        return describe_rows(self.tested, len(self.y), self.size, "test row")
+        return describe_rows(self.tested, len(self.y), self.size, self.noun)
+
+    @property
+    def noun(self) -> str:
+        """Name of one evaluated row: "test row" if other rows were held out of the evaluation, else "row"."""
+        return "test row" if "train" in self.flow[0] else "row"
 
     @property
     def counts(self) -> np.ndarray | None:
@@ -392,7 +400,7 @@ class Evaluation:
     def on_every_row(self) -> Evaluation:
         """Evaluate existing predictions on all rows; return any other Evaluation unchanged (``needs_test_set``)."""
         data = self.dataset
-        if data.joint or not self.probability or needs_test_set(self.recipe, data):
+        if data.joint or self.selected or not self.probability or needs_test_set(self.recipe, data):
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
@@ -428,6 +436,7 @@ class Evaluation:
             weight=None if self.weight is None else self.weight[places],
             before=self.before and self.before.at(places),
             joint=self.joint and self.joint.at(places),
+            selected=True,
         )
 
     def in_period(self, period: str) -> Evaluation:
@@ -469,9 +478,10 @@ class Evaluation:
             raise InputError(f"{field}: no test row is {which}. Remove the {field}.")
         if len(places) == len(self.rows):
             return self
-        only = f"Only the {count_of(len(places), 'test row')} {which} of {len(self.rows):,}."
+        only = f"Only the {count_of(len(places), self.noun)} {which} of {len(self.rows):,}."
         return replace(
             self.at(places),
+            selected=self.selected,
             notes=tuple(dict.fromkeys((only, *self.notes))),
             before=self.before and self.before._only(kept, field, which),
         )
@@ -497,11 +507,12 @@ class Evaluation:
     def frame(self) -> pd.DataFrame:
         """Return one line per test row: number (row 1 is the first below the header), label, score, p and intervals.
 
+        Weights that are not counts are ``effective_weight``: those of all rows sum to the effective number of rows.
         With K classes, also the ``class``, and the probability of each calibrator and class.
         """
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.weight is not None:
-            table["weight"] = self.weight
+            table["weight" if are_whole(self.weight) else "effective_weight"] = self.weight
         if self.posterior is not None:
             table["posterior"] = self.posterior
         for key, predictions in self.predictions.items():

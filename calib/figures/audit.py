@@ -20,6 +20,7 @@ from calib.analysis.audit.of_evaluation import (
     audited,
     detectable,
     detectable_gap,
+    how_off,
     level_limits,
     look_of,
     threshold_gap,
@@ -93,7 +94,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         caption="Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies "
         f"expected by chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
-        "together). A segment with the bar inside the grey range deviates in its slope or by errors in opposite "
+        "together). A segment with the bar inside the grey range is over- or underconfident, or has errors in opposite "
         "directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
         + ("" if causes else " No segment was found; these deviate most."),
@@ -126,9 +127,8 @@ def finding(made: Audited) -> str:
     deviation = (
         f"{name}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
     )
-    how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
-    if (look := look_of(found, line)) in how:
-        deviation = f"{name} ({how[look]})"
+    if how := how_off(found, line):
+        deviation = f"{name} ({how})"
     if made.nearly_all_rows:
         return f"Wrong for nearly all rows: {deviation}"
     if len(causes) == 1:
@@ -247,7 +247,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
-        "the dashed lines, its slope deviates, errors in opposite directions cancel, or its variance is smaller."
+        "the dashed lines, it is over- or underconfident, errors in opposite directions cancel, or its variance is "
+        "smaller."
         + ("" if drawn == len(table) else f" The figure shows the {drawn:,} segments that deviate most."),
         alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {gap}.",
     )

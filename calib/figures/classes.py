@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
 from calib.figures.metrics import BEST, starred
 from calib.kernel.wording import change, number, points, with_interval
@@ -89,7 +89,7 @@ def kernel_tested(joint: JointEvaluation, name: str) -> str:
         return ""
     answer = "are not calibrated together" if found.rejects else "show no sign of miscalibration together"
     return (
-        f"Kernel test of canonical calibration: the {joint.classes} probabilities {answer} "
+        f"Kernel test of canonical calibration: the {joint.classes} probabilities of {name_of(name)} {answer} "
         f"(p = {number(found.p_value)}, {found.rows:,} rows)."
     )
 

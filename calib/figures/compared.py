@@ -20,7 +20,7 @@ from calib.figures.base import FigureEntry, Record, chart_text, in_two_lines
 from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, briefly, counted, number, with_interval
+from calib.kernel.wording import briefly, counted, number, set_apart, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS
 
@@ -85,6 +85,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
     table["best"] = what.best(table["value"])
+    told = table.assign(text=set_apart(table["value"], table["best"], _brief, digits=2))
     summary = "; ".join(
         f"{r.recipe}, {label_of(r.calibrator)}: {with_clipped(number(r.value), r.clipped)}"
         for r in table.itertuples()
@@ -94,12 +95,16 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         table,
         tuple(evaluations),
         metric,
-        title=_finding(table, metric, evaluations),
+        title=_finding(told, metric, evaluations),
         caption=f"Each row is {lane}; the ring marks the best value.{_bars(table)} {_same_rows(evaluations)} "
         f"{what.label}: {what.help}",
         alt=f"{what.label} side by side. {summary}.",
-        recommended=_recommended(table, metric, evaluations),
+        recommended=_recommended(told, metric, evaluations),
     )
+
+
+def _brief(value: float, digits: int) -> str:
+    return briefly(value, digits=digits)[0]
 
 
 def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
@@ -116,7 +121,7 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     )
     equal = f", shared with {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
     extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
-    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
+    return f"{extreme} {label}: {line.text}, {name_of(line.calibrator)}{where}{equal}{sure}"
 
 
 def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
@@ -137,7 +142,7 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     why = (
         "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
     )
-    return f"{where} {said} ({brief(lines['value'].iloc[0])}), because {why}."
+    return f"{where} {said} ({lines['text'].iloc[0]}), because {why}."
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:

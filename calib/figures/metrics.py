@@ -12,7 +12,7 @@ from calib.analysis.label_shift import places_of
 from calib.analysis.sample_size import LABELS, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number, percent
+from calib.kernel.wording import number, percent, set_apart
 from calib.metrics import METRICS, Metric
 
 BEST = " ★"
@@ -33,7 +33,7 @@ EVERYDAY = (
 def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = None) -> pd.DataFrame:
     """Return values as text, rows by name, columns by label; the best of each column have a star, ties included.
 
-    A column has no star if all values read the same, and infinite values have none.
+    A column has no star if all values are equal, and infinite values have none.
 
     Parameters
     ----------
@@ -120,11 +120,12 @@ def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd
     return pd.DataFrame({label: list(texts) for label, texts in cells.items()}, index)
 
 
-def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str] = number) -> list[str]:
-    """Return the values as text; the best have a star unless all read alike."""
+def starred(metric: Metric, values: Iterable[float], form: Callable[[float, int], str] = number) -> list[str]:
+    """Return the values as text; the best have a star, which no other value that reads alike lacks.
+
+    There is no star if all values are equally good. ``form`` takes a value and its digits.
+    """
     values = list(values)
-    differ = len(set(map(number, values))) > 1
-    return [
-        form(value) + BEST * (differ and star)
-        for value, star in zip(values, metric.best(values).tolist(), strict=True)
-    ]
+    best = metric.best(values).tolist()
+    stars = [False] * len(best) if all(best) else best
+    return [text + BEST * star for text, star in zip(set_apart(values, stars, form), stars, strict=True)]

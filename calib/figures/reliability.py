@@ -31,6 +31,7 @@ from calib.analysis.curves import (
 from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import headline, recommend
 from calib.analysis.recommendation.rule import advise
+from calib.analysis.recommendation.verdict import judged_rows
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
@@ -285,13 +286,17 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
 
 
 def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
-    """Return slope, O/E and rows of some predictions, as clinical papers print them in the diagram."""
-    lines = []
+    """Return slope, O/E and rows of some predictions, as clinical papers print them in the diagram.
+
+    The numbers are those of the verdict, which may rest on more rows than the curves.
+    """
+    drawn, evaluation, lines = evaluation, judged_rows(evaluation, key), []
     values = evaluation.measured(["slope", "observed_expected"]).loc[key]
     for metric, label in (("slope", "Slope"), ("observed_expected", "O/E")):
         if np.isfinite(values[metric]):
             lines.append(f"{label} {with_interval(values[metric], *evaluation.interval(metric, key))}")
-    return (*lines, f"n = {evaluation.tested:,}")
+    curves = "" if evaluation is drawn else f"; curves: {drawn.tested:,}"
+    return (*lines, f"n = {evaluation.tested:,}{curves}")
 
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:

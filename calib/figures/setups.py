@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -207,9 +206,7 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
         The result of ``setup_table``.
     """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
-    shown["Estimate − accuracy"] = starred(
-        METRICS["accuracy_gap"], table["accuracy_gap"], _percent("{:+.1f} %")
-    )
+    shown["Estimate − accuracy"] = starred(METRICS["accuracy_gap"], table["accuracy_gap"], _signed_percent)
     shown["Reliability (100 bins)"] = starred(METRICS["reliability"], table["reliability"])
     shown["Brier score"] = starred(METRICS["brier"], table["brier"])
     shown["Interval of the label"] = [
@@ -217,15 +214,20 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
         for _, row in table.iterrows()
     ]
     shown["Size"] = starred(METRICS["width"], table["size"])
-    shown["Accuracy"] = starred(METRICS["accuracy"], table["accuracy"], _percent("{:.1f} %"))
+    shown["Accuracy"] = starred(METRICS["accuracy"], table["accuracy"], _percent)
     shown["Accuracy in interval"] = [
         "–" if np.isnan(row["low"]) else ("yes" if row["valid"] else "no") for _, row in table.iterrows()
     ]
     return shown
 
 
-def _percent(form: str) -> Callable[[float], str]:
-    return lambda value: number(value) if np.isnan(value) else form.format(100 * value).replace("-", "−")
+def _percent(value: float, digits: int) -> str:
+    return f"{number(100 * value, digits)} %"
+
+
+def _signed_percent(value: float, digits: int) -> str:
+    """Format a difference with one decimal by default, so that the values of a column have the same decimals."""
+    return f"{100 * value:+.{digits - 2}f} %".replace("-", "−")
 
 
 SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from operator import not_
 
 import numpy as np
 
 MOST_DIGITS = 6
+MOST_APART = 12  # digits that tell numbers apart
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -43,7 +46,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def _decimals(value: float, digits: int) -> int:
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
-    return max(0, min(MOST_DIGITS, digits - 1 - exponent))
+    return max(0, min(max(MOST_DIGITS, digits), digits - 1 - exponent))
 
 
 def _with_decimals(value: float, decimals: int) -> str:
@@ -72,14 +75,15 @@ def alike(value: float, *others: float, digits: int = 3) -> tuple[str, ...]:
     if value and math.isfinite(value):
         decimals = max(decimals, _decimals(value, 1))
 
-    def written(decimals: int) -> tuple[str, ...]:
-        return tuple(
-            _with_decimals(each, decimals) if each and math.isfinite(each) else number(each)
-            for each in values
-        )
-
-    rounded, finer = written(decimals), written(decimals + 1)
+    rounded, finer = (_all_with_decimals(values, each) for each in (decimals, decimals + 1))
     return rounded if len({*rounded}) == len({*finer}) else finer
+
+
+def _all_with_decimals(values: Sequence[float], decimals: int) -> tuple[str, ...]:
+    """Format numbers with the same decimals; 0, infinity and missing values as ``number`` does."""
+    return tuple(
+        _with_decimals(each, decimals) if each and math.isfinite(each) else number(each) for each in values
+    )
 
 
 ONE_IN = 1e-12, 0.01  # range in which a probability is also shown as 1 in N
@@ -145,6 +149,27 @@ def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple
     return tuple(number(value, digits) for value in values)
 
 
+def set_apart(
+    values: Sequence[float],
+    marked: Sequence[bool],
+    form: Callable[[float, int], str] = number,
+    digits: int = 3,
+) -> list[str]:
+    """Format numbers so that none that is marked reads like one that is not; ``form`` takes a number and its digits.
+
+    All have the same digits: as few as tell them apart.
+
+    >>> set_apart([0.15562, 0.15581, 0.201, 0.15562], [True, False, False, True])
+    ['0.1556', '0.1558', '0.2010', '0.1556']
+    """
+    texts: list[str] = []
+    for more in range(digits, MOST_APART + 1):
+        texts = [form(value, more) for value in values]
+        if {*compress(texts, marked)}.isdisjoint(compress(texts, map(not_, marked))):
+            break
+    return texts
+
+
 def low_to_high(values: Mapping[str, float]) -> str:
     """State the range of named numbers, without a winner: for numbers that have no interval.
 
@@ -173,6 +198,26 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     """
     text = with_interval(value, lower, upper, digits=digits)
     return f"+{text}" if value > 0 else text
+
+
+def changed(
+    before: float, after: float, value: float, lower: float, upper: float, digits: int = 3
+) -> tuple[str, str, str]:
+    """Format a number before and after, in the decimals of the change ``value`` with its interval, which comes third.
+
+    >>> changed(0.18650, 0.18565, -0.00085, -0.00136, -0.00037, digits=2)
+    ('0.18650', '0.18565', '−0.00085 [−0.00136, −0.00037]')
+    >>> changed(math.inf, 0.51, math.nan, math.nan, math.nan), changed(0.25, 0.25, 0.0, 0.0, 0.0)
+    (('∞', '0.51', '–'), ('0.25', '0.25', '0 [0, 0]'))
+    """
+    difference = change(value, lower, upper, digits)
+    texts = briefly(before, after)
+    first = difference.partition(" ")[0]
+    decimals = 0 if "e" in first else len(first.partition(".")[2])
+    shown = [len(text.partition(".")[2]) for text in texts]
+    if decimals > min(shown):
+        texts = _all_with_decimals((before, after), max(decimals, *shown))
+    return texts[0], texts[1], difference
 
 
 def with_interval(value: float, lower: float, upper: float, mark: str = "", digits: int = 3) -> str:

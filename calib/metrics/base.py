@@ -15,9 +15,9 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
 from calib.kernel.weights import are_whole, effective_weights
-from calib.kernel.wording import number
 
 NEEDS = ("probabilities", "intervals", "posterior")
+ROUNDING = 12  # decimals; values that differ by less are equal
 OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
 
 
@@ -121,9 +121,10 @@ class Metric:
         return self.takes("cluster")
 
     def best(self, values: ArrayLike) -> np.ndarray:
-        """Tell which values are the best as they read: the largest, the smallest, or the nearest to the target.
+        """Tell which values are the best: the largest, the smallest, or the nearest to the target.
 
-        No value is the best if the metric has no better end; infinite values never are.
+        Several are the best only if they are equal, to ``ROUNDING`` decimals. No value is the best if the metric has no
+        better end; infinite values never are.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class Metric:
 
         Examples
         --------
-        >>> Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing.").best([0.30001, 0.4, 0.3]).tolist()
+        >>> Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing.").best([0.3, 0.30001, 0.1 + 0.2]).tolist()
         [True, False, True]
         """
         values = np.asarray(values, dtype=np.float64)
@@ -144,9 +145,9 @@ class Metric:
             losses = np.abs(values - self.target)
         elif self.higher_is_better is None:
             return np.zeros(len(values), dtype=bool)
-        least = losses[np.isfinite(losses)].min(initial=np.inf)
-        texts = {number(value) for value in values[losses == least] if np.isfinite(value)}
-        return np.array([number(value) in texts for value in values], dtype=bool)
+        losses = np.round(losses, ROUNDING)
+        finite = np.isfinite(losses)
+        return finite & (losses == losses[finite].min(initial=np.inf))
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:

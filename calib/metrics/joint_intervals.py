@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logit, stdtrit
 
 from calib.kernel import checks
-from calib.kernel.binning import bin_index, group_sums
+from calib.kernel.binning import binned, checked_bins, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
@@ -33,6 +33,7 @@ from calib.metrics.confidence import (
     LEVEL,
     UNKNOWN,
     Ends,
+    View,
     auc_influence,
     mean_interval,
     share_interval,
@@ -54,6 +55,8 @@ FEWEST_OF_CLASS = (
 HALVINGS = 17  # of the range in which an end is searched: to 0.00001
 Cell = tuple[Array, Array, Array, Array, Array]
 """Rows, outcomes, probabilities, and the numbers of the cell and of the view."""
+Placer = Callable[[Array, Array], Array]
+"""Function (probabilities, their rows) → their bins."""
 
 
 def joint_rows(
@@ -81,6 +84,8 @@ def joint_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
+    bins: ArrayLike = BINS,
+    strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
     """Return (low, high) of one of ``JOINT_INTERVALS`` on rows of K classes; NaN if no interval would cover.
@@ -91,8 +96,8 @@ def joint_interval(
         Key of ``JOINT_INTERVALS``.
     y : (n,) of 0 … K − 1
     p : (n, K)
-    sample_weight, cluster, counts, level, random_state
-        See ``confidence_interval``.
+    sample_weight, cluster, counts, level, bins, strategy, random_state
+        See ``confidence_interval``; the bins are those of calibration errors.
 
     Raises
     ------
@@ -109,7 +114,7 @@ def joint_interval(
     checks.one_of(metric, JOINT_INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
-    return JOINT_INTERVALS[metric](rows, labels, P, level, random_state)
+    return JOINT_INTERVALS[metric](rows, labels, P, View(level, checked_bins(bins), strategy, random_state))
 
 
 def corrected_interval(
@@ -121,6 +126,8 @@ def corrected_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
+    bins: ArrayLike = BINS,
+    strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
     """Return (low, high) of the bias-corrected form of a calibration error of ``CALIBRATION_ERRORS``.
@@ -137,12 +144,12 @@ def corrected_interval(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
     (cells, views), estimate = CALIBRATION_ERRORS[metric], ESTIMATES[metric]
-    found = _cells_of(rows, list(cells(labels, P)), views(P))
+    view = View(level, checked_bins(bins), strategy, random_state)
+    found = _cells_of(rows, list(cells(labels, P, _placer(rows, view))), views(P))
     if found is None:
         return UNKNOWN
-    seen = estimate(
-        labels, P, sample_weight=rows.weight if rows.counts is None else rows.counts, debiased=True
-    )
+    weight = rows.weight if rows.counts is None else rows.counts
+    seen = estimate(labels, P, bins=bins, strategy=strategy, sample_weight=weight, debiased=True)
     ends = [(seen, seen)]
     for least in (found.gaps.least, np.zeros(len(found.view))):
         noise = simulate_noise([replace(found.gaps, least=least)], rows, random_state)
@@ -152,13 +159,13 @@ def corrected_interval(
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def _accuracy(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
-    return share_interval(rows, joint_hits(y, P), level)
+def _accuracy(rows: Rows, y: Array, P: Array, view: View) -> Ends:
+    return share_interval(rows, joint_hits(y, P), view.level)
 
 
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[..., Ends]:
-    def ends(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
-        _, low, high = mean_interval(rows, loss(y, P), level)
+    def ends(rows: Rows, y: Array, P: Array, view: View) -> Ends:
+        _, low, high = mean_interval(rows, loss(y, P), view.level)
         return (max(low, 0.0), min(high, most)) if math.isfinite(low) else UNKNOWN
 
     return ends
@@ -173,7 +180,7 @@ def fewest_of_class(rows: Rows, y: Array, classes: int) -> float:
     return min(rows.effective_number(y == k) for k in range(classes))
 
 
-def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
+def _auc(rows: Rows, y: Array, P: Array, view: View) -> Ends:
     fewest = fewest_of_class(rows, y, P.shape[1])
     if fewest < FEWEST_OF_CLASS or rows.single_cluster:
         return UNKNOWN
@@ -186,19 +193,19 @@ def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
     area, error = float(np.mean(areas)), rows.standard_error(influence)
     if not (0 < area < 1 and error > LEAST_ERROR):
         return UNKNOWN
-    tail = (1 + level) / 2
+    tail = (1 + view.level) / 2
     quantile = (
-        rows.quantile(level) if rows.cluster is not None else float(stdtrit(max(fewest - 1, 1.0), tail))
+        rows.quantile(view.level) if rows.cluster is not None else float(stdtrit(max(fewest - 1, 1.0), tail))
     )
     half = quantile * error / (area * (1 - area))
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
 
 def _distance(metric: str) -> Callable[..., Ends]:
-    def ends(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
+    def ends(rows: Rows, y: Array, P: Array, view: View) -> Ends:
         cells, views = CALIBRATION_ERRORS[metric]
-        found = _cells_of(rows, list(cells(y, P)), views(P))
-        return UNKNOWN if found is None else distance_interval(found.gaps, rows, level, seed)
+        found = _cells_of(rows, list(cells(y, P, _placer(rows, view))), views(P))
+        return UNKNOWN if found is None else distance_interval(found.gaps, rows, view.level, view.seed)
 
     return ends
 
@@ -286,23 +293,39 @@ def _kept(
     )
 
 
-def _of_confidence(y: Array, P: Array) -> Iterator[Cell]:
-    p = P.max(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS), np.zeros(len(y), np.intp)
+def _placer(rows: Rows, view: View) -> Placer:
+    """Return a function for the bins (m,) of probabilities p (m,) of the rows at (m,)."""
+
+    def bins_of(p: Array, at: Array) -> Array:
+        weight = None if rows.weight is None else rows.weight[at]
+        return binned(p, view.bins, view.strategy, weight).index
+
+    return bins_of
 
 
-def _of_top_label(y: Array, P: Array) -> Iterator[Cell]:
-    p, top = P.max(axis=1), P.argmax(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS) * P.shape[1] + top, top
+def _of_confidence(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
+    at, p = np.arange(len(y)), P.max(axis=1)
+    yield at, joint_hits(y, P), p, bins_of(p, at), np.zeros(len(y), np.intp)
 
 
-def _of_classes(y: Array, P: Array) -> Iterator[Cell]:
+def _of_top_label(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
+    p, top, number = P.max(axis=1), P.argmax(axis=1), np.empty(len(y), np.intp)
+    for k in np.unique(top):
+        at = np.flatnonzero(top == k)
+        number[at] = bins_of(p[at], at) * P.shape[1] + k
+    yield np.arange(len(y)), joint_hits(y, P), p, number, top
+
+
+def _of_classes(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
+    at = np.arange(len(y))
     for k in range(P.shape[1]):
-        number = bin_index(P[:, k], BINS) * P.shape[1] + k
-        yield np.arange(len(y)), (y == k).astype(float), P[:, k], number, np.full(len(y), k)
+        number = bins_of(P[:, k], at) * P.shape[1] + k
+        yield at, (y == k).astype(float), P[:, k], number, np.full(len(y), k)
 
 
-CALIBRATION_ERRORS: Mapping[str, tuple[Callable[[Array, Array], Iterator[Cell]], Callable[[Array], int]]] = {
+CALIBRATION_ERRORS: Mapping[
+    str, tuple[Callable[[Array, Array, Placer], Iterator[Cell]], Callable[[Array], int]]
+] = {
     "confidence_ece": (_of_confidence, lambda P: 1),
     "top_label_ece": (_of_top_label, lambda P: 1),
     "classwise_ece": (_of_classes, lambda P: P.shape[1]),
@@ -322,4 +345,4 @@ JOINT_INTERVALS: Mapping[str, Callable[..., Ends]] = {
     "auc": _auc,
     **{metric: _distance(metric) for metric in CALIBRATION_ERRORS},
 }
-"""Metric of K classes → function (rows, y, P, level, seed) → (low, high)."""
+"""Metric of K classes → function (rows, y, P, view) → (low, high)."""

@@ -25,6 +25,7 @@ from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
 from calib.figures.reliability import default_curves
+from calib.kernel import wording
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, class_named, percent
 from calib.lessons import parse_step
@@ -65,14 +66,14 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     with headings.rows():
         for name in leading:
             keys = [key for key in (headline_key, other) if key is not None]
-            texts = briefly(*(float(table[name][key]) for key in keys))
+            line = None if other is None else found.line(name, other)
+            texts = _as_changed([float(table[name][key]) for key in keys], line)
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
-            changed = _changed(found.line(name, other), evaluation, headline_key) if other is not None else {}
             st.metric(
                 METRICS[name].label,
                 " → ".join(dict.fromkeys(values)),
                 help=METRICS[name].help,
-                **changed,
+                **_changed(line, evaluation, headline_key),
             )
     who = "Uncalibrated" if headline_key == "none" else label_of(headline_key)
     then = f" → {label_of(other)}, change [95 % interval]" if other else ""
@@ -81,6 +82,14 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
         f"{who}{then}; {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}".strip(),
         "headline",
     )
+
+
+def _as_changed(values: Sequence[float], line: pd.Series | None) -> tuple[str, ...]:
+    """Format one number, or two in the decimals of their difference."""
+    if line is None or not isfinite(line.value):
+        return briefly(*values)
+    before, after = values
+    return wording.changed(before, after, line.value, line.lower, line.upper, digits=2)[:2]
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:

@@ -19,9 +19,9 @@ def test_a_clicked_segment_is_the_filter_of_every_page_until_it_is_ended(tab):
     tab.page.get_by_text("The other pages show only these rows").wait_for()
     tab.go("Reliability")
     tab.page.get_by_text("Only test rows with age from 60 and employment = self-employed").wait_for()
-    tab.page.get_by_text(f"{worst['rows']:,} test rows").first.wait_for()
+    tab.page.get_by_text(f"{worst['rows']:,} rows").first.wait_for()
     tab.page.get_by_role("button", name="Show all rows").click()
     tab.page.wait_for_url(lambda address: "segment=" not in address)
     tab.settle()
-    tab.page.get_by_text("10,000 test rows").first.wait_for()
+    tab.page.get_by_text("10,000 rows").first.wait_for()
     assert tab.faults() == []

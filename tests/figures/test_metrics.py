@@ -11,6 +11,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import name_of
 from calib.figures import FIGURES, formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
+from calib.figures.metrics import starred
 from calib.kernel.wording import brief, change
 from calib.metrics import METRICS, metric_table
 from calib.metrics.confidence import confidence_interval
@@ -58,8 +59,14 @@ def test_an_infinite_value_is_never_the_best():
     assert stars([np.inf, 0.9], "slope") == [False, True]
 
 
-def test_values_that_read_the_same_share_the_star_and_where_all_do_there_is_none():
-    assert stars([0.12341, 0.12339, 0.2]) == [True, True, False]
+def test_exact_values_decide_and_are_written_so_that_no_other_reads_like_the_best():
+    values = [0.12341, 0.12339, 0.2, 0.123390000000001]
+    assert stars(values) == [False, True, False, True]
+    assert starred(METRICS["brier"], values) == ["0.12341", "0.12339 ★", "0.20000", "0.12339 ★"]
+    assert starred(METRICS["brier"], [0.3, 0.1 + 0.2]) == ["0.300", "0.300"]
+
+
+def test_equal_values_share_the_star_and_where_all_are_there_is_none():
     y = np.array([0, 1, 1, 0])
     p, worse = np.array([0.0, 0.5, 1.0, 1.0]), np.array([0.5, 0.0, 1.0, 1.0])
     table = formatted_metrics(
@@ -105,12 +112,12 @@ def test_the_table_is_that_of_the_metrics():
         (
             300,
             {"none": 0.5, "platt": 0.6, "isotonic": 0.53},
-            "Lowest Brier score: 0.25, the uncalibrated model; 1 of 2 others is clearly different",
+            "Lowest Brier score: 0.250, the uncalibrated model; 1 of 2 others is clearly different",
         ),
         (
             300,
             {"none": 0.5, "platt": 0.53},
-            "Lowest Brier score: 0.25, the uncalibrated model; no other is clearly different",
+            "Lowest Brier score: 0.250, the uncalibrated model; no other is clearly different",
         ),
     ],
 )
@@ -168,7 +175,7 @@ def test_a_long_name_of_a_recipe_does_not_make_the_finding_longer_than_a_line():
     title = prepare({60 * "x": evaluation, "other": other}).title
     assert 60 * "x" not in title
     assert 12 * "x" + "…" in title
-    assert len(title) < 116
+    assert len(title) < 119
 
 
 def test_pages_speak_of_settings_and_rows_of_marks_not_of_recipes_and_lanes():

@@ -243,7 +243,7 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
         ),
         (5, 1500, 0.10, 0.035, "Use Platt scaling.", "Platt scaling lowers the Brier score "),
         (5, 300, 0.06, 0.04, "Use Platt scaling.", "Platt scaling changes the Brier score "),
-        (3, 1500, 0.0, 0.035, LEAVE, "No sign of miscalibration in 1,500 test rows"),
+        (3, 1500, 0.0, 0.035, LEAVE, "No sign of miscalibration in 1,500 rows"),
     ],
 )
 def test_the_title_says_what_the_advice_beside_it_says(seed, rows, shift, noise, answer, title):

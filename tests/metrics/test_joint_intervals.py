@@ -139,9 +139,10 @@ def test_counts_are_rows_and_clusters_of_one_row_are_almost_rows(key):
 
 def test_confidence_is_that_of_two_classes_and_values_lie_inside():
     right, top = SAID.argmax(axis=1) == Y, SAID.max(axis=1)
-    assert joint_interval("confidence_ece", Y, SAID) == pytest.approx(
-        confidence_interval("ece", right, top, bins=15), abs=5e-3
-    )
+    for bins in ({"bins": 15}, {"bins": 6, "strategy": "quantile"}, {"bins": [0, 0.5, 0.7, 1]}):
+        assert joint_interval("confidence_ece", Y, SAID, **bins) == pytest.approx(
+            confidence_interval("ece", right, top, **bins), abs=5e-3
+        )
     assert joint_interval("accuracy", Y, SAID) == confidence_interval(
         "accuracy", right, np.maximum(top, 0.51)
     )

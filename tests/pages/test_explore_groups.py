@@ -13,7 +13,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import number, percent
 from pages.ui.text import plain
 from tests.evaluated import evaluated
-from tests.pages.app import bring, faults, go, headline, jobs_of, keys, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, headline, jobs_of, keys, messages, page, settled, table, titles
 from tests.saying import assert_any_says
 
 HIDDEN = {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"}
@@ -29,8 +29,10 @@ def test_the_page_says_what_the_search_found():
     assert "age = 60 to 79 and employment = self-employed" in finding(made)
     assert headline(at)["Smallest adjusted p"] == number(made.found.p_value)
     assert "one group" in finding(made)
-    sentence = of_evaluation.segment_sentence(made.found, made.causes[0].line)
-    assert any(each.value.startswith(plain(sentence)) for each in at.markdown)
+    numbers = of_evaluation.segment_numbers(made.found, made.causes[0].line)
+    assert not any(plain(numbers) in each.value for each in at.markdown)  # the table has them
+    worst = table(at, "More").iloc[0]
+    assert f"{worst['Rows']:,} rows, predicted {100 * worst['Predicted']:.1f} %" in numbers
     assert_any_says([each.value for each in at.caption], "range", "excludes its upper end")
     assert len(at.get("plotly_chart")) == 4
 

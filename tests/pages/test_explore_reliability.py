@@ -231,7 +231,7 @@ def test_folds_judge_every_row():
     settled(at)
     assert faults(at) == []
     assert at.session_state["recipe"].folds == 4
-    assert any(caption.value.startswith("569 test rows") for caption in at.caption)
+    assert any("on 569 test rows" in caption.value for caption in at.caption)
     assert not any(slider.key == "test_size" for slider in at.slider)
 
 

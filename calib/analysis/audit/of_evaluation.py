@@ -24,7 +24,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import brief, counted, number
 from calib.metrics.calibration_test import POWER
 from calib.metrics.slope import calibration_line
 
@@ -417,12 +417,23 @@ def segment_sentence(found: Audit, line: int) -> str:
 def segment_numbers(found: Audit, line: int) -> str:
     """Describe the numbers of a segment in words, without its name."""
     s = found.segments.iloc[line]
-    how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
-    opposite = how.get(look_of(found, line), "") if line < found.found else ""
+    how = how_off(found, line) if line < found.found else ""
     return (
         f"{counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
-        f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite}"
+        f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{f' ({how})' if how else ''}"
     )
+
+
+def how_off(found: Audit, line: int) -> str:
+    """Describe in words how a segment deviates, if its mean prediction and its frequency do not show it; else ""."""
+    look = look_of(found, line)
+    if look != "slope":
+        return "errors in opposite directions" if look == "shape" else ""
+    mine = found.members(line)[found.places]
+    slope = calibration_line(found.rows.y[mine], found.p[mine], found.rows.weights[mine]).slope
+    if not np.isfinite(slope):
+        return "over- or underconfident"
+    return f"{'over' if slope < 1 else 'under'}confident, slope {brief(slope)}"
 
 
 def mean_ends(evaluation: Evaluation, calibrator: str) -> tuple[float, float] | None:

@@ -18,7 +18,7 @@ from calib.evaluate import JointEvaluation
 from calib.kernel.cache import once
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.kernel.wording import briefly, capital, change, number
+from calib.kernel.wording import briefly, capital, changed, number
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 
@@ -75,13 +75,11 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     score = f"Brier score of all classes {number(means[choice])}"
     if "none" in losses and choice != "none":
         gain = mean_interval(rows, losses[choice] - losses["none"])
-        score = "Brier score of all classes {} → {}, {}".format(
-            *briefly(means["none"], means[choice], digits=3), change(*gain)
-        )
+        score = "Brier score of all classes {} → {}, {}".format(*changed(means["none"], means[choice], *gain))
     if choice == start:
         reason = f"{score}. No other method is clearly better."
     else:
-        loss = number(means[start])
+        loss = briefly(means[start], means[choice], digits=3)[0]
         reason = f"{score}. It is clearly better than {name_of(start)} ({loss})."
     answer = f"Use {name_of(choice)}." if choice != "none" else "Leave the probabilities as they are."
     if choice == start and start in never:

@@ -30,11 +30,11 @@ from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
 from calib.kernel.cache import once
+from calib.metrics.base import ROUNDING
 from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
 
-ROUNDING = 12  # decimals; losses that differ by less are equal
 START = ("platt", "venn_abers")  # the candidate is the first compared one of these
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 SURE = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1

@@ -112,8 +112,11 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     if not evaluation.predictions:
         return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
     key = key or reference_of(evaluation.predictions)
-    recipe = evaluation.recipe
-    return once(evaluation, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(evaluation, key))
+    recipe, judged = evaluation.recipe, judged_rows(evaluation, key)
+    found = once(judged, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(judged, key))
+    if judged is evaluation:
+        return found
+    return replace(found, sentences=(*found.sentences, _on_more_rows(evaluation, judged)))
 
 
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
@@ -124,20 +127,30 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
             "This verdict is at the class shares of the rows themselves; metrics and diagrams are at the stated "
             "shares, so their ECE differs."
         )
-    share = _judged(evaluation.before, key or "none").share
+    share = judged_rows(evaluation.before, key or "none").share
     return (
         f"This verdict is at the base rate of the rows themselves, {percent(share)}; metrics and diagrams are at "
         f"{percent(evaluation.share)}, so their ECE differs."
     )
 
 
-def _judged(evaluation: Evaluation, key: str) -> Evaluation:
-    """Return the uncalibrated model on all rows that it was not trained on, or a calibrator on the test set."""
-    return evaluation.on_every_row() if key == "none" else evaluation
+def judged_rows(evaluation: Evaluation, key: str) -> Evaluation:
+    """Return the uncalibrated model on all rows that it was not trained on, or a calibrator on the test set.
+
+    At a deployment base rate, only the test set is known.
+    """
+    return evaluation.on_every_row() if key == "none" and evaluation.before is None else evaluation
+
+
+def _on_more_rows(evaluation: Evaluation, judged: Evaluation) -> str:
+    """Explain which numbers are of all rows, and which only of the test set of the calibrators."""
+    return (
+        f"The verdict, slope and O/E use all {judged.size_text}; comparisons with calibrators use "
+        f"{evaluation.size_text}."
+    )
 
 
 def _judge(evaluation: Evaluation, key: str) -> Verdict:
-    evaluation = _judged(evaluation, key)
     predictions = evaluation.predictions[key]
     wrong = impossible(evaluation.y, predictions.p)
     if not wrong.any():

@@ -151,7 +151,7 @@ def _from_the_forest(recipe: Recipe) -> list[str]:
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """Return one row per setup under the paper's name, in its order.
+    """Return one row per setup under the paper's name, in its order; an uncalibrated model is "Raw" if it is no forest.
 
     Parameters
     ----------
@@ -173,7 +173,8 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     for (key, placement), name in NAMES.items():
         evaluation = evaluations.get(placement)
         if evaluation is not None and key in evaluation.predictions:
-            rows[name] = {"calibrator": key, "placement": placement, **_setup(evaluation, key)}
+            called = name if "forest" in evaluation.recipe.model else name.replace("RF-", "Raw-")
+            rows[called] = {"calibrator": key, "placement": placement, **_setup(evaluation, key)}
     table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[*COLUMNS])
     return _with_gaps(table, evaluations)
 
@@ -256,12 +257,14 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
     gap, size, accuracy, reliability = (
         table[name] for name in ("accuracy_gap", "size", "accuracy", "reliability")
     )
-    raw, bold = ["RF-cal", "RF-oob"], ["Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VAP-cal"]
+    raw = [name for name, key in table["calibrator"].items() if key == "none"]
+    bold = ["Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VAP-cal"]
     venn = [name for name, key in table["calibrator"].items() if key.startswith("venn")]
     rest = [name for name in table.index if name not in venn]
     ahead = [name for name in venn if reliability[name] < reliability[rest].min()]
     order = size.dropna().sort_values(kind="stable").index
-    better = sum(accuracy[NAMES[key, "oob"]] > accuracy[NAMES[key, "split"]] for key in METHODS)
+    out_of_bag = [name for name in table.index if name.endswith("-oob")]
+    better = sum(accuracy[name] > accuracy[name.replace("-oob", "-cal")] for name in out_of_bag)
     inside = [name for name in venn if bool(table["valid"][name])]
     return [
         PaperFinding(

@@ -624,7 +624,11 @@ def overview(data: Dataset) -> None:
     with st.container(horizontal=True, key="overview"):
         counts = data.weight is not None and are_whole(data.weight)
         worth = (
-            f"{size:,.0f} rows" if counts else None if data.weight is None else f"total weight {size:,.0f}"
+            f"{size:,.0f} rows"
+            if counts
+            else None
+            if data.weight is None
+            else f"effective number {size:,.0f}"
         )
         if data.rest is not None:
             worth = f"sample of {data.rest.total:,}"
@@ -632,17 +636,22 @@ def overview(data: Dataset) -> None:
         used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
         of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None
         tables.noted("Score columns" if data.predictions else "Features", f"{used:,}", of_all, width=160)
-        of = "rows" if data.weight is None or counts else "by weight"
+
+        def of_class(
+            held: float,
+        ) -> str:  # importance weights are scaled, so their sums are no numbers of rows
+            return f"{held:,.0f} rows" if data.weight is None or counts else "by weight"
+
         if data.joint:
             by_class = class_shares(data)
             tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                tables.noted(f"{what} class: {plain(name)}", percent(share), f"{held:,.0f} {of}", width=220)
+                tables.noted(f"{what} class: {plain(name)}", percent(share), of_class(held), width=220)
             return
         for label, held in ((1, positives), (0, size - positives)):
             name = plain(data.classes[label])
-            tables.noted(f"Class {label}: {name}", percent(held / size), f"{held:,.0f} {of}", width=220)
+            tables.noted(f"Class {label}: {name}", percent(held / size), of_class(held), width=220)
 
 
 def _balance(data: Dataset) -> None:

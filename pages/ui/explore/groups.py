@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,6 @@ from calib.analysis.audit.of_evaluation import (
     mean_ends,
     search_seconds,
     segment_numbers,
-    segment_sentence,
 )
 from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
 from calib.analysis.subgroups import group_rows
@@ -188,7 +187,7 @@ def _columns(evaluation: Evaluation, recipe: Recipe) -> None:
 
 def headline(made: Audited) -> None:
     """Draw what was searched, what was found, and which gap could have been detected."""
-    found, causes = made.found, made.causes
+    found = made.found
     with headings.rows():
         st.metric(
             "Smallest adjusted p",
@@ -208,8 +207,8 @@ def headline(made: Audited) -> None:
         )
     _repair(made)
     with headings.details():
-        for each in causes[:1]:
-            st.markdown(plain(f"{segment_sentence(found, each.line)}. {made.estimate_sentence}".rstrip()))
+        if made.estimate_sentence:
+            st.markdown(plain(made.estimate_sentence))
         st.caption(_how_tested(made))
 
 
@@ -281,7 +280,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads.table("All segments (CSV)", made.to_frame, "segments.csv")
         tables.toggle("groups.in_report", recipe)
-    segment(made, chosen)
+    segment(made, chosen, shown.index)
 
 
 COLUMNS = {
@@ -301,11 +300,12 @@ FORMATS = {
 }
 
 
-def segment(made: Audited, line: int) -> None:
-    """Draw one segment: its reliability diagram, its cumulative differences, and the segments with the same rows."""
+def segment(made: Audited, line: int, listed: Collection[int]) -> None:
+    """Draw one segment, with its numbers if it is not ``listed`` above: two diagrams, and others with its rows."""
     found, words = made.found, str(made.found.segments["segment"].iloc[line])
     headings.heading(words)
-    st.markdown(plain(segment_numbers(found, line)))
+    if line not in listed:  # the table above has its numbers
+        st.markdown(plain(segment_numbers(found, line)))
     conditions = made.conditions(line)
     st.button(
         "Show only these rows on every page",
@@ -332,7 +332,8 @@ def segment(made: Audited, line: int) -> None:
     cause = next((each for each in made.causes if line in (each.line, *each.others)), None)
     if cause is not None and cause.others:
         with st.expander(f"{counted(len(cause.others), 'more segment')} with the same rows", key="same_rows"):
-            also = found.segments.iloc[[cause.line, *cause.others][:LISTED]].drop(columns="statistic")
+            alike = [each for each in (cause.line, *cause.others) if each != line]
+            also = found.segments.iloc[alike[:LISTED]].drop(columns="statistic")
             alt = "Segments with the same rows"
             grid(also.rename(columns=COLUMNS), hide_index=True, column_config=FORMATS, alt=alt)
 

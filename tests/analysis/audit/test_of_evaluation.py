@@ -199,6 +199,6 @@ def test_predictions_as_they_are_are_audited_on_every_row():
     """The sample's hidden group is found whatever other calibrators hold rows out."""
     recipe = Recipe(data="sample:hidden_group", content="predictions", calibrators=("none", "platt"))
     made = audited(evaluate(recipe, load(recipe)), "none")
-    assert made.evaluation.size_text == "10,000 test rows"
+    assert made.evaluation.size_text == "10,000 rows"
     assert made.found.segments["p_value"].iloc[0] < 0.05
     assert "employment = self-employed" in made.found.segments["segment"].iloc[0]

@@ -38,7 +38,7 @@ def test_the_first_method_compared_stays_unless_another_is_clearly_better():
     assert (found.start, found.choice) == ("structured_matrix", "isotonic")
     y, P = predictions()
     scores = [((P[kind] - np.eye(3)[y]) ** 2).sum(axis=1).mean() for kind in ("right", "sharp")]
-    assert f"→ {scores[0]:.3f}, " in found.reason
+    assert f"→ {scores[0]:.4f}, " in found.reason
     assert f"better than structured matrix scaling ({scores[1]:.3f})" in found.reason
     assert of(none="right", platt="sharp").answer == "Leave the probabilities as they are."
 

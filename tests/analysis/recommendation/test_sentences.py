@@ -31,13 +31,13 @@ PLANTED = [
     ("verdict", "ECE is 0.22", "ECE is 0.23"),
     ("verdict", "For 13 rows", "For 12 rows"),
     ("verdict", "said 0 % or 100 % (to 16 digits) and the opposite", "said 0 % and it"),
-    ("reasons", "→ 0.153", "→ 0.143"),
+    ("reasons", "→ 0.1528", "→ 0.1428"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
     ("answer", "Platt scaling", "isotonic regression"),
     ("answer", "Use Platt scaling.", "Leave the probabilities as they are."),
     ("headline", "lowers", "changes"),
-    ("title", "1 of 3", "2 of 3"),
+    ("title", "1 of 4", "2 of 4"),
 ]
 
 

@@ -12,9 +12,10 @@ from sklearn.isotonic import IsotonicRegression
 from calib import Recipe, check, evaluate
 from calib.analysis.recommendation.verdict import stretches, verdict_of
 from calib.data import prepare_predictions
+from calib.figures import FIGURES
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
-from calib.kernel.wording import briefly
+from calib.kernel.wording import briefly, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import confidence_interval
 from tests.saying import assert_says
@@ -45,8 +46,8 @@ def test_each_finding_is_made_where_it_belongs(case, finding):
         {
             "miscalibrated": "Not calibrated: it ",
             "negligible": "Miscalibrated, but negligibly: ",
-            "no sign": "No sign of miscalibration in 540 test rows",
-            "too few": "Too few rows to judge calibration: in 15 test rows",
+            "no sign": "No sign of miscalibration in 540 rows",
+            "too few": "Too few rows to judge calibration: in 15 rows",
         }[finding]
     )
 
@@ -119,7 +120,7 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
     alone, verdict = check(y, p).verdict, check(np.r_[y, 1], np.r_[p, 0.0]).verdict
     assert verdict.sentence.startswith(
         "For 1 row the model said 0 % and it happened: no calibrated model does that. "
-        "Apart from it: no sign of miscalibration in 500 test rows."
+        "Apart from it: no sign of miscalibration in 500 rows."
     )
     assert (verdict.finding, verdict.p_value) == ("miscalibrated", 0.0)
     assert alone.finding == "no sign"
@@ -131,8 +132,8 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
     [
         (world(3, 3000, slope=1.7), "Apart from them: it underestimates below "),
         (world(0, 200_000, slope=1.03), "Apart from them: the average gap in bins is at most "),
-        (world(0, 15), "Apart from them: in 15 test rows even an average gap of "),
-        (world(0, 540), "Apart from them: no sign of miscalibration in 540 test rows."),
+        (world(0, 15), "Apart from them: in 15 rows even an average gap of "),
+        (world(0, 540), "Apart from them: no sign of miscalibration in 540 rows."),
         (
             (np.array([0, 1]), np.array([0.0, 1.0])),
             "Apart from them, no prediction is between 0 % and 100 %.",
@@ -172,7 +173,12 @@ def test_predictions_made_elsewhere_are_judged_on_all_rows_unless_the_split_says
     )
     evaluation = evaluate(recipe, data)
     assert len(evaluation.rows) == 900  # calibrators are compared on the test rows
-    assert f"{judged:,} test rows" in verdict_of(evaluation).sentence
+    said, rows = verdict_of(evaluation).sentence, slice(-judged, None)
+    assert_says(said, f"in {judged:,} {'rows' if judged == 3000 else 'test rows'}.")
+    assert ("comparisons with calibrators use 900 test rows" in said) == (judged == 3000)
+    ends = confidence_interval("observed_expected", y[rows], p[rows])
+    (line,) = [each for each in FIGURES["reliability"].prepare(evaluation).corner if "O/E" in each]
+    assert line == f"O/E {with_interval(y[rows].mean() / p[rows].mean(), *ends)}"
     alone = evaluate(recipe.replace(calibrators=("none",)), data)
     assert len(alone.rows) == judged  # nothing is fitted
 
@@ -250,7 +256,7 @@ def test_the_ece_by_chance_of_the_sentence_is_that_of_the_table_of_metrics():
     found = check(*world(8, 2000, slope=1.6))
     seen, chance = (float(found.measured([key])[key]["none"]) for key in ("ece", "ece_chance"))
     assert seen > chance
-    assert f"ECE below {briefly(chance, seen)[0]} on these 2,000 test rows;" in verdict_of(found).sentence
+    assert f"ECE below {briefly(chance, seen)[0]} on these 2,000 rows;" in verdict_of(found).sentence
 
 
 def test_it_is_the_same_for_whatever_holds_the_rows():
