@@ -3,6 +3,7 @@
 import math
 from typing import TypeVar
 
+from calib.calibrators.auto import Auto
 from calib.calibrators.base import MERGE, TABLES, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
 from calib.calibrators.by_class import FromTwoClasses, OneVsRest, Pairwise, one_class
@@ -61,6 +62,7 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
             Spline,
             CenteredIsotonic,
             Histogram,
+            Auto,
             Multicalibration,
             VennMulticalibration,
         ),
