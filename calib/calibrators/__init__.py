@@ -10,6 +10,7 @@ from calib.calibrators.registry import CALIBRATORS, JOINT, TABLES
 from calib.kernel import lazy
 
 if TYPE_CHECKING:
+    from calib.calibrators.auto import Auto
     from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator, count_outside
     from calib.calibrators.beta import Beta
     from calib.calibrators.by_class import OneVsRest, Pairwise, joint_calibrator, one_class

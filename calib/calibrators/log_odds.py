@@ -91,11 +91,27 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     if falls.all():
         return (FALLS,)
     change = np.diff(np.concatenate([[False], falls, [False]]).astype(np.int8))
+    return (_fall_note(x[change == 1], x[change == -1]),)
+
+
+def _fall_note(begins: Array, ends: Array) -> str:
+    """Return the note on a curve that falls between these log-odds (k,)."""
     stretches = [
         f"from {number(low, 4)} to {number(high, 4)}"
-        for low, high in zip(expit(x[change == 1]), expit(x[change == -1]), strict=True)
+        for low, high in zip(expit(begins), expit(ends), strict=True)
     ]
-    return (f"the curve falls {listed(stretches)}, where higher scores get lower probabilities.",)
+    return f"the curve falls {listed(stretches)}, where higher scores get lower probabilities."
+
+
+def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:
+    """Return a note on the largest decrease of values (k,) along the log-odds x (k,), if they decrease.
+
+    >>> deepest_fall_notes(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 2.0, 1.0]))
+    ('the curve falls from 0.5000 to 0.7311, where higher scores get lower probabilities.',)
+    """
+    low = int(np.argmax(np.maximum.accumulate(values) - values))
+    high = int(np.argmax(values[: low + 1]))
+    return (_fall_note(x[[high]], x[[low]]),) if values[high] > values[low] + LEVEL else ()
 
 
 def linear_continuation(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:

@@ -123,10 +123,8 @@ class Platt(ScoreCalibrator):
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         weights = or_ones(weights, len(y))
         if self.on == "log-odds":
-            self.clip_ = _half_step(scores) if self.clip is None else self.clip
-        positive = weights @ y
-        negative = weights.sum() - positive
-        targets = np.where(y == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))
+            self.clip_ = half_step(scores) if self.clip is None else self.clip
+        targets = np.where(y == 1, *platt_targets(weights @ y, weights.sum()))
         fit = fit_logistic(self._line(scores)[:, None], targets, weights)
         self.A_, self.B_ = -float(fit.slopes[0]), -fit.intercept
 
@@ -166,12 +164,21 @@ class Platt(ScoreCalibrator):
         return cls("log-odds")._with_learned(**line, clip=fields.number("clip", CLIP, 0.5))
 
 
-def _half_step(p: Array) -> float:
+def platt_targets(positive: float, total: float) -> tuple[float, float]:
+    """Return t₊ and t₋ for so many rows of class 1, of all.
+
+    >>> platt_targets(1, 4)
+    (0.6666666666666666, 0.2)
+    """
+    return (positive + 1) / (positive + 2), 1 / (total - positive + 2)
+
+
+def half_step(p: Array) -> float:
     """Return half the smallest distance from 0 or 1 of the probabilities other than 0 and 1.
 
-    >>> _half_step(np.array([0.0, 0.02, 0.5, 1.0]))
+    >>> half_step(np.array([0.0, 0.02, 0.5, 1.0]))
     0.01
-    >>> _half_step(np.array([0.0, 1.0]))    # only 0 and 1: any number gives the same sigmoid
+    >>> half_step(np.array([0.0, 1.0]))    # only 0 and 1: any number gives the same sigmoid
     0.25
     """
     apart = np.minimum(p, 1 - p)

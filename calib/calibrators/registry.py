@@ -50,6 +50,7 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
             "spline": "spline:Spline",
             "centered_isotonic": "centered_isotonic:CenteredIsotonic",
             "histogram": "histogram:Histogram",
+            "auto": "auto:Auto",
             "multicalibration": "multicalibration:Multicalibration",
             "venn_multicalibration": "venn_multicalibration:VennMulticalibration",
         },

@@ -29,7 +29,7 @@ from calib.calibrators.log_odds import (
 )
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, logit, piecewise, sigmoid
+from calib.kernel.formula import Expression, Number, logit, piecewise, sigmoid
 from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
 from calib.kernel.records import Parameter
@@ -144,40 +144,25 @@ class Spline(ScoreCalibrator):
             self.knots_, self.values_ = tied.scores[:1], np.array([log_odds_of_frequency(frequency)])
             self.penalty_, self.bounded_ = 0.0, False
             return
-        self.knots_ = _knots(tied.scores, self.knots)
+        self.knots_ = curve_knots(tied.scores, self.knots)
         self.penalty_ = _cross_validated(tied, self.knots_) if self.penalty is None else float(self.penalty)
-        shapes = _shapes(self.knots_)
-        beta, self.bounded_ = _penalised_fit(_curve(self.knots_, tied.scores) @ shapes, tied, self.penalty_)
+        shapes = curve_shapes(self.knots_)
+        beta, self.bounded_ = penalised_fit(
+            curve_columns(self.knots_, tied.scores) @ shapes, tied, self.penalty_
+        )
         self.values_ = shapes @ beta
 
     def _notes(self) -> tuple[str, ...]:
-        turns = () if len(self.knots_) == 1 else turn_notes(*_turning_points(self._interpolant))
+        turns = (
+            () if len(self.knots_) == 1 else turn_notes(*_turning_points(_through(self.knots_, self.values_)))
+        )
         return (*clipping_notes(self.n_clipped_, self.bounded_), *turns)
 
-    @property
-    def _interpolant(self) -> CubicSpline:
-        """Curve through two or more knots."""
-        return CubicSpline(self.knots_, self.values_, bc_type="natural")
-
     def _map(self, scores: Array) -> Array:
-        x, ends, slopes = log_odds(scores), self.knots_[[0, -1]], np.zeros(2)
-        if len(self.knots_) > 1:
-            slopes = self._interpolant(ends, 1)
-        inside, added = linear_continuation(x, ends, slopes)
-        return expit(_curve(self.knots_, inside) @ self.values_ + added)
+        return expit(continued_curve(self.knots_, self.values_, log_odds(scores)))
 
     def _formula(self, score: Expression) -> Expression:
-        knots, values = self.knots_, self.values_
-        if len(knots) == 1:
-            return sigmoid(values[0])
-        through, ends = self._interpolant, knots[[0, -1]]
-        beyond = np.column_stack([values[[0, -1]], np.maximum(through(ends, 1), 0.0), np.zeros((2, 2))])
-        cubics = np.zeros((len(knots) - 1, 4))
-        cubics[:, : len(through.c)] = through.c[::-1].T
-        origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
-        return sigmoid(
-            piecewise(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]]))
-        )
+        return sigmoid(curve_formula(self.knots_, self.values_, logit(score, CLIP)))
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("knots", "values"), "clip": CLIP}
@@ -185,19 +170,54 @@ class Spline(ScoreCalibrator):
     @classmethod
     def from_map(cls, fields: Fields) -> Spline:
         fields.number("clip", CLIP, CLIP)
-        knots = fields.numbers("knots", increasing=True)
-        if not knots.size:
-            raise fields.refuse("knots", "must not be empty")
-        values = fields.numbers("values", infinite=True, length=len(knots))
-        if len(knots) > 1 and not np.isfinite(values).all():
-            raise fields.refuse("values", "must be finite, unless there is only one")
-        wide, high = np.diff(knots), np.diff(values / STEEPEST)
-        if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
-            raise fields.refuse("values", "must have a finite slope between neighbouring knots")
-        return cls()._with_learned(knots=knots, values=values)
+        return cls()._with_learned(**read_curve(fields))
 
 
-def _knots(scores: Array, most: int) -> Array:
+def read_curve(fields: Fields) -> dict[str, Array]:
+    """Read ``knots`` and ``values`` (k,) of a file's map, and check that they are a curve."""
+    knots = fields.numbers("knots", increasing=True)
+    if not knots.size:
+        raise fields.refuse("knots", "must not be empty")
+    values = fields.numbers("values", infinite=True, length=len(knots))
+    if len(knots) > 1 and not np.isfinite(values).all():
+        raise fields.refuse("values", "must be finite, unless there is only one")
+    wide, high = np.diff(knots), np.diff(values / STEEPEST)
+    if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
+        raise fields.refuse("values", "must have a finite slope between neighbouring knots")
+    return {"knots": knots, "values": values}
+
+
+def _through(knots: Array, values: Array) -> CubicSpline:
+    """Return the natural cubic spline through two or more points."""
+    return CubicSpline(knots, values, bc_type="natural")
+
+
+def continued_curve(knots: Array, values: Array, x: Array) -> Array:
+    """Evaluate the curve through points (k,) at log-odds x (n,); beyond the knots it is a line that does not fall.
+
+    >>> continued_curve(np.array([0.0, 1.0]), np.array([0.0, 2.0]), np.array([-1.0, 0.5, 2.0]))
+    array([-2.,  1.,  4.])
+    """
+    ends, slopes = knots[[0, -1]], np.zeros(2)
+    if len(knots) > 1:
+        slopes = _through(knots, values)(ends, 1)
+    inside, added = linear_continuation(x, ends, slopes)
+    return curve_columns(knots, inside) @ values + added
+
+
+def curve_formula(knots: Array, values: Array, x: Expression) -> Expression:
+    """Return ``continued_curve`` as a formula of the log-odds x."""
+    if len(knots) == 1:
+        return Number(float(values[0]))
+    through, ends = _through(knots, values), knots[[0, -1]]
+    beyond = np.column_stack([values[[0, -1]], np.maximum(through(ends, 1), 0.0), np.zeros((2, 2))])
+    cubics = np.zeros((len(knots) - 1, 4))
+    cubics[:, : len(through.c)] = through.c[::-1].T
+    origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
+    return piecewise(x, knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]]))
+
+
+def curve_knots(scores: Array, most: int) -> Array:
     """Return at most ``most`` of the distinct sorted scores (k,): both ends, and quantiles, not too close."""
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores))).round().astype(np.intp))
     first, *inner, last = scores[at]
@@ -215,7 +235,7 @@ def _turning_points(curve: CubicSpline) -> tuple[Array, Array]:
     return at, curve(at)
 
 
-def _curve(knots: Array, x: Array) -> Array:
+def curve_columns(knots: Array, x: Array) -> Array:
     """Return (n, k): basis curves through one, two (a line) or more knots."""
     if len(knots) == 1:
         return np.ones((len(x), 1))
@@ -225,7 +245,7 @@ def _curve(knots: Array, x: Array) -> Array:
     return NaturalSpline(knots).columns(x)
 
 
-def _penalised_fit(
+def penalised_fit(
     design: Array, tied: Tied, penalty: float, start: Array | None = None
 ) -> tuple[Array, bool]:
     """Return the coefficients of the shapes (k,) that minimise the penalised loss, and whether there is no minimum."""
@@ -234,7 +254,7 @@ def _penalised_fit(
     return ridge_fit(design, tied.sums / tied.weights, weights, penalty * len(weights) * rough, start)
 
 
-def _shapes(knots: Array) -> Array:
+def curve_shapes(knots: Array) -> Array:
     """Return a basis of all splines by values at the knots, (k, k): bent curves of roughness 1, a line, a constant.
 
     In this basis the penalty is a plain sum of squares, which keeps the fit well conditioned for any penalty.
@@ -249,10 +269,10 @@ def _shapes(knots: Array) -> Array:
 
 def _cross_validated(tied: Tied, knots: Array) -> float:
     """Return the penalty with the smallest log loss on held-out folds, the smoothest of equally good ones."""
-    tied = _grouped(tied)
+    tied = neighbour_groups(tied)
     if len(knots) == 2 or len(tied.scores) < FOLDS:
         return float(PENALTIES[0])
-    design = _curve(knots, tied.scores) @ _shapes(knots)
+    design = curve_columns(knots, tied.scores) @ curve_shapes(knots)
     fold = np.arange(len(tied.scores)) % FOLDS
     losses = np.zeros(len(PENALTIES))
     for held in range(FOLDS):
@@ -261,12 +281,12 @@ def _cross_validated(tied: Tied, knots: Array) -> float:
         )
         beta = None
         for i, penalty in enumerate(PENALTIES):
-            beta, _ = _penalised_fit(design[fold != held], learn, penalty, beta)
+            beta, _ = penalised_fit(design[fold != held], learn, penalty, beta)
             losses[i] += log_loss_sum(design[fold == held] @ beta, out.sums / out.weights, out.weights)
     return float(PENALTIES[np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[0]])
 
 
-def _grouped(tied: Tied) -> Tied:
+def neighbour_groups(tied: Tied) -> Tied:
     """Group the rows into at most CHOSEN_ON groups of neighbouring scores."""
     if len(tied.scores) <= CHOSEN_ON:
         return tied

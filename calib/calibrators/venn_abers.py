@@ -227,10 +227,18 @@ class VennAbers(IntervalCalibrator):
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.calibration_scores_, self.labels_ = scores.copy(), y
         self.weights_ = weights
-        tied = pool_ties(scores, y, self.weights_)
-        self.thresholds_, self.p0_, self.p1_ = step_functions(
-            tied, pool_adjacent_violators(tied.sums, tied.weights)
-        )
+        self._learn_steps(pool_ties(scores, y, self.weights_))
+
+    @classmethod
+    def of_ties(cls, tied: Tied) -> VennAbers:
+        """Fit to tied scores whose weights need not be whole; it can predict, but exclude and explain no rows."""
+        made = cls()
+        made._learn_steps(tied)
+        return made
+
+    def _learn_steps(self, tied: Tied) -> None:
+        blocks = pool_adjacent_violators(tied.sums, tied.weights)
+        self.thresholds_, self.p0_, self.p1_ = step_functions(tied, blocks)
 
     def _pairs(self, scores: Array) -> Array:
         below, upto = places(self.thresholds_, scores)

@@ -32,6 +32,8 @@ The format, ``calib.calibrator`` version 1, is one object:
     log_odds_spline  knots, values, clip
                                         logit p = the natural cubic spline through the values at the knots, at ℓ, beyond
                                         them extrapolated as above; one knot is a constant
+    mixture   knots, values, breaks, steps, clip
+                                        logit p = that of log_odds_spline, plus steps[number of breaks <= s]
     bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks <= s;
                                         s itself if the bin has no counts
     isotonic  scores, values, between   p = values at scores; between two scores "linear", the value of the lower one

@@ -1,0 +1,235 @@
+"""Automatic calibration: a mixture of candidates from stiff to flexible, weighted by cross-validation.
+
+No single method is best at every number of calibration rows (docs/results.md). Stacking (Wolpert 1992; Breiman 1996)
+lets the rows decide: each candidate predicts calibration rows that it was not fitted on, and the weights minimise the
+log loss of the mixture on these rows,
+
+    logit p = Σ w_k f_k(ℓ),    w_k ≥ 0,    Σ w_k = 1,    ℓ = logit s
+
+A Dirichlet prior that counts as one row keeps the mixture of few rows near the mean of all candidates. These are
+
+- the model's own log-odds, f = ℓ;
+- a line, a stiff and a flexible curve: natural cubic splines (Lucena 2018) on log-odds of standard deviation 1, with
+  the roughness penalties ``PENALTIES``, and with Platt's targets, which keep them finite if the classes are separable;
+- Venn–Abers' merged probability, a step function, which suits tied scores and jumps.
+
+A sum of splines is a spline, so the fitted map is one curve of ℓ and one step function of s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from calib.calibrators.base import STRAIGHT_ON, ScoreCalibrator
+from calib.calibrators.log_odds import CLIP, deepest_fall_notes, log_odds, log_odds_of_frequency
+from calib.calibrators.merge import merge_pair
+from calib.calibrators.platt import half_step, platt_targets
+from calib.calibrators.spline import (
+    continued_curve,
+    curve_columns,
+    curve_formula,
+    curve_knots,
+    curve_shapes,
+    neighbour_groups,
+    penalised_fit,
+    read_curve,
+)
+from calib.calibrators.venn_abers import VennAbers
+from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
+from calib.kernel.formula import Expression, sigmoid, steps
+from calib.kernel.formula import logit as logit_term
+from calib.kernel.isotonic_regression import Tied, pool_ties
+from calib.kernel.likelihood import log_loss_sum
+from calib.kernel.stacking import stacking_weights
+from calib.kernel.weights import are_whole
+from calib.kernel.wording import brief_percent, listed, number
+
+PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
+CANDIDATES = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
+KNOTS = 12
+FOLDS = 5
+PRIOR = 1.0  # rows that the prior counts as
+PART = 2.0**-20  # of a row
+LEAST = 0.01  # candidates with a smaller weight are left out
+
+
+class Auto(ScoreCalibrator):
+    """Mixture of candidates, weighted by 5-fold cross-validation, for probabilities; optional weights.
+
+    ``weights_`` (5,) are the weights of ``CANDIDATES``; ``losses_`` (6,) the mean log losses of held-out calibration
+    rows, of each candidate and of the mixture. ``knots_`` and ``values_`` (k,) are the curve; ``breaks_`` (t,) and
+    ``steps_`` (t + 1,) the step function: step i holds if i breaks are at most s. Scores are clipped to [``clip_``,
+    1 − ``clip_``], half the smallest distance of a calibration score from 0 or 1, so that log-odds stay finite. A
+    single class is refused; for constant scores, the class frequency is predicted.
+
+    >>> p = np.linspace(0.05, 0.95, 19)
+    >>> auto = Auto().fit(np.repeat(p, 20), np.tile(np.arange(20), 19) < np.repeat(np.round(20 * p**2), 20))
+    >>> auto.predict([0.3, 0.5, 0.7]).round(2)    # the frequencies are about p²
+    array([0.1 , 0.25, 0.48])
+    >>> bool(np.isclose(auto.weights_.sum(), 1)), len(auto.weights_)
+    (True, 5)
+    """
+
+    key = "auto"
+    label = "Automatic calibration"
+    name = "automatic calibration"
+    source = "stacking: Wolpert 1992; Breiman 1996"
+    input = "probability"
+    answers_one_class = False
+    weighted = True
+    monotone = False
+    beyond = STRAIGHT_ON
+    complexity = 7.5
+    kind = "mixture"
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        self.clip_ = half_step(scores)
+        tied = pool_ties(scores, y, None if weights is None else _rounded(weights))
+        self.weights_, self.losses_ = np.full(len(CANDIDATES), np.nan), np.full(len(CANDIDATES) + 1, np.nan)
+        self.breaks_, self.steps_ = np.empty(0), np.zeros(1)
+        x = np.maximum.accumulate(log_odds(tied.scores, self.clip_))
+        if x[0] == x[-1]:
+            frequency = tied.sums.sum() / tied.weights.sum()
+            self.knots_, self.values_ = x[:1], np.array([log_odds_of_frequency(frequency)])
+            self.turns_: tuple[str, ...] = ()
+            return
+        curves = _Curves(tied, x)
+        self.weights_, self.losses_ = _stacked(curves)
+        own = self.weights_
+        self.knots_, self.values_ = curves.knots, curves.values(curves.tied) @ own[:-1]
+        if own[-1]:
+            self.breaks_, values = _steps(tied)
+            self.steps_ = own[-1] * values
+        self.turns_ = deepest_fall_notes(x, self._logits(tied.scores))
+
+    def _notes(self) -> tuple[str, ...]:
+        if np.isnan(self.weights_[0]):
+            return ()
+        mixed = np.argsort(-self.weights_, kind="stable")[: np.count_nonzero(self.weights_)]
+        parts = listed([f"{CANDIDATES[i]} {brief_percent(self.weights_[i])}" for i in mixed])
+        best = int(self.losses_[:-1].argmin())
+        return (
+            f"mixes {parts}.",
+            f"On held-out calibration rows, the mixture has log loss {number(self.losses_[-1])}, the best candidate "
+            f"({CANDIDATES[best]}) {number(self.losses_[best])}.",
+            *self.turns_,
+        )
+
+    def _map(self, scores: Array) -> Array:
+        return expit(self._logits(scores))
+
+    def _logits(self, scores: Array) -> Array:
+        curve = continued_curve(self.knots_, self.values_, log_odds(scores, self.clip_))
+        return curve + self.steps_[np.searchsorted(self.breaks_, scores, side="right")]
+
+    def _formula(self, score: Expression) -> Expression:
+        curve = curve_formula(self.knots_, self.values_, logit_term(score, self.clip_))
+        return sigmoid(curve + steps(score, self.breaks_, self.steps_))
+
+    def to_map(self) -> dict[str, Any]:
+        return self._learned("knots", "values", "breaks", "steps", "clip")
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Auto:
+        breaks = fields.numbers("breaks", increasing=True)
+        jumps = fields.numbers("steps", length=len(breaks) + 1)
+        clip = fields.number("clip", CLIP, 0.5)
+        return cls()._with_learned(**read_curve(fields), breaks=breaks, steps=jumps, clip=clip)
+
+
+class _Curves:
+    """Candidates that are curves of the log-odds x, on at most 2,048 groups of neighbouring scores.
+
+    Attributes
+    ----------
+    tied
+        The groups.
+    knots : (k,)
+        Log-odds, of which they are curves.
+    """
+
+    def __init__(self, tied: Tied, x: Array) -> None:
+        starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > 0)  # clipped scores are tied
+        self.tied = neighbour_groups(Tied(x, tied.weights, tied.sums).grouped(starts))
+        self.knots = curve_knots(self.tied.scores, KNOTS)
+        self._columns = curve_columns(self.knots, self.tied.scores)
+        self._shapes = curve_shapes(self.knots / _deviation(self.tied))
+
+    def values(self, learn: Tied) -> Array:
+        """Return the curves' values at the knots (k, 4), fitted to some rows of each group."""
+        positive, negative = platt_targets(learn.sums.sum(), learn.weights.sum())
+        sums = learn.sums * positive + (learn.weights - learn.sums) * negative
+        has = learn.weights > 0
+        rows = Tied(learn.scores[has], learn.weights[has], sums[has])
+        design, beta, found = self._columns[has] @ self._shapes, None, [self.knots]
+        for penalty in PENALTIES:
+            beta, _ = penalised_fit(design, rows, penalty, beta)
+            found.append(self._shapes @ beta)
+        return np.column_stack(found)
+
+    def logits(self, learn: Tied) -> Array:
+        """Return log-odds of all candidates for each group, (groups, 5), fitted to some rows of each group."""
+        breaks, values = _steps(_present(learn))
+        jumps = values[np.searchsorted(breaks, self.tied.scores, side="right")]
+        return np.column_stack([self._columns @ self.values(learn), jumps])
+
+
+def _stacked(curves: _Curves) -> tuple[Array, Array]:
+    """Return the weights of the candidates (5,), and the mean held-out log losses of each and of their mixture (6,)."""
+    held, logits = zip(*((out, curves.logits(learn)) for learn, out in _folds(curves.tied)), strict=True)
+    rows = [_present(out) for out in held]
+    found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
+    weights = np.concatenate([each.weights for each in rows])
+    targets = np.concatenate([each.sums for each in rows]) / weights
+    own = stacking_weights(found, targets, weights, np.full(found.shape[1], PRIOR / found.shape[1]))
+    own = np.where(own < LEAST, 0.0, own)
+    own /= own.sum()
+    losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]
+    return own, np.array(losses) / weights.sum()
+
+
+def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
+    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed.
+
+    Rows of whole weights are divided one by one, so that repeated rows and weighted ones give the same folds.
+    """
+    random, classes = np.random.default_rng(0), (tied.sums, tied.weights - tied.sums)
+    whole = are_whole(tied.weights) and are_whole(tied.sums)
+    ones, zeros = (
+        random.multinomial(each.astype(np.int64) if whole else 1, np.full(FOLDS, 1 / FOLDS), size=len(each))
+        * (1.0 if whole else each[:, None])
+        for each in classes
+    )
+    for first, second in zip(ones.T, zeros.T, strict=True):
+        held = Tied(tied.scores, first + second, first)
+        yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held
+
+
+def _rounded(weights: Array) -> Array:
+    """Round weights (n,) to multiples of ``PART``, so that their sums are exact, as Venn–Abers needs."""
+    return np.maximum(np.round(weights / PART), 1.0) * PART
+
+
+def _present(rows: Tied) -> Tied:
+    """Return the entries that have rows."""
+    has = rows.weights > 0
+    return Tied(rows.scores[has], rows.weights[has], rows.sums[has])
+
+
+def _steps(tied: Tied) -> tuple[Array, Array]:
+    """Return Venn–Abers' merged probability as (breaks (t,), log-odds (t + 1,)): value i holds if i breaks are <= s."""
+    breaks, p0, p1 = VennAbers.of_ties(tied).aligned_steps()
+    values = logit(merge_pair(p0, p1))
+    moves = np.diff(values) != 0
+    return breaks[moves], values[np.append(True, moves)]
+
+
+def _deviation(tied: Tied) -> float:
+    """Return the weighted standard deviation of scores (k,), k > 1."""
+    apart = tied.scores - np.average(tied.scores, weights=tied.weights)
+    return float(np.sqrt(np.average(apart**2, weights=tied.weights)))
