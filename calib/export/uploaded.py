@@ -10,19 +10,31 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from calib.calibrators import CALIBRATORS, JOINT
 from calib.data import confined
 from calib.data.errors import DataError
 from calib.data.limits import Bounds
+from calib.experiments import EXPERIMENTS
 from calib.export.calibrators import read_calibrator
 from calib.export.recipes import read_recipes
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.splits import SPLITS
 from calib.study.reading import read_protocol
 from calib.study.store import Store
 
 MEMORY, TIMES = 100_000_000, 8  # bytes besides the libraries, and bytes more per byte of the file
 SECONDS, BYTES_PER_SECOND = 5, 5_000_000  # of processor time
 AS_SAVED = "Use the file as it was saved."
+
+
+def load() -> None:
+    """Import what the functions below need, which a confined process cannot import any more."""
+    for registry in (CALIBRATORS.everything(), JOINT, MODELS, PLACEMENTS, SPLITS, METRICS, EXPERIMENTS):
+        list(registry.values())
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calib import Recipe
-from calib.calibrators import Isotonic
+from calib.calibrators import CALIBRATORS, TABLES, Isotonic
 from calib.data import confined
 from calib.export import read_calibrator, uploaded, write_calibrator, write_recipes
 from calib.kernel.checks import InputError
@@ -27,6 +28,17 @@ GOOD = {
 def test_a_good_file_is_read_to_its_end_without_files_and_network(kind):
     """A module that is imported late would be missing there."""
     uploaded.check_ends(getattr(uploaded, kind), GOOD[kind], f"a {kind}")
+
+
+SCORES, LABELS = np.linspace(0.05, 0.95, 60), np.tile([0, 1, 1], 20)
+
+
+@pytest.mark.parametrize("key", CALIBRATORS)
+def test_a_good_calibrator_of_each_kind_is_read_to_its_end(key):
+    method = CALIBRATORS[key]()
+    scores = np.tile(SCORES[:, None], 3) if method.input in TABLES else SCORES
+    content = write_calibrator(method.fit(scores, LABELS)).encode()
+    uploaded.check_ends(uploaded.calibrator, content, key)
 
 
 def test_the_good_files_are_good():

@@ -2,7 +2,7 @@
 
 One process has loaded what readers need, and the modules that its command names, and waits (``python -m
 calib.data.confined.process MODULE …``). For each call it forks a process, which serves this call alone and ends. The
-waiting process ends one whose caller has hung up.
+waiting process ends one whose caller has hung up. A module's function ``load`` imports what it would import later.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -80,9 +81,11 @@ def main() -> None:
     """Serve the process at the other end of standard input until it ends."""
     confined.AVAILABLE = False
     control = socket.socket(fileno=0)
-    for name in (*NEEDED, *sys.argv[1:]):
+    for name in NEEDED:
         with suppress(ImportError):  # onnx is optional
             importlib.import_module(name)
+    for name in sys.argv[1:]:
+        _loaded(name)
     pa.enable_signal_handlers(False)  # for which reading would make pipes
     gc.freeze()  # so that children share these pages
     _Waiting(control).serve()
@@ -169,7 +172,7 @@ def _serve(data: socket.socket) -> None:
     send_json(send, "here")
     call = take_json(take)
     module, name = call["function"]
-    function = getattr(importlib.import_module(module), name)
+    function = getattr(_loaded(module), name)
     _limit(call["memory"], call["seconds"])
     try:
         _answer(send, take, function, call)
@@ -182,6 +185,13 @@ def _serve(data: socket.socket) -> None:
         place = traceback.extract_tb(error.__traceback__)[-1]
         send_json(send, {"failed": f"{type(error).__name__} at {place.filename}:{place.lineno}"})
     os._exit(0)
+
+
+def _loaded(name: str) -> ModuleType:
+    """Return a module that needs no further imports, which its limits would forbid."""
+    module = importlib.import_module(name)
+    getattr(module, "load", lambda: None)()
+    return module
 
 
 def _take(data: socket.socket, size: int) -> bytearray:
