@@ -104,6 +104,7 @@ __all__ = [
     "MERGE_RULES",
     "PPA",
     "TABLES",
+    "Auto",
     "Beta",
     "CenteredIsotonic",
     "Dirichlet",
