@@ -1,5 +1,7 @@
 """CalibratedClassifier: a scikit-learn classifier in every respect, and the placement's own numbers inside."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from calib.calibrated import CalibratedClassifier
@@ -34,7 +37,7 @@ FOREST = ProbabilityForest(10, max_depth=4, random_state=0)
 PAIRED = [key for key in PLACEMENTS if key != "none"]
 
 
-# A forest draws its bags row by row, so no weight repeats rows in effect: scikit-learn's forests fail these, too.
+# A forest draws its bags row by row, so no weight repeats rows in effect; scikit-learn's own class fails these, too.
 BAGS = {
     f"check_sample_weight_equivalence_on_{kind}_data": "bags are drawn row by row"
     for kind in ("dense", "sparse")
@@ -67,6 +70,15 @@ def checked(calibrator, placement):
 )
 def test_behaves_as_a_scikit_learn_classifier(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(("bootstrap", "passes"), [(True, False), (False, True)])
+def test_with_a_forest_that_draws_bags_scikit_learns_own_class_fails_the_same_two_checks(bootstrap, passes):
+    forest = RandomForestClassifier(5, bootstrap=bootstrap, random_state=0)
+    for name in BAGS:
+        check, theirs = getattr(estimator_checks, name), CalibratedClassifierCV(forest, cv=3)
+        with nullcontext() if passes else pytest.raises(AssertionError, match="not equivalent"):
+            check("CalibratedClassifierCV", theirs)
 
 
 def combinations():

@@ -40,12 +40,13 @@ from calib.analysis.subgroups import group_rows
 from calib.data.column_types import typed_frame
 from calib.data.matrix import Matrix
 from calib.kernel import checks
-from calib.kernel.binning import bin_index, group_sums
+from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array, InputError
 
 QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
 ALPHA = 0.05
+MOST_BINS = 1000
 FEWEST_ROWS = 100  # rows; with fewer, halves of bins are nearly empty
 LEAF, LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
 NEIGHBOURS = 5  # fewest rows on one side of a row, in the order of predictions, that are its neighbours
@@ -87,7 +88,13 @@ class GroupingLoss:
 
 
 def grouping_loss(
-    y: ArrayLike, p: ArrayLike, X: Any, bins: int = 15, random_state: int = 0, *, partition: str = "tree"
+    y: ArrayLike,
+    p: ArrayLike,
+    X: Any,
+    bins: ArrayLike = 15,
+    random_state: int = 0,
+    *,
+    partition: str = "tree",
 ) -> GroupingLoss:
     """Bound the grouping loss of predictions from below.
 
@@ -100,7 +107,7 @@ def grouping_loss(
     X : (n, d)
         Features, as a table or an array. They can differ from the model's.
     bins
-        Number of bins of equal width.
+        Number of bins of equal width, at most 1,000, or their edges (B + 1,), which increase from 0 to 1.
     random_state
         Seed of the split into halves, the partition and the test.
     partition
@@ -124,7 +131,9 @@ def grouping_loss(
     labels, p = checks.labelled_probabilities(y, p)
     table = pd.DataFrame(X)
     checks.same_length(y=labels, X=table)
-    checks.in_range(bins, "bins", 1, 1000, integer=True)
+    if np.ndim(bins) == 0:
+        checks.in_range(bins, "bins", 1, MOST_BINS, integer=True)
+    held = binned(p, bins)
     checks.in_range(random_state, "random_state", 0, integer=True)
     checks.one_of(partition, PARTITIONS, "partition")
     if not table.shape[1]:
@@ -134,8 +143,9 @@ def grouping_loss(
     rng = np.random.default_rng(random_state)
     first, second = np.split(rng.permutation(len(labels)), [len(labels) // 2])
     table = typed_frame(table.set_axis([str(name) for name in table.columns], axis=1))
-    place = bin_index(p, bins)
-    regions = _regions(PARTITIONS[partition](table, labels, first, random_state), place, first, second, bins)
+    place, B = held.index, held.count
+    assign = PARTITIONS[partition](table, labels, first, random_state)
+    regions = _regions(assign, place, first, second, B)
     count = np.bincount(regions)
     kept = second[count[regions] > 1]
     if not len(kept):
@@ -147,7 +157,7 @@ def grouping_loss(
 
     def measured(y: Array) -> tuple[_Parts, float]:
         residual = y - _around(y, reach)
-        return _Parts.of(residual, region, place, bins), _induced(residual, place, bins)
+        return _Parts.of(residual, region, place, B), _induced(residual, place, B)
 
     found, induced = measured(y)
     low, high = found.interval

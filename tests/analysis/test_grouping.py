@@ -76,6 +76,16 @@ def test_the_bound_is_explained_less_bias_and_induced_and_the_interval_includes_
     assert found.induced >= 0
 
 
+@pytest.mark.parametrize(("edges", "equal"), [([0, 0.5, 1], 2), ([0, 0.1, 0.2, 0.9, 1], 10)])
+def test_own_edges_give_what_equal_bins_give_that_hold_the_same_rows(edges, equal):
+    """Of ten equal bins, three hold predictions; the others are empty."""
+    y, _, table = drawn()
+    p = np.random.default_rng(1).choice([0.05, 0.15, 0.95], len(y))
+    own, few = grouping_loss(y, p, table, edges), grouping_loss(y, p, table, 1)
+    assert vars(own) == vars(grouping_loss(y, p, table, equal))
+    assert own.regions > few.regions
+
+
 def test_a_group_whose_probabilities_are_off_by_a_fifth_costs_its_square():
     """Two halves, ± 0.2 from the prediction: a grouping loss of 0.04."""
     for partition in ("tree", "columns"):
@@ -206,6 +216,8 @@ def test_the_answer_is_the_same_for_the_same_seed_and_the_input_stays():
         ({"X": pd.DataFrame({"a": [1]})}, "Lengths differ"),
         ({"X": pd.DataFrame(index=range(2000))}, "no columns"),
         ({"bins": 0}, "bins"),
+        ({"bins": 1001}, "bins must be a whole number from 1 to 1,?000"),
+        ({"bins": [0.1, 1]}, "bins must be a whole number, or edges that increase from 0 to 1"),
         ({"partition": "forest"}, "partition must be one of 'tree', 'k-means', 'columns'"),
         ({"random_state": -1}, "random_state"),
         ({"y": [0, 1], "p": [0.1, 0.2], "X": [[1], [2]]}, "at least 100 rows"),
