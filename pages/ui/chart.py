@@ -7,10 +7,10 @@ import pickle
 import zlib
 from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from plotly.io.json import to_json_plotly
@@ -37,7 +37,7 @@ from pages.ui import (
     state,
     style,
 )
-from pages.ui.question import current_question
+from pages.ui.question import PosedQuestion, current_question
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
@@ -51,20 +51,99 @@ IN_A_ROOM = 2  # factor of the type size of a guess in presenter view, as of all
 OWN = 50  # figures of uploaded data that a session caches: no other session can use them
 
 
+class Picks(NamedTuple):
+    """What to do with a list of the ``customdata`` of all marks that were clicked or selected by a box.
+
+    A new ``version`` forgets the marks that were picked before.
+    """
+
+    then: Callable[[list], None]
+    version: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A figure on its way to the page.
+
+    Attributes
+    ----------
+    entry, record
+        The figure, and what its ``prepare`` returned.
+    key, widget
+        Name of the chart on its page, and the key of its pictures.
+    question
+        What the page or the step of a lesson hides, and what it shows instead.
+    role
+        The place whose height it fits: "beside" a lesson's text, "first" of a page, "under" a question, or none.
+    height
+        In pixels; None leaves it to the figure.
+    """
+
+    entry: FigureEntry
+    record: Any
+    key: str
+    widget: str
+    question: PosedQuestion
+    role: str = ""
+    height: int | None = None
+
+    @property
+    def staged(self) -> bool:
+        """Whether it is the chart of a lesson's step."""
+        return self.role == "beside"
+
+    @property
+    def alone(self) -> bool:
+        """Whether presenter view shows only the picture, with the step's words beside it."""
+        return self.staged and state.presenter()
+
+    @property
+    def block(self) -> str:
+        """The form of its panels on a phone: a strip keeps what is below near; a lesson has two columns of it."""
+        return "strip" if self.role in ("beside", "under") else "panels"
+
+    def drawn(self, panel: Any, grid: tuple[int, bool] | None = None) -> dict[str, Any]:
+        """Return the figure of the record, or of one of its panels."""
+        return _drawn(panel, current.theme(), self.entry.draw, self.height, grid)
+
+    def grey_lines(self) -> dict[str, tuple[str, bool]]:
+        """Return the lines that a reader can choose to see in colour."""
+        if not self.record.caption.endswith(GREY):
+            return {}
+        return lines_of(self.question.narrowed(self.drawn(self.record)))
+
+    def in_words(self, panel: Any) -> str:
+        """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
+        if not self.question.open:
+            return self.question.renamed(panel.alt)
+        finding = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
+        return f"{self.entry.label}. {finding}".strip()
+
+    def shown(self, panel: Any, i: int, panels: int, grid: tuple[int, bool] | None) -> dict[str, Any]:
+        """Return the figure of a panel as the question lets the reader see it, with the reader's guess."""
+        content, question = self.drawn(panel, grid), self.question
+        if question.empty:
+            content = without_data(content, isinstance(panel, Finding), question.kept)
+        elif question.ghost is not None and self.block == "strip":
+            scale = 1 if grid is None else IN_A_ROOM
+            content = placed_guess.with_ghost(content, question.ghost, current.theme(), i, panels, scale)
+        if self.staged:
+            content = without_grey_names(content)
+        return question.narrowed(content) if self.block == "strip" else content
+
+
 def show(
     name: str,
     source,
     key: str | None = None,
     on_click: Callable[[Any], None] | None = None,
-    on_pick: Callable[[list], None] | None = None,
+    picks: Picks | None = None,
     heading: str | None = None,
     hint: str = "",
-    version: int = 0,
     height: int | None = None,
     sentence: Any = None,
     finding: str | None = None,
     first: bool = False,
-    moving: Callable[[str], None] | None = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or another source of its ``prepare``) with caption, alt text and
@@ -74,14 +153,12 @@ def show(
     ----------
     on_click
         Takes the ``customdata`` of a clicked mark.
-    on_pick
-        Takes a list of the ``customdata`` of all marks that were clicked or selected by a box.
+    picks
+        Takes several marks.
     heading
         Small heading above the chart instead of the finding, for a chart among several.
     hint
         Says what can be done with the chart here; it is folded with how to read the chart.
-    version
-        A new version forgets the marks that were picked before.
     height
         In pixels.
     sentence
@@ -91,69 +168,69 @@ def show(
         The page's own finding instead of the figure's title.
     first
         Whether it is the page's first picture under a question, which fits the window with its answers.
-    moving
-        Draws the picture by a script, given its alt text, in a lesson's step that asks for this.
 
     Returns
     -------
     Any or None
         The figure's record, or None if ``prepare`` refuses; the page then shows the reason.
     """
-    entry, key = FIGURES[name], key or name
+    entry, key, question = FIGURES[name], key or name, current_question()
     with lesson_layout.on(key) as staged:
         if staged:
-            options |= current_question().known()
+            options |= question.known()
         try:
             record = entry.prepare(source, **options)
         except InputError as error:
             st.info(plain(error))
             return None
-        if current_question().open and isinstance(record, Finding):
+        if question.open and isinstance(record, Finding):
             record = record.covered()
-        # Presenter view has only the picture, with the step's words beside it
-        alone = staged and state.presenter()
-        if alone:
-            pass
-        elif heading is None:
-            with nullcontext() if staged else sentence or nullcontext():
-                finding_shown = (current_question().finding if staged else "") or finding or record.title
-                headings.heading(entry.label if current_question().open else finding_shown)
-        else:
-            st.markdown(f"**{plain(heading)}**", help=plain(record.title))
-        widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        # On a phone panels form a strip, or two columns in a lesson, so that what is below stays near
-        is_open = current_question().open
-        strip = staged or first
-        interaction = _interaction(key, widget, on_click, on_pick)
-        if strip and is_open and entry.panels:  # seven buttons per panel would stand before the answers
-            interaction["config"] |= {"displayModeBar": False}
-        asked_lines = _asked_lines(key)
-        lines = (
-            lines_of(current_question().narrowed(_drawn(record, current.theme(), entry.draw, height, None)))
-            if record.caption.endswith(GREY)
-            else {}
-        )
-        if asked_lines & set(lines):
-            entry = replace(entry, draw=_coloured(entry.draw, asked_lines & set(lines)))
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
-        block = "strip" if strip else "panels"
-        moves = moving if staged and lesson_layout.has("moving") else None
+        widget = f"chart_{key}_{picks.version}" if picks and picks.version else f"chart_{key}"
+        chart = Chart(
+            entry=entry, record=record, key=key, widget=widget, question=question, role=role, height=height
+        )
+        _title(chart, heading, None if staged else sentence, finding)
+        lines, coloured = chart.grey_lines(), _asked_lines(key, question)
+        if coloured & set(lines):
+            chart = replace(chart, entry=replace(entry, draw=_coloured(entry.draw, coloured & set(lines))))
+        moves = question.moving if staged and lesson_layout.has("moving") else None
         with st.container(key="moving") if moves else nullcontext():
-            _pictures(entry, record, widget, height, interaction, block, role)
+            _pictures(chart, _interaction(chart, on_click, picks))
             if moves:
-                moves(_in_words(entry, record))
-        current_question().answers()
+                moves(chart.in_words(record))
+        question.answers()
         with lesson_layout.on("under") if staged else nullcontext():  # on a phone, after "what to see"
-            if lines and not (alone or current_question().open):
-                _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
-            if heading is None:
-                if current_question().open and not alone:
-                    st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
-                elif not alone:
-                    caption(record.caption, key, MOVING if moves else hint)
-            if not (alone or (staged and current_question().open)):
-                downloads.chart(entry, record, source, options, key)
+            if not chart.alone:
+                if lines and not question.open:
+                    _choose_lines(chart, lines, coloured)
+                if heading is None:
+                    _how_to_read(chart, MOVING if moves else hint)
+                if not (staged and question.open):
+                    downloads.chart(chart.entry, record, source, options, key)
     return record
+
+
+def _title(chart: Chart, heading: str | None, sentence: Any, finding: str | None) -> None:
+    """Write the finding, or a small heading; while the question is open, only the topic."""
+    if chart.alone:
+        return
+    if heading is not None:
+        st.markdown(f"**{plain(heading)}**", help=plain(chart.record.title))
+        return
+    of_step = chart.question.finding if chart.staged else ""
+    with sentence or nullcontext():
+        headings.heading(
+            chart.entry.label if chart.question.open else of_step or finding or chart.record.title
+        )
+
+
+def _how_to_read(chart: Chart, hint: str) -> None:
+    """Write the caption, or what the picture waits for."""
+    if chart.question.open:
+        st.caption(plain(WAITS if chart.staged else f"{WAITS} {hint}"))
+    else:
+        caption(chart.record.caption, chart.key, hint)
 
 
 def caption(text: str, key: str, hint: str = "") -> None:
@@ -175,80 +252,63 @@ def picture(name: str, source, draw: Callable, **options) -> None:
         Draws its record, as the entry's own ``draw`` does.
     """
     entry = replace(FIGURES[name], draw=draw)
-    interaction = {"config": {"displayModeBar": False}}
     record = entry.prepare(source, **options)
-    _pictures(entry, record, "chart_picture", None, interaction, "panels", "first")
+    widget, question = "chart_picture", current_question()
+    chart = Chart(entry=entry, record=record, key="picture", widget=widget, question=question, role="first")
+    _pictures(chart, {"config": {"displayModeBar": False}})
 
 
-def _interaction(
-    key: str, widget: str, on_click: Callable[[Any], None] | None, on_pick: Callable[[list], None] | None
-) -> dict[str, Any]:
+def _interaction(chart: Chart, on_click: Callable[[Any], None] | None, picks: Picks | None) -> dict[str, Any]:
     """Return the interaction with the pictures of a chart as arguments of ``st.plotly_chart``."""
-    image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
+    image = st.session_state.get(f"{chart.key}_image", downloads.CAMERA[0])
     # The camera would save the picture without its title, unlike the files of the Download menu
     camera = ["toImage"] if downloads.draws() else []
-    config = controls(*camera, *([] if on_pick else ["select2d"])) | {
-        "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
+    config = controls(*camera, *([] if picks else ["select2d"])) | {
+        "toImageButtonOptions": {"format": image, "filename": chart.key, "scale": 2},
     }
-    if on_pick is not None:
-        picked = partial(_picked, widget, on_pick)
+    if chart.block == "strip" and chart.question.open and chart.entry.panels:
+        config["displayModeBar"] = False  # seven buttons per panel would stand before the answers
+    if picks:
+        picked = partial(_picked, chart.widget, picks.then)
         return {"config": config, "on_select": picked, "selection_mode": ("points", "box")}
     if on_click is not None:
-        return {"config": config, "on_select": partial(_clicked, widget, on_click)}
+        return {"config": config, "on_select": partial(_clicked, chart.widget, on_click)}
     return {"config": config}
 
 
-def _pictures(
-    entry: FigureEntry,
-    record: Any,
-    widget: str,
-    height: int | None,
-    interaction: dict[str, Any],
-    block: str,
-    role: str,
-) -> None:
+def _pictures(chart: Chart, interaction: dict[str, Any]) -> None:
     """Draw the picture of a record, one per panel, so that a phone can arrange the panels in its own way."""
+    entry, record, widget = chart.entry, chart.record, chart.widget
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
-    if role == "beside" and columns == len(panels) == 4:
+    if chart.staged and columns == len(panels) == 4:
         # Four panels per row are too narrow beside a lesson's text; two rows of two are lower
         panels, columns = [replace(panel, rows=2) for panel in panels], 2
     # One block of columns per row, so that a phone stacks the panels in reading order
     starts = range(0, len(panels), columns)
-    with st.container(key=f"{block}_{widget}"):
+    with st.container(key=f"{chart.block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
-    grid = (len(starts), role == "beside") if state.presenter() else None
-    shared = role == "beside" and len(starts) > 1 and grid is None  # rows that share the window beside a text
-    ghost = current_question().ghost if block == "strip" else None
-    _let_data_come_in(widget)
+    grid = (len(starts), chart.staged) if state.presenter() else None
+    shared = chart.staged and len(starts) > 1 and grid is None  # rows that share the window beside a text
+    _let_data_come_in(chart)
     for i, panel in enumerate(panels):
-        content = _drawn(panel, current.theme(), entry.draw, height, grid)
-        if current_question().empty:
-            content = without_data(content, isinstance(panel, Finding), current_question().kept)
-        elif ghost is not None:
-            scale = 1 if grid is None else IN_A_ROOM
-            content = placed_guess.with_ghost(content, ghost, current.theme(), i, len(panels), scale)
-        if role == "beside":
-            content = without_grey_names(content)
-        if block == "strip":
-            content = current_question().narrowed(content)
-        figure = ReadyFigure(content)
+        figure = ReadyFigure(chart.shown(panel, i, len(panels), grid))
         panel_key = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, grid)
+        follows = f"beside_in_{len(starts)}" if shared else _follows(figure, chart.role, grid)
         with places[i], st.container(key=f"{follows}_{panel_key}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
-                figure, theme=None, key=panel_key, height=high, alt=_in_words(entry, panel), **interaction
+                figure, theme=None, key=panel_key, height=high, alt=chart.in_words(panel), **interaction
             )
         server.forget_older(panel_key)
 
 
-def _let_data_come_in(widget: str) -> None:
+def _let_data_come_in(chart: Chart) -> None:
     """Animate the data if the picture was empty the last time."""
     emptied = st.session_state.setdefault("emptied", set())
-    if current_question().empty:
-        emptied.add(widget)
-    elif widget in emptied:
-        emptied.remove(widget)
+    if chart.question.empty:
+        emptied.add(chart.widget)
+    elif chart.widget in emptied:
+        emptied.remove(chart.widget)
         style.add("arriving")
 
 
@@ -262,23 +322,16 @@ def _follows(figure: ReadyFigure, role: str, grid: tuple[int, bool] | None) -> s
     return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above + ["bare"] * bare)
 
 
-def _in_words(entry: FigureEntry, panel: Any) -> str:
-    """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
-    if not current_question().open:
-        return current_question().renamed(panel.alt)
-    finding = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
-    return f"{entry.label}. {finding}".strip()
-
-
-def _asked_lines(key: str) -> set[str]:
+def _asked_lines(key: str, question: PosedQuestion) -> set[str]:
     """Return the lines wanted in colour: from the Recipe on Explore pages, else from this chart or the step."""
     if current.explores():
         return set(state.recipe().setting("reliability.lines"))
-    return set(st.session_state.get(f"lines_{key}", current_question().picture.get("lines", ())))
+    return set(st.session_state.get(f"lines_{key}", question.picture.get("lines", ())))
 
 
-def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:
+def _choose_lines(chart: Chart, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:
     """Let the reader choose the coloured lines, in the legend or below the chart."""
+    key = chart.key
     here = coloured & set(lines) or {line for line, (_, on) in lines.items() if on}
 
     def choose(chosen: Iterable[str]) -> None:
@@ -306,7 +359,7 @@ def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], colo
         format_func=names.__getitem__,
         **options,
     )
-    browser.hear_legend(key, place, lambda line: choose(here ^ {line}))
+    browser.hear_legend(key, f"{chart.block}_{chart.widget}", lambda line: choose(here ^ {line}))
 
 
 def _coloured(draw: Callable, lines: Collection[str]) -> Callable:

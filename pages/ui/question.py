@@ -32,6 +32,8 @@ class PosedQuestion:
         What the step states above its picture after the answer, instead of the figure's own title.
     picture
         The step's ``picture``: the part of the figure that is drawn, and the name of the model.
+    moving
+        Draws the picture by a script, given its alt text, in a step that asks for this.
     """
 
     open: bool = False
@@ -41,6 +43,7 @@ class PosedQuestion:
     ghost: placed_guess.Ghost | None = None
     finding: str = ""
     picture: Mapping[str, Any] = field(default_factory=dict)
+    moving: Callable[[str], None] | None = None
 
     def ask(
         self, answers: Callable[[], None] | None, posed: bool = False, kept: Collection[str] = ()

@@ -53,6 +53,7 @@ from pages.ui import (
 )
 from pages.ui.explore import base_rate
 from pages.ui.grid import grid
+from pages.ui.question import current_question
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
 
@@ -85,9 +86,9 @@ def compare(evaluation: Evaluation) -> None:
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
     """Draw one diagram, or one per calibrator; a click on a mark picks its rows."""
-    pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
+    picks = chart.Picks(pick_rows, _version(evaluation.recipe))
     if evaluation.recipe.setting("reliability.layout") == "side":
-        tables.side_by_side(evaluation, **pick)
+        tables.side_by_side(evaluation, picks=picks)
         st.caption(PICK)
     else:
         view = evaluation.recipe.stated_settings("reliability", "selection", "axes", "faint")
@@ -97,15 +98,9 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         # The verdict is about the model, which is grey if a reader asks for other lines
         of_the_model = not lines or reference_of(list(evaluation.predictions)) in lines
         finding = verdict_of(evaluation).headline if of_the_model else None
+        current_question().moving = partial(moving_diagram.in_step, evaluation)
         words: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
-        chart.show(
-            "reliability",
-            evaluation,
-            moving=partial(moving_diagram.in_step, evaluation),
-            **words,
-            **view,
-            **pick,
-        )
+        chart.show("reliability", evaluation, picks=picks, **words, **view)
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
