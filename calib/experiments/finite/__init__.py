@@ -52,14 +52,15 @@ EXPERIMENT = Experiment(
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
         "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
         "fit every label.",
-        "Entropy (IL) is the same for all partitions. The tree sees only labels, never the true probabilities. Flip "
+        "The irreducible loss (IL) is the same for all partitions. The tree sees only labels, never the true "
+        "probabilities. Flip "
         "one label and see how far the best partition moves.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",
         r"c_x = \text{mean of } \pi \text{ over all } x' \text{ with } p_{x'} = p_x",
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
-        r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
+        r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{IL}}",
     ),
     source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
     "values.",
