@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from calib import Recipe
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, JOINT
 from calib.lessons import LESSONS, Lesson
 from calib.lessons.glossary import GLOSSARY
 from calib.models import MODELS
@@ -36,7 +36,14 @@ def pages() -> str:
 
 def choices() -> str:
     """List the names of models, calibrators and placements, as the sidebar shows them."""
-    registries = {"models": MODELS, "calibrators": CALIBRATORS, "calibration data": PLACEMENTS}
+    registries = {
+        "models": MODELS,
+        "calibrators": CALIBRATORS,
+        "further calibrators of three or more classes": {
+            k: JOINT[k] for k in JOINT if k not in [*CALIBRATORS]
+        },
+        "calibration data": PLACEMENTS,
+    }
     rows = [f"| {name} | {' · '.join(e.label for e in one.values())} |" for name, one in registries.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
 

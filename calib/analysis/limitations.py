@@ -13,7 +13,9 @@ from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, listed, percent, within_a_sentence
 from calib.placements import PLACEMENTS
 
-FROM_ELSEWHERE = "The model was trained elsewhere. The program cannot know whether it has seen these rows."
+FROM_ELSEWHERE = (
+    "The model was trained elsewhere. The program cannot know whether these rows were used to train it."
+)
 SAME_TABLE = {
     "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
     "model performs at another place or time.",

@@ -241,7 +241,7 @@ EXPERIMENT = Experiment(
         "The test raises more false alarms with every look. The evidence raises a false alarm for fewer than 5 % of "
         "the models, however often you look.",
         "After 20 calibrated weeks the evidence finds the change sooner than the test. The "
-        "old, calibrated rows weaken the test, whereas the evidence is also started again every week.",
+        "old, calibrated rows weaken the test, whereas the evidence adds a new bet every week.",
     ),
     formulas=(
         r"E_t = \prod_{i \le t} \frac{q_i^{y_i}(1-q_i)^{1-y_i}}{p_i^{y_i}(1-p_i)^{1-y_i}}, \quad q_i "

@@ -180,7 +180,7 @@ class Fields:
     def texts(self, name: str) -> tuple[str, ...]:
         items = self._list(name, "texts")
         if not all(isinstance(item, str) for item in items):
-            raise self.refuse(name, "must be a list of texts")
+            raise self.refuse(name, "must be a list of strings")
         return tuple(items)
 
     def choice(self, name: str, allowed: Sequence[Any]) -> Any:

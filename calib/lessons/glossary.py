@@ -52,6 +52,12 @@ ENTRIES = {
         "The range in which a mark falls 95 % of the time if the model is calibrated.",
         ("band belongs", "The band shows"),
     ),
+    "base_rate": Term(
+        "Base rate",
+        "The share of class 1 among the rows, also called prevalence. The base rate in deployment can differ from that "
+        "of the table; probabilities can then be adjusted.",
+        linked=False,
+    ),
     "bhattacharyya": Term(
         "Bhattacharyya distance",
         "A measure of the difference between two distributions: 0 if they are identical, larger the less they overlap.",
@@ -108,6 +114,31 @@ ENTRIES = {
         "Entropy",
         "The number of bits needed to encode the predictions. It is high if there are many different predictions.",
         ("Entropy", "entropies"),
+    ),
+    "evidence": Term(
+        "Evidence",
+        "A number that starts at 1 and grows if labels contradict the predictions. If the model is calibrated, the "
+        "probability that the evidence ever reaches 20 is at most 5 %, however often you look. Papers call it an "
+        "e-process.",
+        ("The evidence", "the evidence"),
+    ),
+    "net_benefit": Term(
+        "Net benefit",
+        "The share of true positives, minus the share of false positives weighted by t/(1 − t), where t is the threshold "
+        "above which you act. Higher is better; the net benefit of acting on no row is 0.",
+        linked=False,
+    ),
+    "oe": Term(
+        "O/E",
+        "The number of observed events divided by the number expected from the predictions. Above 1 the model "
+        "underestimates on average, below 1 it overestimates.",
+        linked=False,
+    ),
+    "offset": Term(
+        "Offset",
+        "A constant that is added to the log-odds of every prediction. The calibrator “Intercept only” fits it: it "
+        "corrects the level and leaves the slope as it is.",
+        linked=False,
     ),
     "gl": Term(
         "Grouping loss (GL)",
@@ -223,6 +254,18 @@ ENTRIES = {
     "score": Term(
         "Score",
         "A model's output for a row before calibration. A higher score means that class 1 is more likely.",
+        linked=False,
+    ),
+    "segment": Term(
+        "Segment",
+        "The rows that meet one or several conditions on columns, such as age 60 to 79 and self-employed.",
+        linked=False,
+    ),
+    "slope": Term(
+        "Slope",
+        "The calibration slope: the coefficient of the log-odds of the prediction in a logistic regression of the "
+        "labels, with a free intercept. A slope of 1 is right; below 1 the model is overconfident, above 1 "
+        "underconfident.",
         linked=False,
     ),
     "tce": Term(

@@ -228,7 +228,7 @@ class Rooms:
     def join(self, code: str, seat: str | None = None) -> str:
         """Return the token that identifies a student's votes: ``seat`` if it is one, else a new one.
 
-        A browser makes its token and sends it from all its tabs, so that it is one student.
+        A browser makes its token and sends it from all its tabs, so that they count as one student.
         """
         with self._lock:
             room = self._room(code)

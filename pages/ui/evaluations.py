@@ -215,7 +215,7 @@ def _class_choice(chosen: str | None, names: Sequence[str]) -> None:
 def of_one_class(recipe: Recipe, why: str) -> Recipe:
     """Return the Recipe of one class against the rest, for a page that cannot show all classes together.
 
-    With K classes it is the class shown; if none is, the page ends here with the reason and a choice.
+    With K classes, the class shown is taken. If no class is shown, the page ends here with the reason and a choice.
     """
     if not joint(recipe):
         return recipe

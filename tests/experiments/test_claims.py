@@ -802,7 +802,7 @@ def test_pure_leaves_are_two_groups_and_worse_than_one_leaf():
     assert (p == labels)[~np.isnan(labels)].all()
 
 
-@claims("finite", "Entropy (IL) is the same", "Flip one label")
+@claims("finite", "The irreducible loss (IL) is the same", "Flip one label")
 def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
     result = found("finite")
     assert np.ptp(result.every.irreducible) < 1e-12

@@ -415,7 +415,7 @@ def document(**changes):
         ({"input__of": "tree_scores"}, "input.of must be one of 'score', 'probability'"),
         ({"input__columns": 3}, "input.columns must be one of 1"),
         ({"classes": ["a"]}, "classes must name two classes"),
-        ({"notes": [1]}, "notes must be a list of texts"),
+        ({"notes": [1]}, "notes must be a list of strings"),
         ({"map": []}, "map must be an object"),
         ({"map__kind": "code"}, "map.kind must be one of"),
         ({"map__p0": None}, "map.p0 must be an object"),

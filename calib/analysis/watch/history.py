@@ -346,7 +346,7 @@ class History:
         if restart is True:
             if not len(table):
                 raise InputError(
-                    "restart: the table has no row to restart at. Supply the first rows that count."
+                    "restart: the table is empty. Supply the rows with which monitoring begins again."
                 )
             known = self.rows["when"].to_numpy()[at[at >= 0]]
             start = np.concatenate([known, table["when"].to_numpy()[at < 0]]).min()

@@ -75,10 +75,10 @@ def prepare_line(found: EveryPartition) -> OnLine:
     return OnLine(
         title=f"{_leaves(leaf[-1] + 1)} in {groups} {'group' if groups == 1 else 'groups'} cost "
         f"{_brief(every.loss[row])}: "
-        f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and entropy "
+        f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and IL "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
         caption="Marks are true probabilities, thick lines predictions of leaves, thin lines mean probabilities of "
-        f"groups. CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group contains all points with "
+        f"groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group contains all points with "
         "equal predictions, and may include several leaves. Marks are filled if the point "
         "has a label. CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
@@ -223,10 +223,10 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
     return PartitionCosts(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
-        caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are entropy (IL, "
+        caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are irreducible loss (IL, "
         "equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal predictions.",
         alt=" ".join(
-            f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, entropy "
+            f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, IL "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
             for i, name in enumerate(names)
         ),
@@ -429,14 +429,15 @@ EXPERIMENT = Experiment(
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
         "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
         "fit every label.",
-        "Entropy (IL) is the same for all partitions. The tree sees only labels, never the true probabilities. Flip "
+        "The irreducible loss (IL) is the same for all partitions. The tree sees only labels, never the true "
+        "probabilities. Flip "
         "one label and see how far the best partition moves.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",
         r"c_x = \text{mean of } \pi \text{ over all } x' \text{ with } p_{x'} = p_x",
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
-        r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
+        r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{IL}}",
     ),
     source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
     "values.",

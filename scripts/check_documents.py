@@ -1,0 +1,106 @@
+"""Check documents against the code where a fact can be read off: ``python -m scripts.check_documents``.
+
+Limits and numbers stand in a document as ``FACTS`` says them, every name of a control or page in italics is one that
+the program shows, and no reference is listed twice. Prints each finding; exit status 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from calib.calibrators import CALIBRATORS, JOINT
+from calib.data.counting import MANY_ROWS
+from calib.data.folder import DEEPEST, MOST_TABLES
+from calib.data.limits import MOST_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
+from calib.data.sampling import BLOCK, LEARN_ROWS
+from calib.data.target import MOST_PREDICTED, MOST_TRAINED
+from calib.lessons import LESSONS
+from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
+
+ROOT = Path(__file__).parents[1]
+MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
+FACTS = {
+    "README.md": [f"An upload has at most {format_bytes(UPLOAD_LIMIT)}"],
+    "SECURITY.md": [f"{format_bytes(OF_SESSION)} of results and {format_bytes(OF_UPLOADS)} of files"],
+    "docs/deployment.md": [f"at most {format_bytes(OF_SESSION)} of results", format_bytes(OF_ALL_SESSIONS)],
+    "docs/load.md": [
+        f"{format_bytes(OF_SESSION)} of results and {format_bytes(OF_UPLOADS)} of uploaded files"
+    ],
+    "docs/for_teachers.md": [
+        f"There are {len(LESSONS)} lessons",
+        f"{MINUTES[0]} to {MINUTES[-1]} minutes for one lesson",
+    ],
+    "docs/data.md": [
+        f"| file | {UPLOAD_LIMIT / 1e6:,.0f} MB |",
+        f"| columns | {MOST_COLUMNS:,} |",
+        f"Reading needs up to {format_bytes(SPARE)} of memory",
+        f"Three or more classes (at most {MOST_TRAINED})",
+        f"At most {MOST_PREDICTED:,} classes can be evaluated",
+        f"more than {MANY_ROWS:,} rows is counted",
+        f"It has {LEARN_ROWS:,} rows",
+        f"scored {BLOCK:,} at a time",
+        f"Of more than {MOST_TABLES:,} tables",
+        f"at most {('no', 'one', 'two', 'three', 'four')[DEEPEST]} folders deep",
+        *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),
+    ],
+}
+"""Document → phrases that it must contain, made from the limits and registries of the code."""
+SHOWN = ("pages", "calib")
+OF_STREAMLIT = ("Connecting", "Box Select")
+ITALICS = re.compile(r"(?<![*\w])\*([A-Z][^*\n]{1,40}?)\*(?![*\w])")
+GUIDE = (
+    "README.md",
+    "docs/pages/*.md",
+    "docs/data.md",
+    "docs/base_rate.md",
+    "docs/splits.md",
+    "docs/export.md",
+)
+
+
+def missing_facts() -> Iterator[str]:
+    """Yield each phrase of ``FACTS`` that its document does not contain."""
+    for name, phrases in FACTS.items():
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        yield from (f"{name}: should say “{phrase}”" for phrase in phrases if phrase not in text)
+
+
+def unknown_labels() -> Iterator[str]:
+    """Yield each name in italics in the guide that no source of the pages contains."""
+    files = [file for folder in SHOWN for file in _sources(ROOT / folder)]
+    source = re.sub(r'"\s*\n\s*f?"', "", "\n".join(file.read_text(encoding="utf-8") for file in files))
+    for file in (file for pattern in GUIDE for file in sorted(ROOT.glob(pattern))):
+        for label in ITALICS.findall(file.read_text(encoding="utf-8")):
+            parts = re.split(r" · |: | … ", label.rstrip(".:?"))
+            if not all(part in source for part in parts) and label not in OF_STREAMLIT:
+                yield f"{file.relative_to(ROOT)}: no page shows “{label}”"
+
+
+def _sources(place: Path) -> list[Path]:
+    files = [place] if place.is_file() else place.rglob("*")
+    return [file for file in files if file.suffix in (".py", ".js", ".html")]
+
+
+def repeated_references() -> Iterator[str]:
+    """Yield each paper that the references of docs/methods.md list twice, by its year and title."""
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").partition("\n## References")[2]
+    seen: dict[str, str] = {}
+    for number, authors, title in re.findall(r"^(\d+)\. (.*?) \(\d{4}\)\. ([^.]+)\.", text, flags=re.M):
+        paper = f"{authors.partition(',')[0]}: {title.lower()}"
+        if paper in seen:
+            yield f"docs/methods.md: references {seen[paper]} and {number} are one paper"
+        seen[paper] = number
+
+
+def findings() -> list[str]:
+    """Return every finding."""
+    return [*missing_facts(), *unknown_labels(), *repeated_references()]
+
+
+if __name__ == "__main__":
+    found = findings()
+    print("\n".join(found))
+    sys.exit(bool(found))
