@@ -11,7 +11,7 @@ def chance_sentence(evaluation: Evaluation) -> str:
     """State the ECE by chance for the model's own predictions; "" without predictions or with one cluster."""
     if not evaluation.predictions:
         return ""
-    chance = evaluation.measured(["ece_chance"])["ece_chance"][reference_of(evaluation.predictions)]
+    chance = evaluation.estimate("ece_chance", reference_of(evaluation.predictions)).value
     if chance != chance:
         return ""
     return f"{below_by_chance(evaluation, brief(chance))}."

@@ -71,12 +71,11 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     metrics
         Keys of ``calib.metrics.confidence.INTERVALS``.
     """
-    shown = evaluation.applicable(metrics)
-    measured = evaluation.measured(shown)
     lines = [
-        (metric, key, float(measured.loc[key, metric]), *evaluation.interval(metric, key))
-        for metric in shown
+        (metric, key, found.value, found.low, found.high)
+        for metric in evaluation.applicable(metrics)
         for key in evaluation.predictions
+        for found in [evaluation.estimate(metric, key)]
     ]
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])
 

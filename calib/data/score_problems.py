@@ -14,7 +14,8 @@ from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
-from calib.kernel.wording import number, percent, with_interval
+from calib.kernel.weights import represented_rows
+from calib.kernel.wording import counted, number, percent, with_interval
 
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may coincide by chance
@@ -57,7 +58,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> from calib.data import prepare_predictions
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y", "1"))[0].message
-    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. These scores seem to be for class '0'."
+    "These scores rank the classes in reverse: AUC 0 in all 40 rows. These scores seem to be for class '0'."
     """
     if data.joint:
         return [problem for model in data.columns if (problem := _agreement(data, model)) is not None]
@@ -167,7 +168,8 @@ def _margins(column: str, low: float, high: float) -> Problem:
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
     """Return the warning about scores whose AUC is not clearly above one half."""
     negative, positive = data.classes
-    result = f"AUC {with_interval(area, *interval)}"
+    # Without its interval: results state the AUC with that of their own rows
+    result = f"AUC {number(area)} in all {counted(represented_rows(data.weight, data.n), 'row')}"
     # "not a" means several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
     action = f"Make {negative!r} the positive class" if switch else ""
@@ -181,6 +183,6 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""
-        message = f"These scores rank the classes no better than chance{backwards}: {result}."
+        message = f"These scores rank the classes no better than chance{backwards}: {result} is not clearly above 0.5."
         remedy = f"Check that they are scores for class {positive!r}, and that each score is in the row of its label."
     return Problem("warning", column, message, remedy, switch, action)

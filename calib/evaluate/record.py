@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
 from calib.evaluate.arrays import read_arrays
+from calib.evaluate.estimate import Estimate
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
 from calib.kernel.cache import once, share
@@ -259,6 +260,12 @@ class Evaluation:
         return (
             float(max(value**power - self.disagreement, 0.0) ** (1 / power)) if self.disagreement else value
         )
+
+    def estimate(self, metric: str, key: str) -> Estimate:
+        """Return a metric of one calibrator's predictions, with its rows and its 95 % interval."""
+        value = float(self.measured([metric]).loc[key, metric])
+        ends = self.interval(metric, key) if metric in INTERVALS else ()
+        return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends)
 
     def interval(self, metric: str, key: str) -> tuple[float, float]:
         """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.

@@ -22,7 +22,6 @@ from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted, number, set_apart, with_interval
 from calib.metrics import METRICS
-from calib.metrics.confidence import INTERVALS
 
 LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the share of a lane that its calibrators use
 LANE = (54, 160)  # smallest and largest height of a lane in pixels
@@ -65,18 +64,13 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     InputError
         If no evaluation has an answer.
     """
-    tables = {name: evaluation.measured([metric]) for name, evaluation in evaluations.items()}
     lines = [
-        (
-            name,
-            key,
-            float(value),
-            clipped(evaluations[name], found)[metric][key],
-            *_ends(evaluations[name], key, metric),
-        )
-        for name, found in tables.items()
-        for key, value in found[metric].items()
-        if not np.isnan(value)
+        (name, key, found.value, beside[metric][key], found.low, found.high)
+        for name, evaluation in evaluations.items()
+        for beside in [clipped(evaluation, evaluation.measured([metric]))]
+        for key in evaluation.predictions
+        for found in [evaluation.estimate(metric, key)]
+        if not np.isnan(found.value)
     ]
     if not lines:
         raise InputError(
@@ -143,11 +137,6 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
         "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
     )
     return f"{where} {said} ({lines['text'].iloc[0]}), because {why}."
-
-
-def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
-    """Return the 95 % interval of one number, or NaN."""
-    return evaluation.interval(metric, key) if metric in INTERVALS else (np.nan, np.nan)
 
 
 def _bars(table: pd.DataFrame) -> str:

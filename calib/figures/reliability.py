@@ -51,7 +51,7 @@ from calib.figures.labels import LETTER, LINE, Label, place_labels
 from calib.figures.many import MOST, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
-from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability, with_interval
+from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability
 from calib.recipe import Recipe
 
 # Most faint marks of several curves that are labelled with their number of rows, so that labels do not overlap
@@ -291,10 +291,10 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
     The numbers are those of the verdict, which may rest on more rows than the curves.
     """
     drawn, evaluation, lines = evaluation, judged_rows(evaluation, key), []
-    values = evaluation.measured(["slope", "observed_expected"]).loc[key]
     for metric, label in (("slope", "Slope"), ("observed_expected", "O/E")):
-        if np.isfinite(values[metric]):
-            lines.append(f"{label} {with_interval(values[metric], *evaluation.interval(metric, key))}")
+        found = evaluation.estimate(metric, key)
+        if np.isfinite(found.value):
+            lines.append(f"{label} {found.text()}")
     curves = "" if evaluation is drawn else f"; curves: {drawn.tested:,}"
     return (*lines, f"n = {evaluation.tested:,}{curves}")
 

@@ -17,7 +17,7 @@ from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, number, some_of
+from calib.kernel.wording import brief, listed, number, some_of
 from calib.metrics import METRICS
 
 PANELS = (
@@ -92,8 +92,9 @@ def _finding(table: pd.DataFrame) -> str:
     Reliability is left out: its 100 bins with few rows add chance, less so for methods with few distinct
     probabilities.
     """
-    lowest = str(table["brier"].idxmin())
-    least = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
+    lowest = table.index[METRICS["brier"].best(table["brier"])].tolist()
+    has = "has" if len(lowest) == 1 else "have"
+    least = f"{listed(lowest, 2)} {has} the lowest Brier score ({brief(table.brier[lowest[0]])})"
     gained = table.dropna(subset=["accuracy_gained_low"])
     if gained.empty:
         return least

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
+from calib.analysis.differences import differences
 from calib.analysis.recommendation.advice import recommend
 from calib.data import read_table
-from calib.kernel.wording import briefly
+from calib.kernel.wording import briefly, changed
 from calib.sources import digest, load
 
 
@@ -59,5 +60,9 @@ def evaluation_of(query: dict[str, str], name: str, content: bytes) -> Evaluatio
 def headline_of(evaluation):
     """Return label and value of the headline's Brier score: the model's own, then the recommended method's."""
     choice = recommend(evaluation).choice
-    keys = ["none"] if choice in (None, "none") else ["none", choice]
-    return "Brier score", " → ".join(briefly(*evaluation.metrics["brier"][keys]))
+    brier = evaluation.metrics["brier"]
+    if choice in (None, "none"):
+        return "Brier score", briefly(brier["none"])[0]
+    line = differences(evaluation, ["brier"]).line("brier", choice)
+    before, after, _ = changed(*brier[["none", choice]], line.value, line.lower, line.upper, digits=2)
+    return "Brier score", f"{before} → {after}"

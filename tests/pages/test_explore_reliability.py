@@ -15,7 +15,7 @@ from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
 from calib.figures import FIGURES, formatted_differences
-from calib.kernel.wording import briefly, change, number
+from calib.kernel.wording import change, number
 from calib.sources import load
 from pages.ui import evaluations, jobs
 from pages.ui.explore import base_rate
@@ -55,9 +55,11 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
     at, evaluation = settled(page(model="naive_bayes")), of_address(model="naive_bayes")
     choice = recommend(evaluation).choice
     assert choice not in (None, "none")
-    own, then = briefly(*(evaluation.metrics.brier[key] for key in ("none", choice)))
-    assert headline(at)["Brier score"] == f"{own} → {then}"
     found = differences(evaluation)
+    line = found.line("brier", choice)
+    decimals = len(change(line.value, line.lower, line.upper, 2).split()[0].partition(".")[2])
+    own, then = (f"{evaluation.metrics.brier[key]:.{decimals}f}" for key in ("none", choice))
+    assert headline(at)["Brier score"] == f"{own} → {then}"
     for metric, name in zip(at.metric, ("brier", "ece", "log_loss", "accuracy"), strict=True):
         line = found.line(name, choice)
         if np.isfinite(line.value):

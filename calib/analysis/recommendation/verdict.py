@@ -34,7 +34,6 @@ from calib.kernel.wording import (
     counted,
     listed,
     percent,
-    with_interval,
 )
 from calib.metrics.calibration_test import (
     CalibrationTest,
@@ -145,8 +144,7 @@ def judged_rows(evaluation: Evaluation, key: str) -> Evaluation:
 def _on_more_rows(evaluation: Evaluation, judged: Evaluation) -> str:
     """Explain which numbers are of all rows, and which only of the test set of the calibrators."""
     return (
-        f"The verdict, slope and O/E use all {judged.size_text}; comparisons with calibrators use "
-        f"{evaluation.size_text}."
+        f"The verdict uses all {judged.size_text}; comparisons with calibrators use {evaluation.size_text}."
     )
 
 
@@ -243,20 +241,19 @@ def _miscalibrated(
     predictions = evaluation.predictions[key]
     said, explained = _number(evaluation, key, test)
     where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
-    yield f"{apart or who}: it {listed(where)}{said}."
+    yield f"{apart or who}: it {listed(where)}{said}{f' in {_rows(evaluation)}' if apart else ''}."
     yield _against_chance(evaluation, key, test)
     yield from explained
 
 
 def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
     """Warn if the predictions may rank no better than chance, because calibration alone does not make them useful."""
-    low, high = evaluation.interval("auc", key)
+    auc = evaluation.estimate("auc", key)
     if np.ptp(evaluation.predictions[key].p) == 0:
         yield "All predictions are equal, so the model does not rank the rows."
-    elif low <= 0.5:
-        auc = with_interval(float(evaluation.measured(["auc"])["auc"][key]), low, high)
-        says = "may not rank better" if high >= 0.5 else "ranks worse"
-        yield f"The model {says} than chance: AUC {auc}."
+    elif auc.low <= 0.5:
+        says = "may not rank better" if auc.high >= 0.5 else "ranks worse"
+        yield f"The model {says} than chance: AUC {auc.text()} in {auc.rows}."
 
 
 def _whose(key: str) -> str:
@@ -272,7 +269,7 @@ def _rows(evaluation: Evaluation) -> str:
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
     """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
-    ece, most = map(float, evaluation.measured(["ece", "ece_chance"]).loc[key, ["ece", "ece_chance"]])
+    ece, most = (evaluation.estimate(metric, key).value for metric in ("ece", "ece_chance"))
     chance, seen = briefly(most, ece)
     said = f"{below_by_chance(evaluation, chance)}; the observed ECE is {seen}."
     if ece > most:
@@ -286,12 +283,9 @@ def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[st
     """Return the calibration slope or O/E, whichever is clearer, if its interval excludes 1, and its explanation."""
     found = []
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
-        low, high = evaluation.interval(metric, key)
-        if low > 1 or high < 1:
-            value = float(evaluation.measured([metric])[metric][key])
-            found.append(
-                (test.looks[look], f" ({label} {with_interval(value, low, high)})", (EXPLAINED[metric],))
-            )
+        estimate = evaluation.estimate(metric, key)
+        if estimate.excludes(1):
+            found.append((test.looks[look], f" ({label} {estimate.text()})", (EXPLAINED[metric],)))
     return min(found)[1:] if found else ("", ())
 
 
