@@ -263,6 +263,8 @@ class Evaluation:
 
     def estimate(self, metric: str, key: str) -> Estimate:
         """Return a metric of one calibrator's predictions, with its rows and its 95 % interval."""
+        from calib.metrics.confidence import INTERVALS
+
         value = float(self.measured([metric]).loc[key, metric])
         ends = self.interval(metric, key) if metric in INTERVALS else ()
         return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends)
