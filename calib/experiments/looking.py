@@ -28,7 +28,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief_percent
 from calib.metrics.calibration_test import ALPHA
 
-GROUPS = 10
+TENTHS = 10
 STREAM = 18  # experiments with the same seed use different random streams
 ALARMS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}
 
@@ -112,12 +112,12 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
 
 def hosmer_lemeshow(y: Array, x: Array, rows: int) -> Array:
     """Return the p-value after each week, from all rows so far; ``x`` are log-odds, drawn from N(0, 1)."""
-    group = np.minimum((norm.cdf(x) * GROUPS).astype(int), GROUPS - 1)
-    place = np.arange(len(x)) // rows * GROUPS + group
+    group = np.minimum((norm.cdf(x) * TENTHS).astype(int), TENTHS - 1)
+    place = np.arange(len(x)) // rows * TENTHS + group
     p = expit(x)
     gap, spread = (
-        np.bincount(place, weights=values, minlength=len(x) // rows * GROUPS)
-        .reshape(-1, GROUPS)
+        np.bincount(place, weights=values, minlength=len(x) // rows * TENTHS)
+        .reshape(-1, TENTHS)
         .cumsum(axis=0)
         for values in (y - p, p * (1 - p))
     )

@@ -16,7 +16,7 @@ import numpy as np
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 
-MOST_BYTES = 64 * 2**20
+MOST_JSON_BYTES = 64 * 2**20
 LARGEST_FLOAT = sys.float_info.max
 INFINITIES = ("Infinity", "-Infinity")
 
@@ -73,8 +73,8 @@ def parse(content: str | bytes, what: str) -> Fields:
     InputError
         If the text is not a JSON object.
     """
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
+    if len(content) > MOST_JSON_BYTES:
+        raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_JSON_BYTES:,} are read.")
 
     def no_number(word: str) -> None:
         raise InputError(f"it holds {word}, which is not a number.")

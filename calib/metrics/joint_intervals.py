@@ -31,7 +31,7 @@ from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
     LEAST_ERROR,
     LEVEL,
-    UNKNOWN,
+    NO_ENDS,
     Ends,
     auc_influence,
     mean_interval,
@@ -46,8 +46,8 @@ from calib.metrics.joint import (
 )
 from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_errors
 
-BINS = 15
-MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
+CLASS_BINS = 15
+MOST_JOINT_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
 FEWEST_OF_CLASS = (
     5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
 )
@@ -125,7 +125,8 @@ def corrected_interval(
 ) -> Ends:
     """Return (low, high) of the bias-corrected form of a calibration error of ``CALIBRATION_ERRORS``.
 
-    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_CELLS`` cells, or one cluster.
+    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_JOINT_CELLS`` cells, or
+    one cluster.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def corrected_interval(
     (cells, views), estimate = CALIBRATION_ERRORS[metric], ESTIMATES[metric]
     found = _cells_of(rows, list(cells(labels, P)), views(P))
     if found is None:
-        return UNKNOWN
+        return NO_ENDS
     seen = estimate(
         labels, P, sample_weight=rows.weight if rows.counts is None else rows.counts, debiased=True
     )
@@ -147,7 +148,7 @@ def corrected_interval(
     for least in (found.gaps.least, np.zeros(len(found.view))):
         noise = simulate_noise([replace(found.gaps, least=least)], rows, random_state)
         if noise is None:
-            return UNKNOWN
+            return NO_ENDS
         ends += _norm_intervals(found, noise[0], seen, level)
     return min(low for low, _ in ends), max(high for _, high in ends)
 
@@ -159,7 +160,7 @@ def _accuracy(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[..., Ends]:
     def ends(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
         _, low, high = mean_interval(rows, loss(y, P), level)
-        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else UNKNOWN
+        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else NO_ENDS
 
     return ends
 
@@ -176,7 +177,7 @@ def fewest_of_class(rows: Rows, y: Array, classes: int) -> float:
 def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
     fewest = fewest_of_class(rows, y, P.shape[1])
     if fewest < FEWEST_OF_CLASS or rows.single_cluster:
-        return UNKNOWN
+        return NO_ENDS
     areas, influence = [], np.zeros(rows.n)
     for k in range(P.shape[1]):
         binary = Rows((y == k).astype(np.intp), weight=rows.weight, counts=rows.counts, cluster=rows.cluster)
@@ -185,7 +186,7 @@ def _auc(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
         influence += moves / P.shape[1]
     area, error = float(np.mean(areas)), rows.standard_error(influence)
     if not (0 < area < 1 and error > LEAST_ERROR):
-        return UNKNOWN
+        return NO_ENDS
     tail = (1 + level) / 2
     quantile = (
         rows.quantile(level) if rows.cluster is not None else float(stdtrit(max(fewest - 1, 1.0), tail))
@@ -198,7 +199,7 @@ def _distance(metric: str) -> Callable[..., Ends]:
     def ends(rows: Rows, y: Array, P: Array, level: float, seed: int) -> Ends:
         cells, views = CALIBRATION_ERRORS[metric]
         found = _cells_of(rows, list(cells(y, P)), views(P))
-        return UNKNOWN if found is None else distance_interval(found.gaps, rows, level, seed)
+        return NO_ENDS if found is None else distance_interval(found.gaps, rows, level, seed)
 
     return ends
 
@@ -227,7 +228,7 @@ def _cells_of(rows: Rows, cells: list[Cell], views: int) -> Cells | None:
     at, hit, p, number, view = (np.concatenate(each) for each in zip(*cells, strict=True))
     filled, first, number = np.unique(number, return_index=True, return_inverse=True)
     k = len(filled)
-    if k > MOST_CELLS:
+    if k > MOST_JOINT_CELLS:
         return None
     total = rows.weights.sum()
     away = (hit - p) / views
@@ -288,17 +289,17 @@ def _kept(
 
 def _of_confidence(y: Array, P: Array) -> Iterator[Cell]:
     p = P.max(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS), np.zeros(len(y), np.intp)
+    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, CLASS_BINS), np.zeros(len(y), np.intp)
 
 
 def _of_top_label(y: Array, P: Array) -> Iterator[Cell]:
     p, top = P.max(axis=1), P.argmax(axis=1)
-    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, BINS) * P.shape[1] + top, top
+    yield np.arange(len(y)), joint_hits(y, P), p, bin_index(p, CLASS_BINS) * P.shape[1] + top, top
 
 
 def _of_classes(y: Array, P: Array) -> Iterator[Cell]:
     for k in range(P.shape[1]):
-        number = bin_index(P[:, k], BINS) * P.shape[1] + k
+        number = bin_index(P[:, k], CLASS_BINS) * P.shape[1] + k
         yield np.arange(len(y)), (y == k).astype(float), P[:, k], number, np.full(len(y), k)
 
 

@@ -30,7 +30,7 @@ DO = {
     "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",
 }
 SLOW = "A slow change may have begun earlier."
-TOP, LEAST = 1e5, 1e-3
+MOST_SAID, LEAST_SAID = 1e5, 1e-3
 
 
 def evidence_words(log: float) -> str:
@@ -39,7 +39,7 @@ def evidence_words(log: float) -> str:
     >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4)), evidence_words(np.inf)
     ('1.00', '1e157', '1e-4', 'infinite')
     """
-    if np.log(LEAST) <= log < np.log(TOP):
+    if np.log(LEAST_SAID) <= log < np.log(MOST_SAID):
         return number(float(np.exp(log)))
     return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
 
