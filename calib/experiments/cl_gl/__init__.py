@@ -282,7 +282,8 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         title=f"The expected {LOSS_NAMES[loss]} is lowest, {brief(total[best])}, at {label} = {names[best]}; from "
         f"{names[0]} to {names[-1]}, CL goes {_course(terms['calibration'])}, GL {_course(terms['grouping'])}"
         if finite
-        else f"The expected {LOSS_NAMES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 and is wrong",
+        else f"The expected {LOSS_NAMES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 "
+        "and is wrong",
         caption="From the bottom up, bars show irreducible loss (IL), grouping loss (GL) and calibration loss (CL). "
         "The ring marks the current settings. The three losses add up to the expected loss"
         + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")

@@ -7,6 +7,7 @@ from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.experiments.shared.truth_panels import (
     DENSITY_CELLS,
     DRAWN_POINTS,
+    FEWEST_IN_BIN,
     against_truth,
     draw,
     panels_of,
