@@ -105,8 +105,8 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
         title=f"p = {brief(best)} has a worst-case regret of {brief(worst)}; at the midpoint {brief(midpoint)} it is "
         f"{brief(worst_mid)}",
         caption=f"Curves show the regret in {REGRET_LOSSES[loss]} of p, rising if the label is 0, falling if it is 1. "
-        f"The rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. The "
-        "thick line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
+        f"The rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. "
+        "The thick line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
         drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
         + " ".join(

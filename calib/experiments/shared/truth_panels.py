@@ -62,8 +62,8 @@ def against_truth(
         title=title,
         caption=f"The picture shows {drawn}{tests:,} new rows, by true probability and prediction. The line is the "
         f"mean prediction for true probabilities with at least {FEWEST_IN_BIN} rows. Bias is the distance "
-        "from the line to the thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared distance to the "
-        "diagonal, is bias² plus scatter; the percentage is the share of bias².",
+        "from the line to the thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared "
+        "distance to the diagonal, is bias² plus scatter; the percentage is the share of bias².",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
