@@ -4,7 +4,7 @@ from calib.evaluate.chain import calibrate, check, evaluate, fit_calibrator, mak
 from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
 from calib.evaluate.fitting import (
     Fitted,
-    Part,
+    FittedFold,
     RowCount,
     check_dataset,
     fit,
@@ -22,8 +22,8 @@ __all__ = [
     "MANY_ROWS",
     "Evaluation",
     "Fitted",
+    "FittedFold",
     "JointEvaluation",
-    "Part",
     "RowCount",
     "announcement",
     "calibrate",

@@ -34,7 +34,7 @@ ALARMS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class FirstAlarms:
     """The week of the first alarm in each run, from 1; 0 if there is none.
 
     Attributes
@@ -73,7 +73,7 @@ class Looks:
         return float(np.median(np.where(kept == 0, np.inf, kept - self.before))) if len(kept) else np.nan
 
 
-def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Looks:
+def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> FirstAlarms:
     """Simulate models that are looked at every week.
 
     Parameters
@@ -99,7 +99,7 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
             found["test"].append(_first(hosmer_lemeshow(y, x, rows) < ALPHA))
             log, _ = Stream().add(Block(x, y, expit(x), None, np.arange(weeks) * rows))
             found["evidence"].append(_first(log >= -np.log(ALPHA)))
-    return Looks(
+    return FirstAlarms(
         {method: np.array(first) for method, first in calm.items()},
         {method: np.array(first) for method, first in changed.items()},
         looks,
@@ -134,11 +134,11 @@ LOW, HIGH = 0.10, 0.20  # shares between the answers
 
 
 @dataclass(frozen=True, eq=False)
-class Looking(Finding):
-    found: Looks
+class AlarmShares(Finding):
+    found: FirstAlarms
 
 
-def prepare(found: Looks) -> Looking:
+def prepare(found: FirstAlarms) -> AlarmShares:
     """Compute the shares of alarms by week, and the median delays."""
     last = {method: float(found.share("calm", method)[-1]) for method in ALARMS}
     weeks = np.arange(1, found.looks + 1)
@@ -147,7 +147,7 @@ def prepare(found: Looks) -> Looking:
         | {f"{kind}_{method}": found.share(kind, method) for kind in ("calm", "changed") for method in ALARMS}
     )
     delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
-    return Looking(
+    return AlarmShares(
         title=f"False alarms: {brief_percent(last['test'])} for the test, {brief_percent(last['evidence'])} for the "
         "evidence",
         caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose log-odds "
@@ -169,7 +169,7 @@ def _weeks(delay: float) -> str:
     return "not found" if np.isinf(delay) else f"{delay:g} weeks"
 
 
-def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: AlarmShares, theme: Theme = LIGHT) -> go.Figure:
     """Draw a line per method in each of two panels."""
     figure = panels(
         theme,
