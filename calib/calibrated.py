@@ -34,7 +34,7 @@ from calib.placements.base import (
     unweighted,
 )
 from calib.placements.out_of_bag import OutOfBag
-from calib.splits import SPLITS, Cut, RowInfo
+from calib.splits import SPLITS, RowInfo, TrainTestRows
 from calib.splits.given import GivenSplit
 
 FOLDS = 5  # if cv is None, as in scikit-learn
@@ -299,7 +299,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         return router.add(calibrator=self._calibrator(), method_mapping=to_fit)
 
-    def _cuts(self, X: Any, y: Any, groups: Any, kept: np.ndarray) -> list[Cut] | None:
+    def _cuts(self, X: Any, y: Any, groups: Any, kept: np.ndarray) -> list[TrainTestRows] | None:
         """Return the cuts that ``cv`` states, as positions among the kept rows; None if it is a number of folds.
 
         A splitter divides the kept rows. Index pairs and ``PredefinedSplit`` name rows by their position among all.
@@ -310,11 +310,11 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if hasattr(self.cv, "split") and not isinstance(self.cv, PredefinedSplit):
             whole = len(kept) == len(y)  # no copy if possible
             some = (each if each is None or whole else take_rows(each, kept) for each in (X, y, groups))
-            return [Cut(*cut) for cut in splitter.split(*some)]
+            return [TrainTestRows(*cut) for cut in splitter.split(*some)]
         place = np.full(len(y), -1)
         place[kept] = np.arange(len(kept))
         return [
-            Cut(*(part[part >= 0] for part in map(place.__getitem__, cut)))
+            TrainTestRows(*(part[part >= 0] for part in map(place.__getitem__, cut)))
             for cut in splitter.split(X, y, groups)
         ]
 
@@ -325,7 +325,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return RowInfo(y, weight=None if weight is None else effective_weights(weight), cluster=cluster)
 
     @staticmethod
-    def _split(cuts: list[Cut] | None, groups: Any) -> Any:
+    def _split(cuts: list[TrainTestRows] | None, groups: Any) -> Any:
         if cuts is not None:
             return GivenSplit(cuts)
         return SPLITS["random" if groups is None else "cluster"]()

@@ -12,14 +12,14 @@ from dataclasses import replace
 from calib import lessons
 from calib.analysis import explain
 from calib.analysis.audit.search import FEWEST_REDRAWS, MAX_DEPTH, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
-from calib.analysis.class_decision import HIGHEST, check_cost_text
+from calib.analysis.class_decision import HIGHEST_COST, check_cost_text
 from calib.analysis.curves import FEW
 from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
-from calib.analysis.differences import REPEATED
+from calib.analysis.differences import REPEATED_SPLITS
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.analysis.selection import check_range
-from calib.analysis.watch.watcher import ALPHA, MOST_STEPS
+from calib.analysis.watch.watcher import ALPHA, MOST_STEPS_AHEAD
 from calib.calibrators import CALIBRATORS, interval_methods
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
@@ -154,7 +154,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "repeats",
             "Splits",
             "integer",
-            REPEATED,
+            REPEATED_SPLITS,
             3,
             100,
             help="Repeat the split to see how much results vary.",
@@ -327,7 +327,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "number",
             None,
             0.0,
-            HIGHEST,
+            HIGHEST_COST,
             optional=True,
             help="With three or more classes: rows whose least expected cost is higher are left undecided.",
             extra={"unset": "every row is decided"},
@@ -376,7 +376,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "integer",
             1,
             1,
-            MOST_STEPS,
+            MOST_STEPS_AHEAD,
             help="How many days (without a time column: rows) ahead the predictions were made.",
         ),
         Parameter(

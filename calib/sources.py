@@ -60,7 +60,7 @@ from calib.data.table import describe
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
-from calib.kernel.records import ABOUT, Dataset, Problem
+from calib.kernel.records import SETTING_SUBJECTS, Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
@@ -446,7 +446,7 @@ def _reset(about: str) -> dict[str, Any]:
     A reference to a class is also one to its label, and both refer to the columns. A page that resets settings lists
     those that were stated (``Recipe.lost``).
     """
-    changed = ABOUT[: ABOUT.index(about) + 1]
+    changed = SETTING_SUBJECTS[: SETTING_SUBJECTS.index(about) + 1]
     return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.about in changed}
 
 

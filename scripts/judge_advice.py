@@ -29,7 +29,15 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
-from calib.analysis.recommendation.rule import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
+from calib.analysis.recommendation.rule import (
+    JUSTIFIED_ROW_PART,
+    LITTLE,
+    ROUNDING,
+    START,
+    advise,
+    choose,
+    start_of,
+)
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
@@ -59,8 +67,8 @@ class Rules(NamedTuple):
 
 
 BEGIN = ("none", "platt", "beta", "venn_abers")
-TRIED = (BEGIN, BEGIN, (0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, SURE, 0.1, 1.0))
-SHIPPED = Rules(START[0], START[1], LITTLE, SURE)
+TRIED = (BEGIN, BEGIN, (0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, JUSTIFIED_ROW_PART, 0.1, 1.0))
+SHIPPED = Rules(START[0], START[1], LITTLE, JUSTIFIED_ROW_PART)
 
 
 def load(path: Path) -> Dataset:

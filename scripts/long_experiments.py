@@ -30,7 +30,7 @@ RUNS: dict[str, LongRun] = {"overlap": overlap.RUN, "calibration_size": calibrat
 
 def searches(jobs: int) -> None:
     """Run one search per step and number of dimensions, and one per mixture used for tuning."""
-    file = Path(forest_search.__file__).with_name(forest_search.FILE)
+    file = Path(forest_search.__file__).with_name(forest_search.SEARCHES_FILE)
     found = dict(forest_search.stored_searches()) if file.exists() else {}
     pairs = [(d, step) for step in range(1, overlap.STEPS + 1) for d in overlap.DIMENSIONS]
     todo = [joblib.delayed(_overlap_search)(*at) for at in pairs if overlap.case(*at) not in found]

@@ -23,7 +23,7 @@ from calib import Recipe
 from calib.calibrators import Platt
 from calib.calibrators.log_odds import CLIP
 from calib.data import prepare, read_table
-from calib.evaluate import Part, fit
+from calib.evaluate import FittedFold, fit
 from calib.kernel.records import Dataset
 from calib.metrics import brier_score, log_loss
 
@@ -46,7 +46,7 @@ MOST_ROWS = 2000
 CELL = ["data", "model", "placement", "seed"]
 
 
-def measured(part: Part, labels: np.ndarray) -> dict[str, float]:
+def measured(part: FittedFold, labels: np.ndarray) -> dict[str, float]:
     """Return every metric of every input on the test rows, under "metric input"."""
     predictions = {"none": part.tests.scores}
     for name, platt in INPUTS.items():

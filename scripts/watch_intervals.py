@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.change import correct
-from calib.analysis.watch.evidence import EDGE, Block, softplus
+from calib.analysis.watch.evidence import BET_CLIP, Block, softplus
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, log_wealth
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
@@ -114,7 +114,7 @@ def refit(seed: int, slope: float) -> bool | None:
 
 def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bool]:
     """Tell whether the interval of level, Brier score or slope misses at any row of true probabilities ``truth``."""
-    p = np.clip(p, EDGE, 1 - EDGE)
+    p = np.clip(p, BET_CLIP, 1 - BET_CLIP)
     x = np.log(p) - np.log1p(-p)
     block = Block(x, y, p, None, np.arange(len(y)))
     sums = MeanSequence().add(block, p)

@@ -132,7 +132,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib.splits.base import Cut, Splitter
+from calib.splits.base import TrainTestRows, Splitter
 
 
 class Systematic(Splitter):
@@ -143,11 +143,11 @@ class Systematic(Splitter):
 
     def holdout(self, rows, share, random_state):
         held = np.diff(np.floor(np.arange(rows.n + 1) * share)) > 0
-        return Cut(np.flatnonzero(~held), np.flatnonzero(held))
+        return TrainTestRows(np.flatnonzero(~held), np.flatnonzero(held))
 
     def folds(self, rows, k, random_state):
         fold = np.arange(rows.n) % k
-        return [Cut(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+        return [TrainTestRows(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
 '''
 FIGURE = '''
 """How many test rows each calibrator calls positive."""

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, check, evaluate, sources
 from calib.analysis.differences import differences
-from calib.analysis.validation import OVERALL, performance
+from calib.analysis.validation import OVERALL_METRICS, performance
 from calib.calibrators import CALIBRATORS, OneVsRest
 from calib.evaluate import calibrate, fit
 from calib.export import report_html
@@ -82,7 +82,7 @@ def test_the_confidence_is_what_each_calibrator_gives_to_the_models_own_class():
 def test_tables_of_a_confidence_have_no_metric_of_a_predicted_label():
     assert not {"accuracy", "accuracy_gap"} & set(WHOLE.metrics)
     assert set(differences(WHOLE, ("brier", "accuracy")).table["metric"]) == {"brier"}
-    assert set(performance(WHOLE, OVERALL)["metric"]) == set(OVERALL) - {"accuracy"}
+    assert set(performance(WHOLE, OVERALL_METRICS)["metric"]) == set(OVERALL_METRICS) - {"accuracy"}
     assert "accuracy" in WHOLE.of(1).metrics
 
 

@@ -9,7 +9,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
+from calib.analysis.validation import CALIBRATION_METRICS, OVERALL_METRICS, flow, net_benefits, performance
 from calib.data import DataError, prepare, prepare_predictions, validate
 from calib.data.roles import read_roles
 from calib.data.table import Table
@@ -58,7 +58,7 @@ def counted():
 def test_intervals_of_the_report_do_not_depend_on_the_unit_of_sampling_weights(weighed, factor):
     """Weights of 1, 3, 9 and the same times 1.01 say the same."""
     other = evaluated(scaled(factor))
-    for of in (lambda e: performance(e, OVERALL + CALIBRATION), net_benefits, flow):
+    for of in (lambda e: performance(e, OVERALL_METRICS + CALIBRATION_METRICS), net_benefits, flow):
         pd.testing.assert_frame_equal(of(weighed), of(other), rtol=1e-6, atol=1e-9)
     assert weighed.size_text == other.size_text
     assert recommend(weighed) == recommend(other)

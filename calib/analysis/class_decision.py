@@ -22,7 +22,7 @@ from calib.metrics.losses import mean
 
 UNDECIDED = -1
 FROM, COST = ">", "="
-HIGHEST = 1e9
+HIGHEST_COST = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +93,11 @@ def check_cost(text: str, name: str) -> tuple[int, int, float]:
     which, _, cost = str(text).partition(COST)
     i, _, j = which.partition(FROM)
     try:
-        return int(i), int(j), float(checks.in_range(float(cost), name, 0, HIGHEST))
+        return int(i), int(j), float(checks.in_range(float(cost), name, 0, HIGHEST_COST))
     except ValueError:
         raise InputError(
             f"{name}: {checks.short_repr(text)} is not a cost. Write I>J=COST, such as 0>2=5, with a cost from 0 to "
-            f"{HIGHEST:g}."
+            f"{HIGHEST_COST:g}."
         ) from None
 
 

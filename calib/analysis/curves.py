@@ -34,9 +34,9 @@ from calib.recipe import BANDS
 Array = np.ndarray
 
 FEW = 10  # bins with fewer rows are uncertain: pictures draw them faint, or not at all
-NEAREST = 1e-6  # distance from 0 and 1 to which log-odds are clipped
+LOG_ODDS_CLIP = 1e-6  # distance from 0 and 1 to which log-odds are clipped
 # Most groups of a resampled band and cells of the smoother: finer than a band or the eye can resolve
-FINE = 1000
+FINE_POINTS = 1000
 
 
 class Points:
@@ -429,7 +429,9 @@ def smooth_curve(
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
     at, range_, index = _fine_cells(p, log_odds)
-    (count, x, ones), (_, mean_p, _) = (_counts(index, FINE, y, values, weighted) for values in (at, p))
+    (count, x, ones), (_, mean_p, _) = (
+        _counts(index, FINE_POINTS, y, values, weighted) for values in (at, p)
+    )
     cell = np.cumsum(count > 0) - 1
     count, x, ones, mean_p = (values[count > 0] for values in (count, x, ones, mean_p))
     grid = np.linspace(at.min(), at.max(), points)
@@ -453,10 +455,10 @@ def smooth_curve(
 def _fine_cells(p: Array, log_odds: bool) -> tuple[Array, float, Array]:
     """Return (positions of the predictions, their range, the fine cell of each)."""
     if not log_odds:
-        return p, 1.0, bin_index(p, FINE)
-    at = logit(np.clip(p, NEAREST, 1 - NEAREST))
+        return p, 1.0, bin_index(p, FINE_POINTS)
+    at = logit(np.clip(p, LOG_ODDS_CLIP, 1 - LOG_ODDS_CLIP))
     range_ = float(np.ptp(at)) or 1.0
-    return at, range_, bin_index((at - at.min()) / range_, FINE)
+    return at, range_, bin_index((at - at.min()) / range_, FINE_POINTS)
 
 
 def _line_weights(distance: Array, offset: Array, count: Array, width: Array, log_odds: bool) -> Array:
@@ -481,10 +483,10 @@ def _counts(
 
 def _neighbours(weights: Array) -> Array:
     """Return the group (k,) of each distinct prediction, in increasing order: at most FINE groups of equal weight."""
-    if weights.size <= FINE:
+    if weights.size <= FINE_POINTS:
         return np.arange(weights.size)
     below = np.cumsum(weights) - weights
-    return (below * (FINE / weights.sum())).astype(np.intp)
+    return (below * (FINE_POINTS / weights.sum())).astype(np.intp)
 
 
 Curve = BinnedCurve | CorpCurve | SmoothCurve

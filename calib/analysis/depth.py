@@ -71,8 +71,8 @@ GROWTHS = {
         Growth("forest_oob", "Forest, out of bag", True, "oob"),
     )
 }
-FORESTS = ("random_forest", "bagged_trees", "large_forest")
-SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree and a forest can share
+FOREST_MODELS = ("random_forest", "bagged_trees", "large_forest")
+SETTINGS_FROM = ("decision_tree", *FOREST_MODELS)  # the models whose settings a tree and a forest can share
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     source = recipe.model if recipe.model in SETTINGS_FROM else "random_forest"
     given = dict(recipe.params) if source == recipe.model else {}
     values = checks.settings(given, MODELS[source].parameters, MODELS[source].label)
-    model = (source if source in FORESTS else "random_forest") if kind.forest else "decision_tree"
+    model = (source if source in FOREST_MODELS else "random_forest") if kind.forest else "decision_tree"
     known = {parameter.name for parameter in MODELS[model].parameters}
     params = {name: value for name, value in values.items() if name in known} | {
         "max_depth": depth,

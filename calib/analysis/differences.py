@@ -27,7 +27,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 DIFFERENCE_METRICS = tuple(METRIC_DIFFERENCES)
-REPEATED = 20  # default number of splits
+REPEATED_SPLITS = 20  # default number of splits
 DifferenceLine = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
 PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
@@ -222,7 +222,7 @@ def repeat_splits(
     metrics: Iterable[str] = DIFFERENCE_METRICS,
     watch: Watch | None = None,
     *,
-    repeats: int = REPEATED,
+    repeats: int = REPEATED_SPLITS,
 ) -> OtherSplits:
     """Evaluate the Recipe on ``repeats`` random holdouts, with the seeds that follow its own.
 

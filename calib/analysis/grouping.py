@@ -47,9 +47,9 @@ QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
 ALPHA = 0.05
 MOST_BINS = 1000
-FEWEST_ROWS = 100  # rows; with fewer, halves of bins are nearly empty
-LEAF, LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
-NEIGHBOURS = 5  # fewest rows on one side of a row, in the order of predictions, that are its neighbours
+FEWEST_GROUPING_ROWS = 100  # rows; with fewer, halves of bins are nearly empty
+LEAF_ROWS, BIN_LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
+SIDE_NEIGHBOURS = 5  # fewest rows on one side of a row, in the order of predictions, that are its neighbours
 CLUSTERS = (2, 4, 8, 16)  # candidate numbers of clusters per bin
 
 
@@ -138,8 +138,8 @@ def grouping_loss(
     checks.one_of(partition, PARTITIONS, "partition")
     if not table.shape[1]:
         raise InputError("X has no columns: at least one feature is needed to make regions.")
-    if len(labels) < FEWEST_ROWS:
-        raise InputError(f"y must have at least {FEWEST_ROWS} rows, but has {len(labels)}.")
+    if len(labels) < FEWEST_GROUPING_ROWS:
+        raise InputError(f"y must have at least {FEWEST_GROUPING_ROWS} rows, but has {len(labels)}.")
     rng = np.random.default_rng(random_state)
     first, second = np.split(rng.permutation(len(labels)), [len(labels) // 2])
     table = typed_frame(table.set_axis([str(name) for name in table.columns], axis=1))
@@ -243,7 +243,7 @@ def _induced(residual: Array, place: Array, bins: int) -> float:
     n, count = len(residual), group_sums(place, bins)
     sums, squares = group_sums(place, bins, residual), group_sums(place, bins, residual**2)
     after, upto = np.arange(1, n + 1), np.append(0.0, np.cumsum(residual))
-    reach = np.maximum(NEIGHBOURS, count // 10).astype(np.intp)
+    reach = np.maximum(SIDE_NEIGHBOURS, count // 10).astype(np.intp)
     ends = np.minimum(after + reach[place], np.cumsum(count).astype(np.intp)[place])
     near = group_sums(place, bins, residual * (upto[ends] - upto[after]))
     pairs, several = group_sums(place, bins, ends - after), count > 1
@@ -267,9 +267,13 @@ def _reach_of(y: Array) -> int:
 
     A smaller reach follows the curve more closely than is best for prediction, because what is left of it does harm.
     """
-    tried = [NEIGHBOURS * 2**k for k in range(20) if NEIGHBOURS * 2**k <= max(NEIGHBOURS, len(y) // 4)]
+    tried = [
+        SIDE_NEIGHBOURS * 2**k
+        for k in range(20)
+        if SIDE_NEIGHBOURS * 2**k <= max(SIDE_NEIGHBOURS, len(y) // 4)
+    ]
     best = min(tried, key=lambda reach: float(np.mean((y - _around(y, reach)) ** 2)))
-    return max(NEIGHBOURS, best // 2)
+    return max(SIDE_NEIGHBOURS, best // 2)
 
 
 Assign = Callable[
@@ -285,7 +289,7 @@ def _regions(assign: Assign, place: Array, first: Array, second: Array, bins: in
         if not len(mine):
             continue
         learning = first[place[first] == b]
-        if len(learning) >= 2 * LEAF:
+        if len(learning) >= 2 * LEAF_ROWS:
             numbers = np.unique(assign(learning, second[mine]), return_inverse=True)[1]
         else:
             numbers = np.zeros(len(mine), dtype=np.intp)
@@ -299,7 +303,9 @@ def _tree(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
 
     def assign(learning: Array, rows: Array) -> Array:
         tree = DecisionTreeRegressor(
-            min_samples_leaf=max(LEAF, len(learning) // LEAVES), max_leaf_nodes=LEAVES, random_state=seed
+            min_samples_leaf=max(LEAF_ROWS, len(learning) // BIN_LEAVES),
+            max_leaf_nodes=BIN_LEAVES,
+            random_state=seed,
         )
         return tree.fit(values[learning], y[learning]).apply(values[rows])
 
@@ -315,7 +321,7 @@ def _clusters(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
         made = [
             KMeans(k, n_init=1, random_state=seed).fit(values[learning])
             for k in CLUSTERS
-            if k <= max(2, len(learning) // LEAF)
+            if k <= max(2, len(learning) // LEAF_ROWS)
         ]
         return max(made, key=lambda each: _gain(each.labels_, y[learning])).predict(values[rows])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import table_of
-from calib.analysis.grouping import FEWEST_ROWS, PARTITIONS, GroupingLoss, grouping_loss
+from calib.analysis.grouping import FEWEST_GROUPING_ROWS, PARTITIONS, GroupingLoss, grouping_loss
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.cache import once
@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import number, with_interval
 
-NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "One column"}
+PARTITION_NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "One column"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class GroupingLosses:
 
 def partition_name(key: str) -> str:
     """Name a partition as the pages do."""
-    return NAMES.get(key, key)
+    return PARTITION_NAMES.get(key, key)
 
 
 def grouping_losses(
@@ -118,9 +118,9 @@ def _check(evaluation: Evaluation) -> None:
         )
     if evaluation.cluster is not None:
         raise InputError("The grouping loss needs independent rows. Choose no column under “Cluster”.")
-    if len(evaluation.y) < FEWEST_ROWS:
+    if len(evaluation.y) < FEWEST_GROUPING_ROWS:
         raise InputError(
-            f"The grouping loss needs at least {FEWEST_ROWS} test rows, but there are {len(evaluation.y)}."
+            f"The grouping loss needs at least {FEWEST_GROUPING_ROWS} test rows, but there are {len(evaluation.y)}."
         )
 
 

@@ -30,10 +30,10 @@ from calib.kernel.weights import effective_weights, or_ones, represented_rows
 from calib.kernel.wording import class_named, number
 from calib.placements.adjusted import unadjusted
 
-NEAR = 1e-15  # rates nearer to 0 or 1 count as 0 or 1
+RATE_EDGE = 1e-15  # rates nearer to 0 or 1 count as 0 or 1
 
 
-COMPARED = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
+COMPARED_METRICS = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +154,12 @@ class EstimatedRates:
 
     @property
     def stated(self) -> dict[str, float]:
-        """The shares as a Recipe states them, none below ``LEAST_SHARE``."""
-        rates = np.maximum(self.table["rate"], LEAST_SHARE)
+        """The shares as a Recipe states them, none below ``LEAST_STATED_SHARE``."""
+        rates = np.maximum(self.table["rate"], LEAST_STATED_SHARE)
         return dict(zip(self.table.index, (rates / rates.sum()).tolist(), strict=True))
 
 
-LEAST_SHARE = 1e-4  # smallest share that is stated for a class, because 0 would exclude its rows
+LEAST_STATED_SHARE = 1e-4  # smallest share that is stated for a class, because 0 would exclude its rows
 
 
 def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str, float]:
@@ -168,7 +168,7 @@ def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str
     >>> with_share({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 0.2)
     {'a': 0.2, 'b': 0.4, 'c': 0.4}
     """
-    share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
+    share = min(max(share, LEAST_STATED_SHARE), 1 - LEAST_STATED_SHARE)
     rest = (1 - share) / (1 - shares[name])
     return {each: share if each == name else rest * before for each, before in shares.items()}
 
@@ -257,7 +257,7 @@ def _likeliest_shares(density: Array, w: Array, start: Array, fixed: int | None 
         return found
 
     rate, best = start, _log_likelihood(density, w, start)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_EM_STEPS):
         first = step(rate)
         second = step(first)
         r, v = first - rate, (second - first) - (first - rate)
@@ -275,7 +275,7 @@ def _likeliest_shares(density: Array, w: Array, start: Array, fixed: int | None 
     return rate
 
 
-MOST_STEPS = 2000
+MOST_EM_STEPS = 2000
 
 
 def _log_likelihood(density: Array, w: Array, rate: Array) -> float:
@@ -324,11 +324,11 @@ def _densities(p: Array, base_rate: float) -> tuple[Array, Array]:
 
 def _maximum(ones: Array, zeros: Array, w: Array) -> float:
     """Return the limit of EM: the zero of the decreasing slope, or the end of [0, 1] towards which it rises."""
-    if _slope(ones, zeros, w, NEAR) <= 0:
+    if _slope(ones, zeros, w, RATE_EDGE) <= 0:
         return 0.0
-    if _slope(ones, zeros, w, 1 - NEAR) >= 0:
+    if _slope(ones, zeros, w, 1 - RATE_EDGE) >= 0:
         return 1.0
-    return float(brentq(lambda at: _slope(ones, zeros, w, at), NEAR, 1 - NEAR, xtol=NEAR))
+    return float(brentq(lambda at: _slope(ones, zeros, w, at), RATE_EDGE, 1 - RATE_EDGE, xtol=RATE_EDGE))
 
 
 def _slope(ones: Array, zeros: Array, w: Array, rate: float) -> float:
@@ -412,7 +412,7 @@ def compare_base_rates(evaluation: Evaluation) -> pd.DataFrame:
     """
     tables = []
     for place, found in places_of(evaluation).items():
-        table = found.measured(COMPARED)
+        table = found.measured(COMPARED_METRICS)
         means = [each.mean(each.p) for each in found.predictions.values()]
         left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}
         tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))

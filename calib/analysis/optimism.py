@@ -22,7 +22,7 @@ from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import log_losses, squared_errors
 from calib.recipe import Recipe, with_split
 
-LOSSES = {"brier": squared_errors, "log_loss": log_losses}
+ROW_LOSSES = {"brier": squared_errors, "log_loss": log_losses}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
     for key in honest.predictions:
         if key not in random.predictions:
             continue
-        for metric, loss in LOSSES.items():
+        for metric, loss in ROW_LOSSES.items():
             one, other = (
                 mean_interval(each.sample, loss(each.y, each.predictions[key].p)) for each in (honest, random)
             )

@@ -32,9 +32,9 @@ from calib.metrics import auc
 from calib.metrics.confidence import about_ratio
 
 NORMAL = 1.96  # as in the paper, to two decimals
-MOST_ROWS = 10**12
-WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "auc": 0.1, "net_benefit": 0.2}
-LABELS = {
+MOST_PLANNED_ROWS = 10**12
+TARGET_WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "auc": 0.1, "net_benefit": 0.2}
+QUANTITIES = {
     "observed_expected": "Observed/expected ratio (O/E)",
     "slope": "Calibration slope",
     "auc": "AUC",
@@ -161,7 +161,7 @@ class SampleSize:
                 "these measures as precisely as is usually required"
             )
         worst = max(short, key=lambda one: one.rows)
-        label = within_a_sentence(LABELS[worst.measure])
+        label = within_a_sentence(QUANTITIES[worst.measure])
         if math.isinf(worst.rows):
             return f"No number of rows is enough to estimate the {label} precisely for these predictions"
         needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually required"
@@ -229,7 +229,7 @@ def sample_size(
     each = or_ones(weights, len(y))
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
-    goals = _checked(WIDTHS | (widths or {}))
+    goals = _checked(TARGET_WIDTHS | (widths or {}))
     n, share, area = float(each.sum()), float(np.average(y, weights=each)), auc(y, p, each)
     uncertain = (p > 0) & (p < 1)
     if not uncertain.any():
@@ -261,7 +261,7 @@ def _agreement(act: Array, y: Array, weights: Array, label: int) -> float:
 
 def _checked(widths: dict[str, float]) -> dict[str, float]:
     for name, width in widths.items():
-        checks.one_of(name, WIDTHS, "widths")
+        checks.one_of(name, TARGET_WIDTHS, "widths")
         checks.in_range(width, f"widths: {name}", 0, open_ends=True)
     return widths
 
@@ -272,9 +272,9 @@ def fewest_rows(width: Callable[[float], float], asked: float, design_effect: fl
     >>> fewest_rows(lambda n: 10 / n, 3), fewest_rows(lambda n: 10 / n, 3, design_effect=2)
     (4, 7)
     """
-    if not width(MOST_ROWS / design_effect) <= asked:
+    if not width(MOST_PLANNED_ROWS / design_effect) <= asked:
         return math.inf
-    low, high = 0, MOST_ROWS
+    low, high = 0, MOST_PLANNED_ROWS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if width(middle / design_effect) <= asked else (middle, high)

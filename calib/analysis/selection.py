@@ -16,7 +16,7 @@ from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 
-ROUNDING = 1e-11  # the same tolerance as in calib.kernel.binning, for decimals just below an edge
+EDGE_TOLERANCE = 1e-11  # the same tolerance as in calib.kernel.binning, for decimals just below an edge
 
 
 def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def selected_rows(evaluation: Evaluation, selection: Iterable[str]) -> np.ndarra
     for key, low, high in read_ranges(selection):
         if key in evaluation.predictions:
             p = evaluation.predictions[key].p
-            picked |= (p >= low - ROUNDING) & ((p < high - ROUNDING) | (high == 1))
+            picked |= (p >= low - EDGE_TOLERANCE) & ((p < high - EDGE_TOLERANCE) | (high == 1))
     return np.flatnonzero(picked)
 
 

@@ -38,7 +38,7 @@ from calib.kernel.segment import (
 from calib.metrics.confidence import LEVEL
 
 MOST_GROUPS = 12
-QUANTILES = 5
+QUANTILE_GROUPS = 5
 REST = "(all others)"
 
 
@@ -90,7 +90,7 @@ class Grouping:
         )
 
 
-def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
+def group_rows(values: pd.Series, quantiles: int = QUANTILE_GROUPS, most: int = MOST_GROUPS) -> Grouping:
     """Group a column's values; missing and infinite values form a group.
 
     Parameters

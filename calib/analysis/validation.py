@@ -21,10 +21,10 @@ from calib.evaluate import Evaluation, RowCount, row_info
 from calib.kernel.checks import InputError
 from calib.metrics.confidence import mean_interval
 
-OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
-CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
-STEPS = {"train": "Train the model", "calibrate": "Calibrate", "test": "Test"}
-THRESHOLDS = 3  # thresholds in the table of net benefit, beside that of the costs
+OVERALL_METRICS = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
+CALIBRATION_METRICS = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
+FLOW_STEPS = {"train": "Train the model", "calibrate": "Calibrate", "test": "Test"}
+MORE_THRESHOLDS = 3  # thresholds in the table of net benefit, beside that of the costs
 OF_COSTS = threshold(FALSE_ALARM, MISS)
 
 
@@ -51,7 +51,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         float(weights.sum()),
         np.nan if evaluation.of_confidence else float(weights @ data.y),
     )
-    for part, label in STEPS.items():
+    for part, label in FLOW_STEPS.items():
         if part not in folds[0]:  # predictions that are evaluated on all rows
             continue
         of_folds = (
@@ -88,7 +88,7 @@ def net_benefits(
     The thresholds are that of the costs, ``of_costs``, and some between ``low`` and ``high``. The net benefit is a
     mean over rows, and has the interval of one.
     """
-    at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], of_costs])
+    at = np.unique(np.r_[np.linspace(low, high, MORE_THRESHOLDS + 2)[1:-1], of_costs])
     rules = {key: each.p for key, each in evaluation.predictions.items()} | {
         "all": np.ones(len(evaluation.y))
     }

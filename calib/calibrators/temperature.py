@@ -18,7 +18,7 @@ from calib.calibrators.log_odds import CLIP, clipping_notes, count_clipped, log_
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
-from calib.kernel.temperature import COLDEST, HOTTEST, LEAST, best_temperature, joint_temperature
+from calib.kernel.temperature import COLDEST, HOTTEST, LOG_FLOOR, best_temperature, joint_temperature
 from calib.kernel.weights import or_ones
 
 
@@ -46,23 +46,23 @@ class JointTemperature(JointCalibrator):
     kind = "softmax_temperature"
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
-        self.T_, self.bounded_ = joint_temperature(np.log(P + LEAST), y, or_ones(weights, len(y)))
+        self.T_, self.bounded_ = joint_temperature(np.log(P + LOG_FLOOR), y, or_ones(weights, len(y)))
 
     def _map(self, P: Array) -> Array:
-        return softmax(np.log(P + LEAST) / self.T_, axis=1)
+        return softmax(np.log(P + LOG_FLOOR) / self.T_, axis=1)
 
     def _fields(self) -> dict[str, Any]:
-        return {"T": self.T_, "added": LEAST}
+        return {"T": self.T_, "added": LOG_FLOOR}
 
     @classmethod
     def _read_fields(cls, fields: Fields, present: Array) -> Self:
         made = cls()
-        fields.number("added", LEAST, LEAST)
+        fields.number("added", LOG_FLOOR, LOG_FLOOR)
         made.T_ = fields.number("T", 1e-6, 1e6)
         return made
 
     def _formula(self, P: list[Expression]) -> list[Expression]:
-        return softmax_terms([function("ln", each + LEAST) / self.T_ for each in P])
+        return softmax_terms([function("ln", each + LOG_FLOOR) / self.T_ for each in P])
 
     def _notes(self) -> tuple[str, ...]:
         return stopped_notes(self.T_, self.bounded_)

@@ -17,8 +17,8 @@ from typing import Any
 from calib.analysis.watch.history import NEW_ALARM, NO_ALARM, STILL, History
 from calib.analysis.watch.state_file import load, locked, save
 from calib.analysis.watch.table import (
-    Look,
     WatchedRows,
+    WatchFindings,
     as_record,
     correction_sentences,
     find,
@@ -151,7 +151,7 @@ def _options(given: Any) -> str:
     return f" --alpha {given.alpha:g} --horizon {given.horizon}{key}"
 
 
-def _lines(found: Look, args: argparse.Namespace) -> list[str]:
+def _lines(found: WatchFindings, args: argparse.Namespace) -> list[str]:
     lines = watch_sentences(found)
     if found.correction is None:
         return lines
@@ -171,7 +171,7 @@ def _command(args: argparse.Namespace) -> str:
     ) + _options(args)
 
 
-def _program(found: Look, suffix: str, classes: tuple[str, str]) -> bytes:
+def _program(found: WatchFindings, suffix: str, classes: tuple[str, str]) -> bytes:
     """Write the correction in the language of a file name's ending, with its interval as a note."""
     assert found.correction is not None
     correction = found.correction
@@ -195,7 +195,7 @@ def _program(found: Look, suffix: str, classes: tuple[str, str]) -> bytes:
     return "".join(f"-- {line}\n" for line in correction_sentences(correction)).encode() + written
 
 
-def _record(found: Look, args: argparse.Namespace, classes: tuple[str, str]) -> dict[str, Any]:
+def _record(found: WatchFindings, args: argparse.Namespace, classes: tuple[str, str]) -> dict[str, Any]:
     """Return the record of the finding, with the correction in each language and the exit status."""
     record = {"exit_status": EXIT[found.history.status], **as_record(found)}
     if found.correction is not None:

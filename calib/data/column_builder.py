@@ -35,10 +35,10 @@ def batches(rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = C
         yield piece
 
 
-class Growing:
+class ColumnBuilder:
     """Column of Python values, which gets the type that ``typed_objects`` gives to all of them together.
 
-    >>> column = Growing()
+    >>> column = ColumnBuilder()
     >>> column.add([1, None])
     >>> column.skip_to(3)
     >>> column.add([2.5])

@@ -25,7 +25,7 @@ from calib.data.errors import DataError
 from calib.data.limits import check_names
 from calib.data.vectors import unpack_vectors
 from calib.kernel.cache import is_known, mark_known, once
-from calib.kernel.memory import LARGE, release_memory
+from calib.kernel.memory import WORTH_RELEASING, release_memory
 
 MISSING_CODES = (
     *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
@@ -104,7 +104,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
 
 def _trimmed(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Strip blanks, and make gaps missing."""
-    chunks = text.chunks if len(text) >= LARGE else [text.combine_chunks()]
+    chunks = text.chunks if len(text) >= WORTH_RELEASING else [text.combine_chunks()]
     pieces = [without_tokens(pc.utf8_trim_whitespace(piece), MISSING_CODES) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces

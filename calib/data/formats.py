@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from calib.data import arff_table, json_table, limits
 from calib.data.arrays import native, numbered
-from calib.data.column_builder import Growing, batches, typed_truth
+from calib.data.column_builder import ColumnBuilder, batches, typed_truth
 from calib.data.column_types import as_frame, typed_objects, typed_text
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
@@ -264,7 +264,7 @@ class _Sheet:
     """
 
     first: list[Row] = field(default_factory=list)
-    columns: list[Growing] = field(default_factory=list)
+    columns: list[ColumnBuilder] = field(default_factory=list)
     rows: int = 0
     width: int = 0
 
@@ -321,7 +321,7 @@ def _read_sheet(filled: Iterable[Row], title: str, at: int | None, watch: Watch)
 def _add_rows(read: _Sheet, rows: Sequence[SheetRow]) -> None:
     cells = list(zip_longest(*rows))
     check_memory(PER_CELL * (read.rows + len(rows)) * max(len(read.columns), len(cells)))
-    read.columns += [Growing() for _ in range(len(cells) - len(read.columns))]
+    read.columns += [ColumnBuilder() for _ in range(len(cells) - len(read.columns))]
     for column, values in zip(read.columns, cells, strict=False):
         column.skip_to(read.rows)
         column.add(values)
@@ -338,7 +338,7 @@ def _typed_sheet(read: _Sheet, above: int, headed: bool) -> dict[str, pd.Series]
     check_names(names)
     columns = {}
     for i, name in enumerate(names):
-        column = read.columns[i] if i < len(read.columns) else Growing()
+        column = read.columns[i] if i < len(read.columns) else ColumnBuilder()
         column.skip_to(read.rows)
         column.add_first([row[i] if i < len(row) else None for row in rows])
         columns[name] = column.typed(name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data.column_builder import Growing, batches
+from calib.data.column_builder import ColumnBuilder, batches
 from calib.data.column_types import whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
@@ -69,7 +69,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=_record)
 
 def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
     """Return the columns of records, or None if there are none, or other values among them."""
-    columns: dict[str, Growing] = {}
+    columns: dict[str, ColumnBuilder] = {}
     rows, records = 0, True
     for elements in lists:
         records = records and all(isinstance(value, dict) and value for value in elements)
@@ -79,7 +79,7 @@ def _of_records(lists: Iterable[list[Any]]) -> Columns | None:
         keys = dict.fromkeys(key for record in elements for key in record)
         check_columns(len(columns.keys() | keys))
         for key in keys:
-            column = columns.setdefault(key, Growing())
+            column = columns.setdefault(key, ColumnBuilder())
             column.skip_to(rows)
             column.add([record.get(key) for record in elements])
         rows += len(elements)
@@ -106,7 +106,7 @@ def _of_nested(nested: Mapping[str, Mapping[str, Any]]) -> Columns | None:
     check_memory(PER_CELL * len(rows) * len(nested))
     columns = {}
     for name, values in nested.items():
-        column = Growing()
+        column = ColumnBuilder()
         column.add([values.get(row) for row in rows])
         columns[name] = column.typed(name)
     return columns
@@ -158,7 +158,7 @@ class _Document:
 
     def _object(self) -> Columns | None:
         """Return the records under one of ``WRAPS``, else the columns that the keys name."""
-        names, columns, wrapped = [], dict[str, Growing | None](), dict[str, Columns]()
+        names, columns, wrapped = [], dict[str, ColumnBuilder | None](), dict[str, Columns]()
         nested, split = dict[str, dict[str, Any]](), list[str]()
         for key in self._keys():
             names.append(key)
@@ -180,7 +180,7 @@ class _Document:
                 wrapped[key] = records
                 continue
             self._at = begin
-            column = columns[key] = Growing()
+            column = columns[key] = ColumnBuilder()
             for piece in self._in_pieces(self._elements()):
                 column.add(piece)
         check_names(names)
@@ -204,7 +204,7 @@ class _Document:
     def _split_rows(self, names: Sequence[str]) -> Columns | None:
         """Return the columns of a list of rows, as pandas writes them with orient="split"; None for anything else."""
         check_names(list(names))
-        columns = [Growing() for _ in names]
+        columns = [ColumnBuilder() for _ in names]
         for rows in self._in_pieces(self._elements()):
             if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
                 return None

@@ -27,7 +27,7 @@ from calib.data.label_meaning import (
     counted_events,
     shares_of,
 )
-from calib.data.roles import Read, read_roles, weight_note
+from calib.data.roles import RoleColumns, read_roles, weight_note
 from calib.data.score_columns import tables_of, with_columns
 from calib.data.score_problems import ask_if_reversed, ranking_problems
 from calib.data.score_reading import Scores, Stated, read_scores
@@ -184,7 +184,7 @@ def _unused(typed: pd.DataFrame, target: str, used: Collection[str]) -> list[str
     return [f"Not used as scores: {', '.join(unused)}."] if unused else []
 
 
-def _without_label(found: Scores, rows: np.ndarray, known: Read) -> dict[str, Any]:
+def _without_label(found: Scores, rows: np.ndarray, known: RoleColumns) -> dict[str, Any]:
     """Return the Dataset fields of the unlabelled rows, bool (n,): their scores and times."""
     if not rows.any():
         return {}

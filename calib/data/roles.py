@@ -69,7 +69,7 @@ AMBIGUOUS = "dates were read as day, month, year."
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class RoleColumns:
     """Contents of the columns that have a role.
 
     Attributes
@@ -133,7 +133,7 @@ def read_roles(
     target: str,
     notes: Collection[str] = (),
     weight_as: str | None = None,
-) -> Read:
+) -> RoleColumns:
     """Read and check the columns that have a role.
 
     Rows with a weight of 0, or without a weight, time or part, are excluded. A row without a cluster is a cluster of
@@ -182,7 +182,7 @@ def read_roles(
                 left_out.append(f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
                 rows &= ~out
     counts = _are_counts(values.get("weight"), given.get("weight"), weight_as)
-    return Read(values, rows, tuple(left_out), counts)
+    return RoleColumns(values, rows, tuple(left_out), counts)
 
 
 def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
     from calib.evaluate.fitting import (
         Fitted,
-        Part,
+        FittedFold,
         check_dataset,
         fit,
         fit_rows,
@@ -32,8 +32,8 @@ __all__ = [
     "MANY_ROWS",
     "Evaluation",
     "Fitted",
+    "FittedFold",
     "JointEvaluation",
-    "Part",
     "RowCount",
     "announcement",
     "calibrate",

@@ -15,7 +15,7 @@ import numpy as np
 
 from calib.calibrators import CALIBRATORS
 from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
-from calib.evaluate.fitting import Fitted, Part, features_of, fit
+from calib.evaluate.fitting import Fitted, FittedFold, features_of, fit
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
@@ -187,7 +187,7 @@ def _calibrator_results(
     return predictions, calibrators, refused
 
 
-def _with_features(fitted: Fitted, part: Part, key: str) -> tuple[Any, Scored]:
+def _with_features(fitted: Fitted, part: FittedFold, key: str) -> tuple[Any, Scored]:
     """Return (features of the training rows, scored test rows); features only if the calibrator needs them."""
     if CALIBRATORS[key].input != "features":
         return None, part.tests

@@ -25,11 +25,11 @@ from calib.models import MODELS, GivenProbabilities
 from calib.models.existing_scores import may_be_probabilities
 from calib.placements import PLACEMENTS, Placement, Scored
 from calib.recipe import Recipe
-from calib.splits import SPLITS, Cut, RowInfo, Splitter
+from calib.splits import SPLITS, RowInfo, Splitter, TrainTestRows
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FittedFold:
     """Training set with its fitted placement, and its scored test rows; rows are positions in the Dataset.
 
     Attributes
@@ -62,7 +62,7 @@ class Fitted:
 
     recipe: Recipe
     dataset: Dataset
-    parts: tuple[Part, ...]
+    parts: tuple[FittedFold, ...]
     seconds: float
     notes: tuple[str, ...]
 
@@ -186,7 +186,7 @@ def fit_rows(
     check_dataset(recipe, dataset)
     watch, classes = watch or Watch(), dataset.n_classes
     begin = time.perf_counter()
-    rows, splitter, cuts = row_info(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
+    rows, splitter, cuts = row_info(dataset), splitter_of(recipe), [TrainTestRows(*cut) for cut in splits]
     parts = []
     for i, cut in enumerate(cuts):
         chosen, learners = placement or PLACEMENTS[recipe.placement](), rows.take(cut.train, cut.train_weight)
@@ -211,7 +211,7 @@ def fit_rows(
             "calibrate": count_rows(placed.y, placed.weight, classes),
         }
         parts.append(
-            Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, classes))
+            FittedFold(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, classes))
         )
     release_memory(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
@@ -320,7 +320,7 @@ def row_info(dataset: Dataset) -> RowInfo:
     )
 
 
-def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
+def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[TrainTestRows]:
     """Split the rows as the Recipe states, with their weights."""
     rarest = rows.rarest
     needed = recipe.folds if recipe.evaluation == "folds" else 2
@@ -348,7 +348,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     return cuts
 
 
-def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
+def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> TrainTestRows:
     try:
         cut = splitter.holdout(rows, recipe.test_size, recipe.seed)
     except InputError:
@@ -360,10 +360,10 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
         ) from None
     if cut.train_weight is not None:
         return cut
-    return Cut(np.sort(cut.train), np.sort(cut.test))
+    return TrainTestRows(np.sort(cut.train), np.sort(cut.test))
 
 
-def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[str, RowCount]:
+def _unused(rows: RowInfo, cut: TrainTestRows, placed: Placement, classes: int) -> dict[str, RowCount]:
     """Return the number of rows that neither train, calibrate nor test."""
     idle = np.ones(rows.n, dtype=bool)
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):

@@ -15,7 +15,7 @@ from calib.experiments import SKIP, chosen_experiment
 from calib.experiments.base import Experiment
 from calib.kernel.wording import counted
 from calib.lessons import Lesson, Step
-from calib.lessons.live_quiz import Given, Round, Seen
+from calib.lessons.live_quiz import RoomAnswer, RoomState, Round
 from calib.lessons.question import Question
 from calib.recipe import Recipe
 
@@ -77,7 +77,7 @@ def letter(answer: int) -> str:
     return "ABCDEFGH"[answer - 1]
 
 
-def answers(given: Sequence[Given]) -> pd.DataFrame:
+def answers(given: Sequence[RoomAnswer]) -> pd.DataFrame:
     """Tabulate the answers of a class, one row per answer; a seat's number is all that is known of a student.
 
     >>> from calib.lessons.live_quiz import Vote
@@ -123,12 +123,12 @@ class Ballot:
     kind: str
 
 
-def ballots(seen: Seen) -> tuple[str, list[Ballot]]:
+def ballots(seen: RoomState) -> tuple[str, list[Ballot]]:
     """Count the votes of a class; they stay hidden until the teacher shows or reveals them.
 
     Parameters
     ----------
-    seen : Seen
+    seen : RoomState
         Room in a round with answers.
 
     Returns
@@ -144,7 +144,7 @@ def ballots(seen: Seen) -> tuple[str, list[Ballot]]:
     return title, [_ballot(seen, asked, i) for i in range(1, len(asked.answers) + 1)]
 
 
-def _ballot(seen: Seen, asked: Round, number: int) -> Ballot:
+def _ballot(seen: RoomState, asked: Round, number: int) -> Ballot:
     text, votes = f"{letter(number)}  {asked.answers[number - 1]}", seen.votes[number - 1]
     if not seen.revealed:
         kind = "open"

@@ -24,7 +24,7 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, number
 
-DISTANCE, RELIABILITY = "Distance to the truth", "Reliability"
+DISTANCE_TITLE, RELIABILITY_TITLE = "Distance to the truth", "Reliability"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Compare(Finding):
 
     levels: dict[str, pd.DataFrame]
     coloured: tuple[str, ...]
-    pictures: tuple[str, ...] = (DISTANCE, RELIABILITY)
+    pictures: tuple[str, ...] = (DISTANCE_TITLE, RELIABILITY_TITLE)
     columns: int = 2
 
 
@@ -120,9 +120,9 @@ def panels_of(record: Compare) -> list[Compare]:
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     """Draw distances, and reliability with three coloured lines."""
     figure = go.Figure(layout=_layout(record, theme))
-    if DISTANCE in record.pictures:
+    if DISTANCE_TITLE in record.pictures:
         figure.add_traces(_distances(record, theme))
-    if RELIABILITY in record.pictures:
+    if RELIABILITY_TITLE in record.pictures:
         figure.add_traces([diagonal(theme, xaxis="x2", yaxis="y2"), *_reliability(record, theme)])
     return mute(figure, record.coloured, theme)
 
@@ -179,7 +179,7 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
     count = len(methods)
     both = len(record.pictures) > 1
     upper, lower = ([0.64, 1], [0, 0.52]) if both else ([0, 1], [0, 1])
-    drawn = dict(zip((DISTANCE, RELIABILITY), ("y", "y2"), strict=True))
+    drawn = dict(zip((DISTANCE_TITLE, RELIABILITY_TITLE), ("y", "y2"), strict=True))
     return layout(
         theme,
         height=900 if both else 640,

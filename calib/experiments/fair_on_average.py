@@ -35,7 +35,7 @@ COLUMNS, VALUES, DEEPEST = 4, 4, 3
 SIZES = (500, 1000, 2000, 4000, 8000)
 CALM_ROWS = 2000
 REDRAWS = 99
-LEAST = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
+LEAST_VARIANCE = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
 STREAM = 19  # experiments with the same seed use different random streams
 SEARCHES = {"naive": "each group tested alone", "audit": "audit"}
 OUTSIDE = 0.15  # predictions are at least twice this distance from 0 and 1
@@ -98,7 +98,7 @@ def deviations(members: Array, residuals: Array, variance: Array) -> Array:
     """
     variance = members @ variance.astype(np.float32)
     sums = members @ residuals.astype(np.float32)
-    enough = variance >= LEAST
+    enough = variance >= LEAST_VARIANCE
     return np.where(enough[:, None], np.abs(sums) / np.sqrt(np.where(enough, variance, 1.0))[:, None], 0.0)
 
 

@@ -22,7 +22,7 @@ from calib.kernel.wording import brief
 from calib.metrics import true_calibration_error
 
 AT_THRESHOLDS = (0, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
-LEAVES = ("frequency", "laplace", "curtailed")
+LEAF_ESTIMATE_KEYS = ("frequency", "laplace", "curtailed")
 
 
 def with_leaves(
@@ -45,7 +45,7 @@ def with_leaves(
             (f"curtailed below {settings['curtail']} rows", "frequency", settings["curtail"]),
         ):
             shown.append(PredictionErrors(f"{who}, {name}", grown.plane.posterior, grown.p(leaf, curtail)))
-    return SideBySide(tuple(shown), len(LEAVES), settings)
+    return SideBySide(tuple(shown), len(LEAF_ESTIMATE_KEYS), settings)
 
 
 def curve_by_threshold(

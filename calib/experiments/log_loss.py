@@ -25,7 +25,7 @@ from calib.kernel.checks import Array
 from calib.kernel.records import Parameter
 from calib.kernel.wording import number
 
-NAMED = SIX_METHODS | {"dir": "DIR", "isotonic": "held out"}
+SHORT_NAMES = SIX_METHODS | {"dir": "DIR", "isotonic": "held out"}
 """Method → short name beside its line."""
 
 
@@ -143,7 +143,7 @@ def _groups(record: LogLoss, theme: Theme) -> list[dict[str, Any]]:
     if not falling or len(falling) == len(record.finite):
         return []
     at = len(next(iter(falling.values()))) * 3 // 10
-    names = " and ".join(NAMED[key] for key in falling)
+    names = " and ".join(SHORT_NAMES[key] for key in falling)
     place = {"xref": "x", "yref": "y2", "showarrow": False, "bgcolor": rgba(theme.paper, 0.85)}
     corner = {
         "xanchor": "left",
@@ -178,7 +178,7 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         x=[x],
         y=[y],
         mode="markers+text",
-        text=[f"∞ {NAMED[key]}"],
+        text=[f"∞ {SHORT_NAMES[key]}"],
         textposition="middle right",
         textfont={"size": 15, "color": theme.ink},
         name=SIX_METHODS[key],

@@ -28,13 +28,13 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief_percent
 from calib.metrics.calibration_test import ALPHA
 
-GROUPS = 10
+TENTHS = 10
 STREAM = 18  # experiments with the same seed use different random streams
 ALARMS = {"test": "Hosmer–Lemeshow test", "evidence": "evidence"}
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
+class FirstAlarms:
     """The week of the first alarm in each run, from 1; 0 if there is none.
 
     Attributes
@@ -73,7 +73,7 @@ class Looks:
         return float(np.median(np.where(kept == 0, np.inf, kept - self.before))) if len(kept) else np.nan
 
 
-def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Looks:
+def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> FirstAlarms:
     """Simulate models that are looked at every week.
 
     Parameters
@@ -99,7 +99,7 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
             found["test"].append(_first(hosmer_lemeshow(y, x, rows) < ALPHA))
             log, _ = Stream().add(Block(x, y, expit(x), None, np.arange(weeks) * rows))
             found["evidence"].append(_first(log >= -np.log(ALPHA)))
-    return Looks(
+    return FirstAlarms(
         {method: np.array(first) for method, first in calm.items()},
         {method: np.array(first) for method, first in changed.items()},
         looks,
@@ -112,12 +112,12 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
 
 def hosmer_lemeshow(y: Array, x: Array, rows: int) -> Array:
     """Return the p-value after each week, from all rows so far; ``x`` are log-odds, drawn from N(0, 1)."""
-    group = np.minimum((norm.cdf(x) * GROUPS).astype(int), GROUPS - 1)
-    place = np.arange(len(x)) // rows * GROUPS + group
+    group = np.minimum((norm.cdf(x) * TENTHS).astype(int), TENTHS - 1)
+    place = np.arange(len(x)) // rows * TENTHS + group
     p = expit(x)
     gap, spread = (
-        np.bincount(place, weights=values, minlength=len(x) // rows * GROUPS)
-        .reshape(-1, GROUPS)
+        np.bincount(place, weights=values, minlength=len(x) // rows * TENTHS)
+        .reshape(-1, TENTHS)
         .cumsum(axis=0)
         for values in (y - p, p * (1 - p))
     )
@@ -134,11 +134,11 @@ LOW, HIGH = 0.10, 0.20  # shares between the answers
 
 
 @dataclass(frozen=True, eq=False)
-class Looking(Finding):
-    found: Looks
+class AlarmShares(Finding):
+    found: FirstAlarms
 
 
-def prepare(found: Looks) -> Looking:
+def prepare(found: FirstAlarms) -> AlarmShares:
     """Compute the shares of alarms by week, and the median delays."""
     last = {method: float(found.share("calm", method)[-1]) for method in ALARMS}
     weeks = np.arange(1, found.looks + 1)
@@ -147,7 +147,7 @@ def prepare(found: Looks) -> Looking:
         | {f"{kind}_{method}": found.share(kind, method) for kind in ("calm", "changed") for method in ALARMS}
     )
     delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
-    return Looking(
+    return AlarmShares(
         title=f"False alarms: {brief_percent(last['test'])} for the test, {brief_percent(last['evidence'])} for the "
         "evidence",
         caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose log-odds "
@@ -169,7 +169,7 @@ def _weeks(delay: float) -> str:
     return "not found" if np.isinf(delay) else f"{delay:g} weeks"
 
 
-def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: AlarmShares, theme: Theme = LIGHT) -> go.Figure:
     """Draw a line per method in each of two panels."""
     figure = panels(
         theme,

@@ -104,7 +104,7 @@ def pool_step_by_step(
         states.append(tuple(bounds))
 
 
-PAIR = 6  # width of the lines of the next pair
+PAIR_WIDTH = 6  # width of the lines of the next pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +263,7 @@ def _pools(record: Pooling, theme: Theme, paired: bool) -> list[go.Scatter]:
                 mode="lines",
                 name="pool",
                 showlegend=False,
-                line={"color": theme.ink if paired else mark.color, "width": PAIR if paired else 3},
+                line={"color": theme.ink if paired else mark.color, "width": PAIR_WIDTH if paired else 3},
                 hovertemplate=f"{a}/{total} = {number(a / total)}<extra></extra>",
             )
         )
@@ -290,7 +290,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
         of(last, "lower convex hull", "lines", line=hull, **silent),  # above the chords, which end on it
     ]
     if record.pair is not None:
-        thick = {"color": theme.ink, "width": PAIR}
+        thick = {"color": theme.ink, "width": PAIR_WIDTH}
         traces.append(of(np.array(record.pair), "the next pair", "lines", line=thick, **silent))
     return traces
 

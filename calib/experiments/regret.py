@@ -86,7 +86,7 @@ def regret_curves(settings: Mapping[str, Any], random_state: int = 0, watch: Wat
 
 
 SAID = 6  # places at which the alternative text describes the curves
-LOSSES = {"log": "log loss", "square": "square loss"}
+REGRET_LOSSES = {"log": "log loss", "square": "square loss"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +104,9 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
     return Regret(
         title=f"p = {brief(best)} has a worst-case regret of {brief(worst)}; at the midpoint {brief(midpoint)} it is "
         f"{brief(worst_mid)}",
-        caption=f"Curves show the regret in {LOSSES[loss]} of p, rising if the label is 0, falling if it is 1. The "
-        f"rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. The "
-        "thick line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
+        caption=f"Curves show the regret in {REGRET_LOSSES[loss]} of p, rising if the label is 0, falling if it is 1. "
+        f"The rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. "
+        "The thick line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
         drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
         + " ".join(
@@ -135,7 +135,7 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             height=460,
             shapes=[level_line(theme)],
             xaxis={"title": {"text": "p"}, "range": [-0.01, 1.01]},
-            yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top]},
+            yaxis={"title": {"text": f"Regret in {REGRET_LOSSES[loss]}"}, "range": [-0.7 * top, top]},
         )
     )
     hover = "regret %{y:.4f} at p = %{x:.3f}"

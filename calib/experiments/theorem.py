@@ -37,7 +37,7 @@ PREDICTORS = {
     "non_invariant": "The non-invariant predictor",
 }
 STREAM = 1  # experiments with the same seed use different random streams
-AT_ONCE = 500  # draws between two checks of the clock and of Cancel
+DRAWS_PER_CHECK = 500  # draws between two checks of the clock and of Cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> 
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     parts = []
-    for start in watch.loop(range(0, settings["draws"], AT_ONCE), "draws"):
-        x, y = classes.draw((min(AT_ONCE, settings["draws"] - start), settings["objects"] + 1), rng)
+    for start in watch.loop(range(0, settings["draws"], DRAWS_PER_CHECK), "draws"):
+        x, y = classes.draw((min(DRAWS_PER_CHECK, settings["draws"] - start), settings["objects"] + 1), rng)
         p0, p1 = PAIRS[settings["predictor"]](x, y[:, :-1], settings)
         parts.append((y[:, -1], classes.posterior(x[:, -1]), p0, p1))
     return Draws(settings["predictor"], settings["objects"], *map(np.concatenate, zip(*parts, strict=True)))

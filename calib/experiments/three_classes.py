@@ -29,7 +29,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import number
 
 STREAM = 20  # experiments with the same seed use different random streams
-TEST, BINS = 40_000, 15
+TEST, ERROR_BINS = 40_000, 15
 ANGLES = np.pi / 2 + 2 * np.pi * np.arange(3) / 3  # angles of the classes' centres, seen from the middle
 JOINT_METHODS = {
     "none": "uncalibrated",
@@ -38,7 +38,7 @@ JOINT_METHODS = {
     "rest": "one against the rest",
     "divided": "… divided by the sum",
 }
-SHOWN = {
+SHOWN_METHODS = {
     "temperature": ("none", "temperature"),
     "one against the rest": ("none", "rest", "divided"),
     "all": tuple(JOINT_METHODS),
@@ -92,8 +92,8 @@ def error(q: Array, p: Array) -> float:
     >>> error(np.array([0.5, 0.7, 0.1]), np.array([0.61, 0.61, 0.11]))
     0.01
     """
-    bins = np.minimum((p * BINS).astype(int), BINS - 1)
-    return round(float(np.abs(np.bincount(bins, q - p, minlength=BINS)).sum() / len(p)), 12)
+    bins = np.minimum((p * ERROR_BINS).astype(int), ERROR_BINS - 1)
+    return round(float(np.abs(np.bincount(bins, q - p, minlength=ERROR_BINS)).sum() / len(p)), 12)
 
 
 def three_classes(
@@ -142,8 +142,11 @@ def three_classes(
 
 
 LOW, HIGH = 1.5, 4.5  # points between the answers
-LANE, BELOW = 44, 88  # pixels of a method's line, and of the scale, its title and the legend below them
-KINDS = {"classes": "single classes, mean", "confidence": "confidence"}
+METHOD_HEIGHT, SCALE_HEIGHT = (
+    44,
+    88,
+)  # pixels of a method's line, and of the scale, its title and the legend below them
+ERROR_KINDS = {"classes": "single classes, mean", "confidence": "confidence"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +156,11 @@ class Errors(Finding):
 
 def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     """Tabulate both errors of each selected method, in percentage points."""
-    names = {key: JOINT_METHODS[key] for key in SHOWN[shown]}
+    names = {key: JOINT_METHODS[key] for key in SHOWN_METHODS[shown]}
     table = pd.DataFrame(
-        {kind: {name: 100 * getattr(found, kind)[key] for key, name in names.items()} for kind in KINDS}
+        {kind: {name: 100 * getattr(found, kind)[key] for key, name in names.items()} for kind in ERROR_KINDS}
     )
-    scaled = {kind: number(100 * getattr(found, kind)["temperature"], 2) for kind in KINDS}
+    scaled = {kind: number(100 * getattr(found, kind)["temperature"], 2) for kind in ERROR_KINDS}
     rest, divided = (number(100 * found.classes[key], 2) for key in ("rest", "divided"))
     wrong = 100 * found.classes["temperature"]
     titles = {
@@ -187,12 +190,12 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
 def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
     """Draw a line per method with a mark for each kind of error."""
     table = record.table
-    lanes = LANE * len(table)
+    lanes = METHOD_HEIGHT * len(table)
     figure = go.Figure(
         layout=layout(
             theme,
-            height=12 + lanes + BELOW,  # low, so that a phone shows it with its question
-            margin={"l": 150, "r": 16, "t": 12, "b": BELOW},
+            height=12 + lanes + SCALE_HEIGHT,  # low, so that a phone shows it with its question
+            margin={"l": 150, "r": 16, "t": 12, "b": SCALE_HEIGHT},
             legend={"y": -60 / lanes},
             xaxis={"title": {"text": "Calibration error in percentage points"}, "rangemode": "tozero"},
             yaxis={"autorange": "reversed", "type": "category"},
@@ -207,7 +210,7 @@ def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
                 x=table[kind],
                 y=table["method"],
                 mode="markers",
-                name=KINDS[kind],
+                name=ERROR_KINDS[kind],
                 marker={"symbol": symbol, "size": 12, "color": color},
                 hovertemplate="%{y}: %{x:.1f} points",
             )
@@ -274,7 +277,7 @@ EXPERIMENT = Experiment(
             "Methods shown",
             "choice",
             "all",
-            choices=tuple(SHOWN),
+            choices=tuple(SHOWN_METHODS),
             help="Which calibrators the picture compares with the uncalibrated model.",
             extra=view_of("three_classes"),
         ),

@@ -83,7 +83,7 @@ def curve_by_depth(
     )
 
 
-GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions form a group"}
+GROUPED_BY = {"leaf_": "each leaf is a group", "": "equal predictions form a group"}
 """Prefix of the tree's CL and GL → its definition of a group."""
 
 
@@ -114,11 +114,11 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
     tree, forest = found.curves["tree"], found.curves["forest"]
     taken, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
     shown = {
-        f"One tree: {GROUPS[taken]}": {
+        f"One tree: {GROUPED_BY[taken]}": {
             "TCE = CL + GL": tree["tce"],
             "CL": tree[f"{taken}calibration"],
             "GL": tree[f"{taken}grouping"],
-            f"GL if {GROUPS[other]}": tree[f"{other}grouping"],
+            f"GL if {GROUPED_BY[other]}": tree[f"{other}grouping"],
         },
         f"{forest_of(found)}: equal predictions or bins": {
             "TCE = CL + GL": forest["tce"],
@@ -137,10 +137,10 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         "Depth",
         f"CL + GL is lowest at {least[0]} for one tree, and at {least[1]} for the forest",
         "Lines show CL, GL and their sum by depth. CL is the calibration loss, GL the grouping loss; the ring marks "
-        f"their lowest sum. In the tree, {GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two definitions "
-        "differ once leaves are pure: by predictions, all pure leaves form two groups. The forest's groups are equal "
-        "predictions, or 20 quantile bins if nearly all predictions differ. With bins, CL + GL is a little below TCE, "
-        "because of the spread inside the bins.",
+        f"their lowest sum. In the tree, {GROUPED_BY[taken]}; the thin line is GL if {GROUPED_BY[other]}. The two "
+        "definitions differ once leaves are pure: by predictions, all pure leaves form two groups. The forest's groups "
+        "are equal predictions, or 20 quantile bins if nearly all predictions differ. With bins, CL + GL is a little "
+        "below TCE, because of the spread inside the bins.",
     )
 
 

@@ -26,7 +26,11 @@ from calib.kernel.wording import brief
 from calib.models import MODELS, class_one_score
 from calib.placements import PLACEMENTS
 
-ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "unequal": "Unequal covariances"}
+ROW_TITLES = {
+    "equal": "Equal covariances",
+    "separate": "Covariances as printed",
+    "unequal": "Unequal covariances",
+}
 NO_OTHER = "none"
 OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.shipped.items() if key != "given"}
 CALIBRATIONS = {
@@ -108,11 +112,11 @@ def models_side_by_side(
     for i, (row, name, *model) in enumerate(fits):
         part = watch.within(i / len(fits), (i + 1) / len(fits))
         errors = PredictionErrors(name, *fit(random_state, row, settings["n"], *model, watch=part))
-        rows.setdefault(ROWS[row], []).append(errors)
+        rows.setdefault(ROW_TITLES[row], []).append(errors)
     return Models({row: tuple(found) for row, found in rows.items()})
 
 
-PAPERS = 3  # number of the paper's models, which come first
+MODELS_IN_PAPER = 3  # number of the paper's models, which come first
 
 
 def prepare(found: Models, cloud: str = "points") -> TruthPanels:
@@ -133,7 +137,7 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
         len(first),
         cloud,
         title,
-        1 + int(np.argmin([errors.tce for errors in second[:PAPERS]])),
+        1 + int(np.argmin([errors.tce for errors in second[:MODELS_IN_PAPER]])),
     )
 
 

@@ -26,8 +26,8 @@ from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
-    CALIBRATION,
-    OVERALL,
+    CALIBRATION_METRICS,
+    OVERALL_METRICS,
     flow,
     net_benefits,
     performance,
@@ -302,7 +302,9 @@ def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> lis
 
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     """Return the tables of numbers with their intervals."""
-    overall, calibration = (performance(evaluation, metrics) for metrics in (OVERALL, CALIBRATION))
+    overall, calibration = (
+        performance(evaluation, metrics) for metrics in (OVERALL_METRICS, CALIBRATION_METRICS)
+    )
     decided = evaluation.recipe.page("decide")
     of_costs = threshold(decided.cost_false_alarm, decided.cost_miss)
     return {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.label_shift import places_of
-from calib.analysis.sample_size import LABELS, SampleSize
+from calib.analysis.sample_size import QUANTITIES, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number, percent, set_apart
@@ -80,7 +80,7 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
     """
     lines = [
         (
-            LABELS[one.measure],
+            QUANTITIES[one.measure],
             number(one.asked),
             f"{one.rows:,}" if isfinite(one.rows) else "∞",
             number(one.here),

@@ -74,7 +74,7 @@ class BaseRate:
         return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
 
 
-SURE = 1e-300  # a smaller probability of the rest counts as 0
+NO_REST = 1e-300  # a smaller probability of the rest counts as 0
 SHARE_ERROR = 1e-6  # tolerance for the sum of shares that a person has rounded
 
 
@@ -124,7 +124,7 @@ class BaseRates:
         others[each, top] = 0.0
         rest[each, top], weighted[each, top] = others.sum(axis=1), others @ w
         usual = (1 - np.array(self.stated)) / (1 - np.array(self.fitted))
-        sure = rest < SURE
+        sure = rest < NO_REST
         return w / np.where(sure, usual, weighted / np.where(sure, 1.0, rest))
 
     def adjust(self, p: ArrayLike) -> Array:
@@ -145,7 +145,7 @@ class BaseRates:
         for k in {int(name.partition("_")[2]): None for name in ends}:
             others = [j for j in range(len(w)) if j != k]
             rest, after = (sum((of[j] for j in others[1:]), of[others[0]]) for of in (p, weighted))
-            none = steps(rest, np.array([SURE]), np.array([1.0, 0.0]))
+            none = steps(rest, np.array([NO_REST]), np.array([1.0, 0.0]))
             rest, after = rest + (1 - self.fitted[k]) * none, after + (1 - self.stated[k]) * none
             for name in (name for name in ends if name.partition("_")[2] == str(k)):
                 ones = w[k] * answers[name] * rest

@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from calib.kernel import checks
 from calib.kernel.checks import Array
 
-INTERVALS = ("wilson", "clopper_pearson")
+BINOMIAL_INTERVALS = ("wilson", "clopper_pearson")
 
 
 def binomial_interval(
@@ -41,7 +41,7 @@ def binomial_interval(
     [0.0, 0.308]
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    checks.one_of(interval, INTERVALS, "interval")
+    checks.one_of(interval, BINOMIAL_INTERVALS, "interval")
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     n = np.where(n > 0, n, np.nan)
     tail = (1 - level) / 2

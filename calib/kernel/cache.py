@@ -8,7 +8,7 @@ from weakref import ref
 
 from calib.kernel.memory import size
 
-MOST = 16_000_000  # bytes cached per record, besides its largest result
+MOST_CACHED = 16_000_000  # bytes cached per record, besides its largest result
 
 Known = dict[Any, tuple[Any, int]]  # key → result and its bytes
 
@@ -22,8 +22,8 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     Parameters
     ----------
     record
-        Object that never changes. Its results are dropped with the last reference to it. Beyond ``MOST`` bytes besides
-        the largest result, the oldest results are dropped and computed again on demand.
+        Object that never changes. Its results are dropped with the last reference to it. Beyond ``MOST_CACHED``
+        bytes besides the largest result, the oldest results are dropped and computed again on demand.
 
     Examples
     --------
@@ -70,11 +70,11 @@ def _forget(known: Known, latest: Any) -> None:
 
     Another thread may do so at the same time.
     """
-    if sum(weight for _, weight in list(known.values())) <= MOST:
+    if sum(weight for _, weight in list(known.values())) <= MOST_CACHED:
         return
     weights = {key: weight for key, (_, weight) in list(known.items())}
     largest = max(weights, key=weights.__getitem__)
-    too_much = sum(weights.values()) - weights[largest] - MOST
+    too_much = sum(weights.values()) - weights[largest] - MOST_CACHED
     for key in [key for key in weights if key not in (latest, largest)]:
         if too_much <= 0:
             return

@@ -17,7 +17,7 @@ import numpy as np
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 
-MOST_BYTES = 64 * 2**20
+MOST_JSON_BYTES = 64 * 2**20
 LARGEST_FLOAT = sys.float_info.max
 INFINITIES = ("Infinity", "-Infinity")
 
@@ -65,7 +65,7 @@ def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
         raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from None
 
 
-def parse(content: str | bytes, what: str, most: int = MOST_BYTES) -> Fields:
+def parse(content: str | bytes, what: str, most: int = MOST_JSON_BYTES) -> Fields:
     """Return the object in a JSON text of at most so many bytes; ``what`` names it in messages.
 
     Raises

@@ -20,7 +20,7 @@ from calib.kernel.checks import Array
 
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 # exp overflows beyond this in some languages, and below its negative it is an error in PostgreSQL
-FARTHEST = 700.0
+EXP_LIMIT = 700.0
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -197,7 +197,7 @@ def falling(x: Expression | float) -> Expression:
     x = term(x)
     if isinstance(x, Number):
         return Number(float(expit(-x.value)))
-    return 1 / (1 + function("exp", x.clip(-FARTHEST, FARTHEST)))
+    return 1 / (1 + function("exp", x.clip(-EXP_LIMIT, EXP_LIMIT)))
 
 
 def sigmoid(x: Expression | float) -> Expression:
@@ -214,7 +214,7 @@ def softmax_terms(logits: Sequence[Expression]) -> list[Expression]:
     found = []
     for own in logits:
         each = [
-            Number(1.0) if other is own else function("exp", (other - own).clip(-FARTHEST, FARTHEST))
+            Number(1.0) if other is own else function("exp", (other - own).clip(-EXP_LIMIT, EXP_LIMIT))
             for other in logits
         ]
         found.append(1 / sum(each[1:], each[0]))
@@ -226,7 +226,7 @@ def line(x: Expression, slope: float, intercept: float) -> Expression:
     if slope == 0 or np.isinf(intercept):
         return Number(intercept)
     with np.errstate(over="ignore"):
-        low, high = sorted((far - intercept) / np.float64(slope) for far in (1 - FARTHEST, FARTHEST - 1))
+        low, high = sorted((far - intercept) / np.float64(slope) for far in (1 - EXP_LIMIT, EXP_LIMIT - 1))
     return slope * x.clip(max(low, -LARGEST_FLOAT), min(high, LARGEST_FLOAT)) + intercept
 
 

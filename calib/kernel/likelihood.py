@@ -15,8 +15,8 @@ from calib.kernel.checks import Array
 from calib.kernel.pieces import row_slices
 
 NATS_LEFT = 1e-12
-SEPARATED = 1e-9  # nats: every row is predicted with certainty and correctly
-ROUNDING = 1e-13  # relative rounding error of a sum of losses; a smaller gain cannot be detected
+SEPARATED_LOSS = 1e-9  # nats: every row is predicted with certainty and correctly
+LOSS_ROUNDING = 1e-13  # relative rounding error of a sum of losses; a smaller gain cannot be detected
 # Slope per unit of score for scores that differ by less than 1e-300
 STEEPEST = float(np.finfo(np.float64).max)
 
@@ -129,12 +129,12 @@ def _newton(
         if gain <= NATS_LEFT:
             # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
             # unless nothing is left to gain.
-            bounded = loss <= SEPARATED or any(
+            bounded = loss <= SEPARATED_LOSS or any(
                 bool(np.abs(design[piece] @ step).max() > 0.01) for piece in row_slices(len(design))
             )
             return (beta if bounded else beta + step), bounded
         length = 1.0
-        while (tried := objective(beta + length * step)) > loss + ROUNDING * (1 + loss):
+        while (tried := objective(beta + length * step)) > loss + LOSS_ROUNDING * (1 + loss):
             length /= 2
         beta, loss = beta + length * step, tried
     return beta, True

@@ -25,17 +25,17 @@ STATM = 200  # more bytes than the file statm of a process has
 _bound: tuple[int, int] | None = (
     None  # of ``bound``: the open file statm of this process, and the most it may take
 )
-LARGE = 100_000  # rows from which it is worth a few milliseconds
+WORTH_RELEASING = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
 
-def release_memory(rows: int = LARGE) -> None:
+def release_memory(rows: int = WORTH_RELEASING) -> None:
     """Return freed memory to the system, if the table that was processed has enough rows.
 
     Arrow and the C library keep freed memory for the next allocation. After a large table, this is as much again as
     its results, for the life of the process. Nothing happens if the C library has no such call.
     """
-    if rows < LARGE:
+    if rows < WORTH_RELEASING:
         return
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux":

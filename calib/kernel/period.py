@@ -9,7 +9,7 @@ import numpy as np
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 
-BETWEEN = ".."
+PERIOD_SEPARATOR = ".."
 
 
 def check_period(value: Any, name: str) -> str | None:
@@ -21,9 +21,9 @@ def check_period(value: Any, name: str) -> str | None:
     if value is None:
         return None
     text = checks.text(value, name)
-    first, between, last = text.partition(BETWEEN)
+    first, between, last = text.partition(PERIOD_SEPARATOR)
     if not (first and between and last):
-        raise InputError(f"{name} must be FIRST{BETWEEN}LAST, but is {checks.short_repr(value)}.")
+        raise InputError(f"{name} must be FIRST{PERIOD_SEPARATOR}LAST, but is {checks.short_repr(value)}.")
     return text
 
 
@@ -33,7 +33,7 @@ def write_period(first: str, last: str) -> str:
     >>> write_period("1", "500")
     '1..500'
     """
-    return f"{first}{BETWEEN}{last}"
+    return f"{first}{PERIOD_SEPARATOR}{last}"
 
 
 def period_in_words(period: str) -> str:
@@ -42,7 +42,7 @@ def period_in_words(period: str) -> str:
     >>> period_in_words("2023-01-01..2023-01-31"), period_in_words("7..7")
     ('2023-01-01 to 2023-01-31', '7')
     """
-    first, _, last = period.partition(BETWEEN)
+    first, _, last = period.partition(PERIOD_SEPARATOR)
     return first if first == last else f"{first} to {last}"
 
 
@@ -53,7 +53,7 @@ def in_period(when: Array, period: str) -> Array:
     >>> in_period(times, "2023-01-01..2023-01-31").tolist()
     [True, False]
     """
-    first, _, last = period.partition(BETWEEN)
+    first, _, last = period.partition(PERIOD_SEPARATOR)
     if when.dtype.kind == "M":
         try:
             low, high = np.datetime64(first), np.datetime64(last)

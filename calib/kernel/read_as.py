@@ -8,7 +8,7 @@ from typing import Any
 
 from calib.kernel.wording import listed
 
-KINDS = {
+SCORE_KINDS = {
     "probability": ("the probability of {}", "probabilities of {}"),
     "logit": ("the log-odds (logit) of {}", "log-odds (logits) of {}"),
     "margin": ("a score for {} that is not a probability", "scores for {} that are not probabilities"),
@@ -24,7 +24,7 @@ WHY = {
     "convention": "by convention",
 }
 """Reason for the positive class → its words; the minority class of a table of features has none of these."""
-MOST_NAMED = 4  # score columns that a sentence names
+MOST_NAMED_SCORES = 4  # score columns that a sentence names
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ScoreReading:
     columns
         One column, or one column per class.
     kind
-        Key of ``KINDS``.
+        Key of ``SCORE_KINDS``.
     of
         Class, column or label that the meaning refers to.
     scale
@@ -136,14 +136,14 @@ class ReadAs:
             why = (
                 f", {WHY[self.why]}" if self.why in WHY and kind in ("probability", "logit", "margin") else ""
             )
-            words = KINDS[kind][not one].format(repr(of))
-            found.append(f"{listed(columns, MOST_NAMED)} {verb} read as {words}{how}{why}.")
+            words = SCORE_KINDS[kind][not one].format(repr(of))
+            found.append(f"{listed(columns, MOST_NAMED_SCORES)} {verb} read as {words}{how}{why}.")
         return found
 
 
 def _ends(columns: tuple[str, ...]) -> str:
     return (
         listed(list(map(repr, columns)))
-        if len(columns) <= MOST_NAMED
+        if len(columns) <= MOST_NAMED_SCORES
         else f"{columns[0]!r} … {columns[-1]!r}"
     )

@@ -19,7 +19,7 @@ from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import listed, percent
 
-ABOUT = ("class", "label", "columns")
+SETTING_SUBJECTS = ("class", "label", "columns")
 """Targets of a setting: the positive class, the label column, or the columns and rows of the table."""
 
 PARTS = ("train", "calibrate", "test")
@@ -365,7 +365,7 @@ class Parameter:
     only_with
         (name of an earlier setting, values of it with which this one has an effect); None if it always has one.
     about
-        Part of the data that the value refers to, and with which it is reset: one of ``ABOUT``, or None.
+        Part of the data that the value refers to, and with which it is reset: one of ``SETTING_SUBJECTS``, or None.
     extra
         Further properties for special uses: ``each`` replaces the check of a single name, as (name, label) → name;
         ``percent`` shows a share as a percentage; ``unset`` is the text for None, and ``step`` that of a control.

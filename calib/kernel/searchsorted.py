@@ -6,7 +6,7 @@ import numpy as np
 
 from calib.kernel.checks import Array
 
-CELLS = 4  # of equal width for each break
+CELLS_PER_BREAK = 4  # of equal width for each break
 LOOKED_AT = 1_000  # scores that show how many are in crowded cells
 CROWDED = 0.25  # largest such share; above it, sorting all scores is faster
 
@@ -32,14 +32,14 @@ def _below(breaks: Array, scores: Array) -> Array:
     if len(scores) < len(breaks) or not len(breaks):
         return np.searchsorted(breaks, scores)
     low, high = float(breaks[0]), float(breaks[-1])
-    scale = CELLS * len(breaks) / ((high - low) or 1.0)
+    scale = CELLS_PER_BREAK * len(breaks) / ((high - low) or 1.0)
     if not 0 < scale < np.inf:
         return _by_sorting(breaks, scores)
 
     def cells(values: Array) -> Array:
         return ((np.clip(values, low, high) - low) * scale).astype(np.int32)
 
-    inside = np.bincount(cells(breaks), minlength=CELLS * len(breaks) + 1)
+    inside = np.bincount(cells(breaks), minlength=CELLS_PER_BREAK * len(breaks) + 1)
     crowded = inside > 1
     if crowded[cells(scores[:: max(1, len(scores) // LOOKED_AT)])].mean() > CROWDED:
         return _by_sorting(breaks, scores)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.period import BETWEEN
+from calib.kernel.period import PERIOD_SEPARATOR
 from calib.kernel.wording import without_direction_marks
 
 EQUAL, UNEQUAL = "=", "!="
@@ -51,7 +51,7 @@ def write_range(column: str, low: Any, high: Any) -> str:
             else repr(float(value))
         )
 
-    return f"{column}{EQUAL}{end(low)}{BETWEEN}{end(high)}"
+    return f"{column}{EQUAL}{end(low)}{PERIOD_SEPARATOR}{end(high)}"
 
 
 def segment_in_words(segment: Sequence[str]) -> str:
@@ -68,7 +68,7 @@ def _in_words(condition: str) -> str:
     column, equal, value = condition.partition(EQUAL)
     if column.endswith("!"):
         return f"{column[:-1]} ≠ {value}"
-    ends = value.split(BETWEEN)
+    ends = value.split(PERIOD_SEPARATOR)
     if len(ends) != 2:
         return f"{column} {equal} {value}"
     low, high = map(_short, ends)
@@ -129,7 +129,7 @@ def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collecti
     name, unequal, value = _parted(condition, columns)
     values = column(name)
     lost = is_missing(values)
-    ends = value.split(BETWEEN)
+    ends = value.split(PERIOD_SEPARATOR)
     dates = values.dtype.kind == "M"
     if value == MISSING_GROUP:
         found = lost

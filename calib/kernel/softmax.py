@@ -18,9 +18,9 @@ from scipy.special import log_softmax, softmax
 from calib.kernel.checks import Array
 
 STEEPNESS = 1e-9
-MOST_STEPS = 200
+MOST_NEWTON_STEPS = 200
 MOST_EXACT = 200  # parameters; with more, the Hessian is applied but never formed
-SEPARATED = 1e-6  # nats per row: the logits separate the classes
+SEPARATED_PER_ROW = 1e-6  # nats per row: the logits separate the classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +90,16 @@ def fit_softmax(
     change = problem.expanded(found.x)
     loss = problem.loss(found.x)
     steep = np.linalg.norm(problem.gradient(found.x)) > 1e3 * steepness
-    return SoftmaxFit(np.eye(k) + change[:, :-1], change[:, -1], loss, bool(steep or loss < SEPARATED))
+    return SoftmaxFit(
+        np.eye(k) + change[:, :-1], change[:, -1], loss, bool(steep or loss < SEPARATED_PER_ROW)
+    )
 
 
 def _minimum(problem: _Problem, x: Array, steepness: float) -> Any:
     """Return scipy's result. The exact method overflows if curvature is almost zero; the iterative one does not."""
     common = {
         **{"jac": problem.gradient, "callback": problem.separated},
-        "options": {"gtol": steepness, "maxiter": MOST_STEPS},
+        "options": {"gtol": steepness, "maxiter": MOST_NEWTON_STEPS},
     }
     if x.size <= MOST_EXACT:
         with contextlib.suppress(OverflowError):
@@ -165,7 +167,7 @@ class _Problem:
 
     def separated(self, x: Array) -> None:
         """Stop the search if nothing is left to gain."""
-        if self.loss(x) < SEPARATED:
+        if self.loss(x) < SEPARATED_PER_ROW:
             raise StopIteration
 
     def gradient(self, x: Array) -> Array:

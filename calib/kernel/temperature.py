@@ -11,7 +11,7 @@ from scipy.special import softmax
 from calib.kernel.checks import Array
 
 COLDEST, HOTTEST = 1e-3, 1e3
-LEAST = 1e-12  # added to the probabilities of K classes, so that their logarithms stay finite
+LOG_FLOOR = 1e-12  # added to the probabilities of K classes, so that their logarithms stay finite
 
 
 def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[float, bool]:

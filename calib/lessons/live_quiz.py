@@ -76,7 +76,7 @@ class Vote:
 
 
 @dataclass(frozen=True)
-class Given:
+class RoomAnswer:
     """One answer of a class.
 
     Attributes
@@ -98,7 +98,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RoomState:
     """State of a room at one moment.
 
     Attributes
@@ -151,7 +151,7 @@ class _Room:
     revealed: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
 
-    def seen(self, seat: str | None) -> Seen:
+    def seen(self, seat: str | None) -> RoomState:
         inside = 1 <= self.number <= len(self.rounds)
         round = self.rounds[self.number - 1] if inside else None
         votes = self.votes.get(self.number, {})
@@ -160,7 +160,7 @@ class _Room:
         answered = [
             (self.votes.get(i, {}).get(seat or ""), self.rounds[i - 1].right) for i in sorted(self.revealed)
         ]
-        return Seen(
+        return RoomState(
             self.number,
             len(self.rounds),
             round,
@@ -244,7 +244,7 @@ class Rooms:
             room.stirred = self._clock()
             return seat
 
-    def look(self, code: str, seat: str | None = None) -> Seen:
+    def look(self, code: str, seat: str | None = None) -> RoomState:
         """Return the state of a room; looking does not keep it open."""
         with self._lock:
             return self._room(code).seen(seat)
@@ -297,12 +297,12 @@ class Rooms:
             ]
             return sorted((vote.sure, vote.answer == right) for right, vote in votes if vote.sure is not None)
 
-    def answers(self, code: str, key: str) -> list[Given]:
+    def answers(self, code: str, key: str) -> list[RoomAnswer]:
         """List all answers, by round and by the number of the seat."""
         with self._lock:
             room = self._own(code, key)
             return [
-                Given(number, room.rounds[number - 1], room.seats[seat], votes[seat])
+                RoomAnswer(number, room.rounds[number - 1], room.seats[seat], votes[seat])
                 for number, votes in sorted(room.votes.items())
                 for seat in sorted(votes, key=room.seats.__getitem__)
             ]

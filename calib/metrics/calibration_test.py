@@ -40,11 +40,11 @@ POWER = 0.8  # probability that the test finds a gap of size ``unseen``
 LOOKS = ("level", "slope", "shape")
 # rows that are redrawn one by one; of more, neighbours in the order of p are redrawn together
 MOST_ROWS = 50_000
-GROUPS = 4_000  # groups of neighbours
-HELD = 500_000  # redrawn labels held at once: they fit into the processor's cache
+NEIGHBOUR_GROUPS = 4_000  # groups of neighbours
+LABELS_AT_ONCE = 500_000  # redrawn labels held at once: they fit into the processor's cache
 HELD_SIGNS = 4_000_000  # the same for clusters; their redraws depend on this number
-EXTREME = 36.0  # log-odds of the largest float below 1
-BINS = 20  # bins of equal chance variance, for the average gap
+LARGEST_LOG_ODDS = 36.0  # log-odds of the largest float below 1
+TEST_BINS = 20  # bins of equal chance variance, for the average gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ def _labels(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Ite
     mean, each = np.clip(total / weight, 0, 1), weight / counts
     across = _across(mean, each**2 * counts * mean * (1 - mean))
     yield _statistics(group_sums(at, k, rows.weights * rows.y)[None] - total, across, ends)
-    for size in _chunks(redraws, k, HELD):
+    for size in _chunks(redraws, k, LABELS_AT_ONCE):
         if (counts == 1).all():
             events = (rng.random((size, k)) < mean).astype(np.float64)
         else:
@@ -170,7 +170,7 @@ def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
     n = len(p)
     if n > MOST_ROWS:
         upto = np.cumsum(rows.weights)
-        at = np.minimum((upto / upto[-1] * GROUPS).astype(np.intp), GROUPS - 1)
+        at = np.minimum((upto / upto[-1] * NEIGHBOUR_GROUPS).astype(np.intp), NEIGHBOUR_GROUPS - 1)
         at = _numbered(at[np.searchsorted(p, p)])  # ties stay together
         k = int(at[-1]) + 1
         return k, at, np.arange(k)
@@ -192,7 +192,7 @@ def _numbered(rising: Array) -> Array:
 def _across(p: Array, variance: Array) -> Array:
     """Return log-odds minus their variance-weighted mean, so that slope and level are uncorrelated."""
     with np.errstate(divide="ignore"):
-        x = np.clip(logit(p), -EXTREME, EXTREME)
+        x = np.clip(logit(p), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
     return x - (variance @ x / variance.sum() if variance.any() else 0.0)
 
 
@@ -214,7 +214,7 @@ def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iter
     residuals, clusters = rows.weights * (rows.y - p), int(rows.cluster_index.max()) + 1
     across = _across(p, rows.weights**2 * p * (1 - p))
     distinct = np.searchsorted(p[np.flatnonzero(np.append(p[1:] != p[:-1], True))], p)
-    stretch = distinct * min(GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
+    stretch = distinct * min(NEIGHBOUR_GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
     walk = csr_array((residuals, (stretch, rows.cluster_index)), shape=(int(stretch[-1]) + 1, clusters))
     sums = np.vstack(
         [group_sums(rows.cluster_index, clusters, each) for each in (residuals, residuals * across)]
@@ -263,11 +263,11 @@ def _bins(rows: Rows, p: Array) -> Array:
     Opposite gaps in one bin would cancel, so distinct values that are few, or that hold half a bin, are not merged.
     """
     values, at = np.unique(p, return_inverse=True)
-    if len(values) <= BINS:
+    if len(values) <= TEST_BINS:
         return at
     masses = [group_sums(at, len(values), each, rows.weights) for each in (None, p * (1 - p))]
     part = sum(mass / max(mass.sum(), 1e-300) for mass in masses) / 2
-    alone = part > 0.5 / BINS
-    place = np.minimum((np.cumsum(part) - part) * BINS + 1e-9, BINS - 1).astype(np.intp)
+    alone = part > 0.5 / TEST_BINS
+    place = np.minimum((np.cumsum(part) - part) * TEST_BINS + 1e-9, TEST_BINS - 1).astype(np.intp)
     begins = (place[1:] != place[:-1]) | alone[1:] | alone[:-1]
     return np.cumsum(np.append(False, begins))[at]

@@ -41,7 +41,7 @@ FEWEST_PER_CLASS = 5  # fewest rows of either class for an interval of a mean lo
 FEWEST_OF_COSTS = 20  # fewest clusters with a cost that is not 0
 LEAST_ERROR = 1e-12  # a smaller standard error is rounding error
 Ends = tuple[float, float]
-UNKNOWN: Ends = (math.nan, math.nan)
+NO_ENDS: Ends = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
     """
     share = rows.mean(values)
     if rows.single_cluster:
-        return UNKNOWN
+        return NO_ENDS
     n = _equivalent_draws(rows, share, values)
     low, high = binomial_interval(share * n, n, quantile=rows.quantile(level))
     return float(low), float(high)
@@ -231,10 +231,10 @@ def mean_interval(
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
         center = rows.mean(values)
     if not math.isfinite(center) or rows.fewest < FEWEST_PER_CLASS:
-        return center, *UNKNOWN
+        return center, *NO_ENDS
     if rows.cluster is not None:
         if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST_OF_COSTS:
-            return center, *UNKNOWN
+            return center, *NO_ENDS
         half = rows.quantile(level) * rows.standard_error(values)
         return center, center - half, center + half
     zero, one = (_of_class(rows, values, label, level, steps and steps[label]) for label in (0, 1))
@@ -248,7 +248,7 @@ def mean_interval(
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[[Rows, Array, View], Ends]:
     def ends(rows: Rows, p: Array, view: View) -> Ends:
         _, low, high = mean_interval(rows, loss(rows.y, p), view.level)
-        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else UNKNOWN
+        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else NO_ENDS
 
     return ends
 
@@ -261,7 +261,7 @@ def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
     """Return the interval of 1 − B/u, B/u = m₁/(1 − f) + m₀/f, which is least where √m₀ / f = √m₁ / (1 − f)."""
     losses, f = squared_errors(rows.y, p), rows.share
     if rows.fewest < FEWEST_PER_CLASS:
-        return UNKNOWN
+        return NO_ENDS
     if rows.cluster is not None:
         u, brier = f * (1 - f), rows.mean(losses)
         influence = -(losses - brier) / u + brier / u**2 * (1 - 2 * f) * (rows.y - f)
@@ -315,7 +315,7 @@ def _auc(rows: Rows, p: Array, view: View) -> Ends:
     area, influence = auc_influence(rows, p)
     reach = auc_reach(rows, influence, view.level)
     if not (0 < area < 1 and reach > LEAST_ERROR):
-        return UNKNOWN
+        return NO_ENDS
     half = reach / (area * (1 - area))
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
@@ -330,7 +330,7 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
     """
     observed, expected = rows.share, rows.mean(p)
     if expected == 0:
-        return UNKNOWN
+        return NO_ENDS
     ratio = observed / expected
     error = rows.standard_error(rows.y - ratio * p)
     alone = observed > 0 and rows.effective_number(rows.y == 1) < FEWEST_EVENTS  # their spread says nothing
@@ -363,7 +363,7 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
         value, level = getattr(line, name), name == "in_the_large"
         a, b = (line.in_the_large, 1.0) if level else (line.intercept, line.slope)
         if not (math.isfinite(a) and math.isfinite(b)):
-            return UNKNOWN
+            return NO_ENDS
         weights, at = rows.weights, 1 if name == "slope" else 0
 
         def fitted(piece: slice) -> tuple[Array, Array]:
@@ -421,7 +421,7 @@ class Interval:
 
 BY_CLASS = "Wilson for the share of class 1, and Student's t within each class (Zou and Donner 2008)"
 WALD = "Wald, with robust standard errors (HC3)"
-DISTANCE = "conservative bounds for noisy gaps"
+NOISY_GAP_BOUNDS = "conservative bounds for noisy gaps"
 INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(
@@ -431,9 +431,9 @@ INTERVALS: Mapping[str, Interval] = {
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),
     "intercept": Interval(_of_line("intercept"), WALD),
-    "ici": Interval(_ici, DISTANCE),
-    "ece": Interval(_ece, DISTANCE),
-    "smooth_ece": Interval(_smooth_ece, f"{DISTANCE}, at the kernel width that equals them"),
+    "ici": Interval(_ici, NOISY_GAP_BOUNDS),
+    "ece": Interval(_ece, NOISY_GAP_BOUNDS),
+    "smooth_ece": Interval(_smooth_ece, f"{NOISY_GAP_BOUNDS}, at the kernel width that equals them"),
     "brier": Interval(_of_mean(squared_errors, 1.0), BY_CLASS),
     "brier_skill": Interval(_brier_skill, BY_CLASS),
     "log_loss": Interval(_of_mean(log_losses, math.inf), BY_CLASS),

@@ -28,9 +28,9 @@ from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.weights import or_ones, squares
 from calib.metrics.base import Metric, NumberOf
 
-TERMS = 100
-TOSSES, STRETCHES = 399, 2000  # walks with random signs; most stretches of such a walk
-CELLS = 4_000_000  # numbers held at once
+SERIES_TERMS = 100
+TOSSES, MOST_STRETCHES = 399, 2000  # walks with random signs; most stretches of such a walk
+NUMBERS_AT_ONCE = 4_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def cumulative_differences(
     share, walk = (np.append(0.0, np.cumsum(values)) for values in (tied.weights / total, steps))
     if whose is None:
         return CumulativeDifferences(share, walk, tied.scores, float(sigma))
-    stretch = np.searchsorted(tied.scores, p) * min(STRETCHES, len(tied.scores)) // len(tied.scores)
+    stretch = np.searchsorted(tied.scores, p) * min(MOST_STRETCHES, len(tied.scores)) // len(tied.scores)
     sums = csr_array(((y - p) * or_ones(weights, len(y)) / total, (stretch, whose)))  # (stretches, clusters)
     return CumulativeDifferences(
         share, walk, tied.scores, float(np.linalg.norm(sums.sum(axis=0))), _p_values(sums)
@@ -125,7 +125,7 @@ def _p_values(sums: csr_array) -> tuple[float, float]:
     rng, k = np.random.default_rng(0), sums.shape[1]
     observed, reached, left = _distance_and_range(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
     while left > 0:
-        r = min(left, max(1, CELLS // max(sums.shape)))
+        r = min(left, max(1, NUMBERS_AT_ONCE // max(sums.shape)))
         tossed = _distance_and_range(sums @ rng.choice([-1.0, 1.0], size=(k, r)))
         reached += (tossed >= observed * (1 - 1e-9)).sum(axis=1)
         left -= r
@@ -145,8 +145,8 @@ def farthest_tail(x: float) -> float:
     >>> round(farthest_tail(2.2414), 4)       # the 5% point
     0.05
     """
-    odd = 2 * np.arange(TERMS) + 1
-    signs = np.where(np.arange(TERMS) % 2, -1, 1)
+    odd = 2 * np.arange(SERIES_TERMS) + 1
+    signs = np.where(np.arange(SERIES_TERMS) % 2, -1, 1)
     return (
         float(1 - 4 / np.pi * (signs / odd) @ np.exp(-((odd * np.pi / x) ** 2) / 8))
         if x < 4
@@ -161,9 +161,9 @@ def range_tail(x: float) -> float:
     0.05
     """
     if x > 2:
-        k = np.arange(1, TERMS)
+        k = np.arange(1, SERIES_TERMS)
         return float(8 * (np.where(k % 2, 1, -1) * k) @ ndtr(-k * x))
-    half = (np.arange(TERMS) + 0.5) * np.pi
+    half = (np.arange(SERIES_TERMS) + 0.5) * np.pi
     return float(1 - ((8 / x**2 + 2 / half**2) @ np.exp(-2 * (half / x) ** 2)))
 
 

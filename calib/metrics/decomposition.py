@@ -24,11 +24,11 @@ from calib.kernel.null_draws import null_draws
 from calib.metrics.base import Metric, NumberOf
 from calib.metrics.losses import log_losses, mean, squared_errors
 
-LOSSES = ("brier", "log")
+DECOMPOSED_LOSSES = ("brier", "log")
 
 
 # Tolerance within which predictions equal their recalibrated ones
-ROUNDING = 4 * np.finfo(np.float64).eps
+SUM_ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def murphy_decomposition(
     overall = mean(y, weights)
     from_mean, off = p - mean_p[index], np.abs(mean_p - frequency)
     return Murphy(
-        reliability=float((share * np.where(off > ROUNDING, off, 0.0) ** 2).sum()),
+        reliability=float((share * np.where(off > SUM_ROUNDING, off, 0.0) ** 2).sum()),
         resolution=float((share * (frequency - overall) ** 2).sum()),
         uncertainty=float(overall * (1 - overall)),
         within=mean(from_mean**2 - 2 * from_mean * (y - frequency[index]), weights),
@@ -124,7 +124,7 @@ def corp_decomposition(
     Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    losses = {"brier": squared_errors, "log": log_losses}[checks.one_of(loss, LOSSES, "loss")]
+    losses = {"brier": squared_errors, "log": log_losses}[checks.one_of(loss, DECOMPOSED_LOSSES, "loss")]
     return _corp(pool_ties(p, y, weights), losses)
 
 
@@ -132,7 +132,7 @@ def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
     """Decompose rows that are pooled by prediction."""
     fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
     # Predictions that are right up to rounding have exactly no miscalibration
-    tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
+    tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= SUM_ROUNDING, fitted, tied.scores))
     overall = np.full(len(fitted), tied.sums.sum() / tied.weights.sum())
     loss, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
     return Corp(loss - recalibrated, uncertainty - recalibrated, uncertainty)
@@ -177,7 +177,7 @@ def _brier_miscalibration(tied: Tied, ones: Array) -> float:
     """Return what ``_corp`` does for the Brier score, with this weight of ones per prediction, several times faster."""
     fitted = pool_adjacent_violators(ones, tied.weights).fitted
     beyond = tied.scores - fitted
-    beyond[np.abs(beyond) <= ROUNDING] = 0
+    beyond[np.abs(beyond) <= SUM_ROUNDING] = 0
     return float(beyond @ (tied.weights * (tied.scores + fitted) - 2 * ones) / tied.weights.sum())
 
 
@@ -248,7 +248,7 @@ def loss_decomposition(
     truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
     checks.same_length(posterior=truth, p=p)
     checks.not_empty(p, "p")
-    checks.one_of(loss, LOSSES, "loss")
+    checks.one_of(loss, DECOMPOSED_LOSSES, "loss")
     if corrected is None:
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":

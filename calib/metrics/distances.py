@@ -35,15 +35,15 @@ from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.rows import Rows
 from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.metrics.ici import SPAN
-from calib.metrics.smooth_error import NARROWEST, smoother
+from calib.metrics.smooth_error import NARROWEST_KERNEL, smoother
 
 Array = np.ndarray
 
-DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth of the interval
+NOISE_DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth of the interval
 BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on the bounds a
 # Cells of predictions, for distances from a curve, and points at which the curve is computed
 CELLS, GRID = 200, 60
-PLACES = 201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
+NODES = 201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
 LEAST_SPREAD = 1e-15  # a smaller spread, or gap, is rounding error
 
 
@@ -143,8 +143,8 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
 
 def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[float, float]:
     """Return (low, high) of the smooth ECE of p (n,); NaN for a single draw."""
-    at = np.rint(p * (PLACES - 1)).astype(np.intp)
-    noise = simulate_noise([_gaps_in(rows, p, at, PLACES)], rows, seed)
+    at = np.rint(p * (NODES - 1)).astype(np.intp)
+    noise = simulate_noise([_gaps_in(rows, p, at, NODES)], rows, seed)
     if noise is None:
         return np.nan, np.nan
 
@@ -153,12 +153,12 @@ def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[floa
 
         @cache  # the search asks for its two ends again
         def above(width: float) -> float:
-            return of(noise[0].mixed(smoother(PLACES, width))) - width
+            return of(noise[0].mixed(smoother(NODES, width))) - width
 
-        least = above(NARROWEST)
+        least = above(NARROWEST_KERNEL)
         if least <= 0 or above(1.0) >= 0:
-            return min(least + NARROWEST, 1.0)
-        return float(brentq(above, NARROWEST, 1.0, xtol=1e-8))
+            return min(least + NARROWEST_KERNEL, 1.0)
+        return float(brentq(above, NARROWEST_KERNEL, 1.0, xtol=1e-8))
 
     return end(lambda each: max(_lower_end(each, None, level), 0.0)), end(
         lambda each: -_lower_end(None, each, level)
@@ -208,9 +208,9 @@ def simulate_noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | 
     sizes, axes = np.linalg.eigh(covariance)
     # The symmetric root is unique; other roots, and so the draws, would depend on the order of equal eigenvalues
     root = (axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T
-    draws = rng.standard_normal((DRAWS, len(root))) @ root
+    draws = rng.standard_normal((NOISE_DRAWS, len(root))) @ root
     if rows.cluster is not None:
-        draws *= np.sqrt(rows.effective_freedom / rng.chisquare(rows.effective_freedom, DRAWS))[:, None]
+        draws *= np.sqrt(rows.effective_freedom / rng.chisquare(rows.effective_freedom, NOISE_DRAWS))[:, None]
     cuts = np.cumsum([len(each.values) for each in methods])[:-1]
     parts = (np.split(each, cuts, axis=-1) for each in (values, draws, np.sqrt(np.diag(covariance))))
     n = int(rows.draws.sum())
@@ -222,7 +222,7 @@ def _lower_end(plus: Noise | None, minus: Noise | None, level: float) -> float:
     tail = (1 - level) / 2
     taken = 0.0 if minus is None else float(np.abs(minus.values).sum())
     # Noise by which ``taken`` may be too small
-    less = np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
+    less = np.zeros(NOISE_DRAWS) if minus is None else -minus.outward.sum(axis=1)
     if plus is None:
         assert minus is not None, "one of the two distances"
         return -taken - max(float(np.quantile(less, 1 - tail)), _reach_of_few_events(minus, tail))

@@ -21,7 +21,7 @@ from calib.kernel.smoothing import tricube
 from calib.metrics.base import Metric, NumberOf
 
 SPAN = 0.75
-MOST = 2000
+MOST_PLACES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,10 @@ def _local(tied: Tied, point: float) -> float:
 
 
 def _groups_of_neighbours(tied: Tied) -> Tied:
-    if len(tied.scores) <= MOST:
+    if len(tied.scores) <= MOST_PLACES:
         return tied
     shares = np.cumsum(tied.weights) / tied.weights.sum()
-    starts = np.unique(np.searchsorted(shares, np.arange(MOST) / MOST, side="right"))
+    starts = np.unique(np.searchsorted(shares, np.arange(MOST_PLACES) / MOST_PLACES, side="right"))
     return tied.grouped(starts)
 
 

@@ -25,9 +25,9 @@ from scipy.special import log_softmax
 
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.kernel.temperature import LEAST, joint_temperature
+from calib.kernel.temperature import LOG_FLOOR, joint_temperature
 from calib.kernel.weights import or_ones
-from calib.metrics.confidence import FEWEST_PER_CLASS, LEVEL, UNKNOWN, Ends, mean_interval
+from calib.metrics.confidence import FEWEST_PER_CLASS, LEVEL, NO_ENDS, Ends, mean_interval
 from calib.metrics.joint_intervals import FEWEST_OF_CLASS, fewest_of_class, joint_rows
 from calib.metrics.losses import joint_log_losses, mean
 
@@ -78,7 +78,7 @@ def decompose_joint_log_loss(
     rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
     weights = or_ones(rows.weight, len(labels))
     shares = np.bincount(labels, weights, minlength=P.shape[1]) / weights.sum()
-    logits, each = np.log(P + LEAST), np.arange(len(labels))
+    logits, each = np.log(P + LOG_FLOOR), np.arange(len(labels))
     best, _ = joint_temperature(logits, labels, weights)
 
     def at(inverse: float) -> Array:
@@ -106,7 +106,7 @@ def decompose_joint_log_loss(
 def _of_shares(rows: Rows, y: Array, shares: Array, level: float) -> Ends:
     """Return the ends of the entropy of the shares (K,), which include the entropy of these shares."""
     if rows.single_cluster or fewest_of_class(rows, y, len(shares)) < FEWEST_OF_CLASS:
-        return UNKNOWN
+        return NO_ENDS
     losses = -np.log(shares[y])
     scaled = csr_array((shares[y] ** -0.5, (np.arange(rows.n), y)), shape=(rows.n, len(shares)))
     covariance = rows.covariance(scaled)
@@ -124,7 +124,7 @@ def _of_gain(rows: Rows, gain: float, gains: Array, level: float) -> Ends:
     """
     mean_gain = rows.mean(gains) if np.isfinite(gains).all() else np.nan
     if not (math.isfinite(gain) and mean_gain > 0) or rows.fewest < FEWEST_PER_CLASS or rows.single_cluster:
-        return UNKNOWN
+        return NO_ENDS
     root = math.sqrt(max(gain, 0.0))
     half = rows.quantile(level) * rows.standard_error(gains - mean_gain) / (2 * math.sqrt(mean_gain))
     return max(root - half, 0.0) ** 2, (root + half) ** 2

@@ -31,7 +31,7 @@ from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
     LEAST_ERROR,
     LEVEL,
-    UNKNOWN,
+    NO_ENDS,
     Ends,
     View,
     auc_influence,
@@ -47,8 +47,8 @@ from calib.metrics.joint import (
 )
 from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_errors
 
-BINS = 15
-MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
+CLASS_BINS = 15
+MOST_JOINT_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
 FEWEST_OF_CLASS = (
     5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
 )
@@ -132,7 +132,8 @@ def corrected_interval(
 ) -> Ends:
     """Return (low, high) of the bias-corrected form of a calibration error of ``CALIBRATION_ERRORS``.
 
-    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_CELLS`` cells, or one cluster.
+    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_JOINT_CELLS`` cells, or
+    one cluster.
 
     Examples
     --------
@@ -147,14 +148,14 @@ def corrected_interval(
     view = View(level, checked_bins(bins), strategy, random_state)
     found = _cells_of(rows, list(cells(labels, P, _placer(rows, view))), views(P))
     if found is None:
-        return UNKNOWN
+        return NO_ENDS
     weight = rows.weight if rows.counts is None else rows.counts
     seen = estimate(labels, P, bins=bins, strategy=strategy, sample_weight=weight, debiased=True)
     ends = [(seen, seen)]
     for least in (found.gaps.least, np.zeros(len(found.view))):
         noise = simulate_noise([replace(found.gaps, least=least)], rows, random_state)
         if noise is None:
-            return UNKNOWN
+            return NO_ENDS
         ends += _norm_intervals(found, noise[0], seen, level)
     return min(low for low, _ in ends), max(high for _, high in ends)
 
@@ -166,7 +167,7 @@ def _accuracy(rows: Rows, y: Array, P: Array, view: View) -> Ends:
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[..., Ends]:
     def ends(rows: Rows, y: Array, P: Array, view: View) -> Ends:
         _, low, high = mean_interval(rows, loss(y, P), view.level)
-        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else UNKNOWN
+        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else NO_ENDS
 
     return ends
 
@@ -183,7 +184,7 @@ def fewest_of_class(rows: Rows, y: Array, classes: int) -> float:
 def _auc(rows: Rows, y: Array, P: Array, view: View) -> Ends:
     fewest = fewest_of_class(rows, y, P.shape[1])
     if fewest < FEWEST_OF_CLASS or rows.single_cluster:
-        return UNKNOWN
+        return NO_ENDS
     areas, influence = [], np.zeros(rows.n)
     for k in range(P.shape[1]):
         binary = Rows((y == k).astype(np.intp), weight=rows.weight, counts=rows.counts, cluster=rows.cluster)
@@ -192,7 +193,7 @@ def _auc(rows: Rows, y: Array, P: Array, view: View) -> Ends:
         influence += moves / P.shape[1]
     area, error = float(np.mean(areas)), rows.standard_error(influence)
     if not (0 < area < 1 and error > LEAST_ERROR):
-        return UNKNOWN
+        return NO_ENDS
     tail = (1 + view.level) / 2
     quantile = (
         rows.quantile(view.level) if rows.cluster is not None else float(stdtrit(max(fewest - 1, 1.0), tail))
@@ -205,7 +206,7 @@ def _distance(metric: str) -> Callable[..., Ends]:
     def ends(rows: Rows, y: Array, P: Array, view: View) -> Ends:
         cells, views = CALIBRATION_ERRORS[metric]
         found = _cells_of(rows, list(cells(y, P, _placer(rows, view))), views(P))
-        return UNKNOWN if found is None else distance_interval(found.gaps, rows, view.level, view.seed)
+        return NO_ENDS if found is None else distance_interval(found.gaps, rows, view.level, view.seed)
 
     return ends
 
@@ -234,7 +235,7 @@ def _cells_of(rows: Rows, cells: list[Cell], views: int) -> Cells | None:
     at, hit, p, number, view = (np.concatenate(each) for each in zip(*cells, strict=True))
     filled, first, number = np.unique(number, return_index=True, return_inverse=True)
     k = len(filled)
-    if k > MOST_CELLS:
+    if k > MOST_JOINT_CELLS:
         return None
     total = rows.weights.sum()
     away = (hit - p) / views

@@ -18,7 +18,7 @@ from calib.kernel.rows import Rows
 from calib.metrics.confidence import (
     FEWEST_PER_CLASS,
     LEAST_ERROR,
-    UNKNOWN,
+    NO_ENDS,
     View,
     auc_influence,
     auc_reach,
@@ -94,7 +94,7 @@ def _auc(rows: Rows, first: Array, second: Array, view: View) -> Difference:
     return (
         (one - other, one - other - half, one - other + half)
         if half > LEAST_ERROR
-        else (one - other, *UNKNOWN)
+        else (one - other, *NO_ENDS)
     )
 
 

@@ -25,7 +25,7 @@ from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 
 NODES = 8193
-NARROWEST = 1e-3  # a kernel of 8 nodes; a smaller error cannot be distinguished from 0
+NARROWEST_KERNEL = 1e-3  # a kernel of 8 nodes; a smaller error cannot be distinguished from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,9 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
         return float(np.abs(_convolved(residuals, width)) @ _trapezoid(NODES))
 
     width = (
-        NARROWEST if error(NARROWEST) <= NARROWEST else float(brentq(lambda s: error(s) - s, NARROWEST, 1.0))
+        NARROWEST_KERNEL
+        if error(NARROWEST_KERNEL) <= NARROWEST_KERNEL
+        else float(brentq(lambda s: error(s) - s, NARROWEST_KERNEL, 1.0))
     )
     points = np.linspace(0, 1, NODES)
     return Smoothed(error(width), width, points, _convolved(residuals, width), _convolved(mass, width))

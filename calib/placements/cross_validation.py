@@ -26,7 +26,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
 from calib.placements.base import Outcome, Placement, Scored, take_rows, with_features
-from calib.splits.base import Cut
+from calib.splits.base import TrainTestRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class CrossFit(Placement):
             )
 
     def _fits(
-        self, X: Any, y: np.ndarray, cuts: Sequence[Cut], parts: Sequence[Watch]
+        self, X: Any, y: np.ndarray, cuts: Sequence[TrainTestRows], parts: Sequence[Watch]
     ) -> Iterator[tuple[BaseEstimator, np.ndarray]]:
         """Yield the model of each fold and its scores of the fold; other processes neither report nor are cancelled."""
         if joblib.effective_n_jobs(self.n_jobs) > 1:
@@ -125,7 +125,7 @@ class CrossFit(Placement):
         return (self._fit_fold(X, y, cut, part) for cut, part in zip(cuts, parts, strict=True))
 
     def _fit_fold(
-        self, X: Any, y: np.ndarray, cut: Cut, watch: Watch | None
+        self, X: Any, y: np.ndarray, cut: TrainTestRows, watch: Watch | None
     ) -> tuple[BaseEstimator, np.ndarray]:
         model = self._train_on(X, y, cut.train, watch or Watch(), cut.train_weight)
         return model, self._model_scores(model, take_rows(X, cut.test))

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 from calib.splits.cluster import ByCluster
 from calib.splits.file import ByFile
 from calib.splits.random import AtRandom
@@ -12,4 +12,4 @@ SPLITS: MappingProxyType[str, type[Splitter]] = MappingProxyType(
     {split.key: split for split in (AtRandom, InTime, ByCluster, ByFile)}
 )
 
-__all__ = ["SPLITS", "Cut", "RowInfo", "Splitter"]
+__all__ = ["SPLITS", "RowInfo", "Splitter", "TrainTestRows"]

@@ -53,7 +53,7 @@ class RowInfo(Rows):
         return taken if weight is None else replace(taken, weight=weight)
 
 
-class Cut(NamedTuple):
+class TrainTestRows(NamedTuple):
     """Positions of the rows that learn and of those held out; weights only if counted rows were divided."""
 
     train: np.ndarray
@@ -108,7 +108,7 @@ class Splitter(ABC):
         return None
 
     @abstractmethod
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         """Hold out about ``share`` of the rows.
 
         Raises
@@ -118,14 +118,14 @@ class Splitter(ABC):
         """
 
     @abstractmethod
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         """Return ``k`` cuts for cross-validation; each part is held out once."""
 
-    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         """Hold out the rows that calibrate from those that train."""
         return self.holdout(rows, share, random_state)
 
-    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         """Return (train, calibration) positions for every fold of cross-calibration."""
         return self.folds(rows, k, random_state)
 

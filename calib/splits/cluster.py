@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.checks import InputError
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 
 # Random factor of a cluster's size in the order of assignment, so that seeds differ
 JITTER = 0.5
@@ -32,16 +32,19 @@ class ByCluster(Splitter):
     help = "Rows of one cluster stay together. Use this split if one person or machine can have several rows."
     needs = "cluster"
 
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         cluster, totals = _totals(rows, self._column(rows), 2)
         part = _assign(totals, np.array([1 - share, share]), random_state)
-        return Cut(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
+        return TrainTestRows(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
 
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         cluster, totals = _totals(rows, self._column(rows), k)
         part = _assign(totals, np.full(k, 1 / k), random_state)
         fold_of = part[cluster]
-        return [Cut(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(k)]
+        return [
+            TrainTestRows(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
+            for fold in range(k)
+        ]
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         return self._column(rows)

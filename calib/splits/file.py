@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.checks import InputError
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 from calib.splits.random import AtRandom
 
 TRAIN, CALIBRATE, TEST = range(3)  # codes in RowInfo.part
@@ -40,9 +40,9 @@ class ByFile(Splitter):
             return None
         return "The column fixes the calibration rows."
 
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         part = self._column(rows)
-        cut = Cut(np.flatnonzero(part != TEST), np.flatnonzero(part == TEST))
+        cut = TrainTestRows(np.flatnonzero(part != TEST), np.flatnonzero(part == TEST))
         for name, found in (("test", cut.test), ("train", cut.train)):
             if not len(found):
                 raise InputError(
@@ -50,12 +50,12 @@ class ByFile(Splitter):
                 )
         return cut
 
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         raise InputError(
             "evaluation: split='file' has only one test set, so there are no folds. Choose evaluation='holdout'."
         )
 
-    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         part = self._column(rows)
         if not (part == CALIBRATE).any():
             return AtRandom().holdout(rows, share, random_state)
@@ -65,9 +65,9 @@ class ByFile(Splitter):
                 "part: every row outside the test set is a calibration row, so no training rows are left. Mark some "
                 "rows with 'train'."
             )
-        return Cut(train, np.flatnonzero(part == CALIBRATE))
+        return TrainTestRows(train, np.flatnonzero(part == CALIBRATE))
 
-    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         self._refuse_fixed(rows, "cv")
         return AtRandom().folds(rows, k, random_state)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 
 
 class GivenSplit(Splitter):
@@ -14,7 +14,7 @@ class GivenSplit(Splitter):
     It is not in ``SPLITS``, because a Recipe cannot state it.
 
     >>> import numpy as np
-    >>> first, last = Cut(np.array([0]), np.array([1])), Cut(np.array([0, 1]), np.array([2]))
+    >>> first, last = TrainTestRows(np.array([0]), np.array([1])), TrainTestRows(np.array([0, 1]), np.array([2]))
     >>> GivenSplit([first, last]).calibration(RowInfo(np.array([0, 1, 0])), 0.5, None).test
     array([2])
     """
@@ -27,11 +27,11 @@ class GivenSplit(Splitter):
     said = "this cv"
     remedy = "Choose a cv whose training rows have both classes, such as StratifiedKFold."
 
-    def __init__(self, cuts: Sequence[Cut]) -> None:
+    def __init__(self, cuts: Sequence[TrainTestRows]) -> None:
         self.cuts = cuts
 
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         return self.cuts[-1]
 
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         return self.cuts

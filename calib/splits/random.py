@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 
 
 class AtRandom(Splitter):
@@ -29,7 +29,7 @@ class AtRandom(Splitter):
     def __init__(self, stratified: bool = True):
         self.stratified = stratified
 
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         from sklearn.model_selection import train_test_split
 
         if rows.counted:
@@ -39,9 +39,9 @@ class AtRandom(Splitter):
         train, test = train_test_split(
             np.arange(rows.n), test_size=share, stratify=classes, random_state=random_state
         )
-        return Cut(train, test)
+        return TrainTestRows(train, test)
 
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         from sklearn.model_selection import KFold, StratifiedKFold
 
         if rows.counted:
@@ -50,7 +50,7 @@ class AtRandom(Splitter):
             return [_cut_of_counts(counts - in_part, in_part) for in_part in drawn.T]
         kind = StratifiedKFold if self.stratified else KFold
         splitter = kind(k, shuffle=True, random_state=random_state)
-        return [Cut(train, test) for train, test in splitter.split(rows.y, _strata(rows.y, k))]
+        return [TrainTestRows(train, test) for train, test in splitter.split(rows.y, _strata(rows.y, k))]
 
 
 def _strata(y: np.ndarray, least: int) -> np.ndarray:
@@ -68,7 +68,7 @@ def _counts(rows: RowInfo) -> np.ndarray:
     return rows.weights.astype(np.int64)
 
 
-def _cut_of_counts(train: np.ndarray, test: np.ndarray) -> Cut:
+def _cut_of_counts(train: np.ndarray, test: np.ndarray) -> TrainTestRows:
     """Return a cut from the counts of each row on either side."""
     learn, judge = np.flatnonzero(train), np.flatnonzero(test)
-    return Cut(learn, judge, train[learn].astype(np.float64), test[judge].astype(np.float64))
+    return TrainTestRows(learn, judge, train[learn].astype(np.float64), test[judge].astype(np.float64))

@@ -13,7 +13,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.splits.base import Cut, RowInfo, Splitter
+from calib.splits.base import RowInfo, Splitter, TrainTestRows
 
 DAY = 86_400_000_000_000  # nanoseconds
 
@@ -62,13 +62,13 @@ class InTime(Splitter):
     def refuses(cls, asked: str, fixed: bool) -> str | None:
         return "Trees trained on later rows would score earlier rows." if asked == "bag" else None
 
-    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> TrainTestRows:
         moments, position, before = _moments(self._column(rows), rows.weights)
         _refuse_fewer(moments, 2, "a split by time")
         begin = 1 + int(np.argmin(np.abs(1 - before[1:] - share)))
         return self._cut(rows, moments, position, begin, len(moments))
 
-    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[TrainTestRows]:
         moments, position, before = _moments(self._column(rows), rows.weights)
         _refuse_fewer(moments, k + 1, f"a split by time into {k} folds")
         begins = _boundaries(before, k + 1)
@@ -83,7 +83,9 @@ class InTime(Splitter):
             "on later rows. Choose placement='split' or 'cv'."
         )
 
-    def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
+    def _cut(
+        self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int
+    ) -> TrainTestRows:
         """Hold out the rows from moment ``begin`` up to, but not including, moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
@@ -93,7 +95,9 @@ class InTime(Splitter):
                 f"data_params.gap: a gap of {self.gap:g} before the first held-out row ({written}) "
                 "leaves no training rows. Choose a smaller gap, or a smaller test share."
             )
-        return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
+        return TrainTestRows(
+            np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end))
+        )
 
 
 def _moments(time: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

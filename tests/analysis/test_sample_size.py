@@ -11,7 +11,7 @@ from scipy.stats import beta, kurtosis, norm, skew
 
 from calib.analysis.decision import net_benefit
 from calib.analysis.sample_size import (
-    WIDTHS,
+    TARGET_WIDTHS,
     auc_width,
     fewest_rows,
     net_benefit_width,
@@ -118,7 +118,7 @@ def estimates():
 
 def test_the_widths_are_those_of_estimates_over_many_samples(estimates):
     found, y, p = estimates
-    spread = dict(zip(WIDTHS, 2 * 1.96 * found.std(axis=0), strict=True))
+    spread = dict(zip(TARGET_WIDTHS, 2 * 1.96 * found.std(axis=0), strict=True))
     share, act = y.mean(), p > 0.3
     predicted = slope_width(1000, p), auc_width(1000, share, auc(y, p))
     assert predicted[0] == pytest.approx(spread["slope"], rel=0.12)
@@ -142,7 +142,7 @@ def test_the_rows_needed_are_the_fewest_that_give_the_width(estimates):
     for one in found.needed:
         assert (one.here <= one.asked) == (one.rows <= 5000)
     assert found.most == max(rows.values())
-    assert list(found.to_frame()["measure"]) == list(WIDTHS)
+    assert list(found.to_frame()["measure"]) == list(TARGET_WIDTHS)
 
 
 def test_what_tells_nothing_needs_rows_without_end():

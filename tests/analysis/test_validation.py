@@ -6,7 +6,7 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import net_benefit
-from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
+from calib.analysis.validation import CALIBRATION_METRICS, OVERALL_METRICS, flow, net_benefits, performance
 from calib.sources import load
 
 
@@ -76,7 +76,7 @@ def test_folds_judge_every_row_once_and_counts_stand_for_their_rows():
 
 def test_values_are_those_of_the_metric_table_and_intervals_lie_around_them():
     evaluation = judged(table(900))
-    found = performance(evaluation, OVERALL + CALIBRATION)
+    found = performance(evaluation, OVERALL_METRICS + CALIBRATION_METRICS)
     for line in found.itertuples():
         np.testing.assert_equal(
             line.value, evaluation.measured([line.metric]).loc[line.calibrator, line.metric]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import json_table, read_table
-from calib.data.column_builder import Growing
+from calib.data.column_builder import ColumnBuilder
 from calib.data.column_types import typed_objects
 
 KINDS = [
@@ -24,7 +24,7 @@ KINDS = [
 
 @given(st.lists(st.sampled_from(KINDS).flatmap(lambda kind: st.lists(kind, max_size=6)), max_size=4))
 def test_pieces_of_any_kinds_are_typed_as_one_column(pieces):
-    column = Growing()
+    column = ColumnBuilder()
     for values in pieces:
         column.add(values)
     whole = [value for values in pieces for value in values]
@@ -32,7 +32,7 @@ def test_pieces_of_any_kinds_are_typed_as_one_column(pieces):
 
 
 def test_gaps_before_and_after_are_values_that_are_missing():
-    column = Growing()
+    column = ColumnBuilder()
     column.skip_to(2)
     column.add([1])
     column.add_first([7])

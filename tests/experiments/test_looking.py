@@ -7,7 +7,7 @@ from scipy.stats import chi2, norm
 
 from calib.analysis.watch import watch
 from calib.analysis.watch.evidence import Block, Stream
-from calib.experiments.looking import Looks, hosmer_lemeshow
+from calib.experiments.looking import FirstAlarms, hosmer_lemeshow
 
 
 def drawn(n, seed=0, shift=0.0):
@@ -35,7 +35,7 @@ def test_the_evidence_is_that_of_the_watch_page():
 
 
 def test_shares_and_delays_are_those_of_the_runs_without_an_earlier_alarm():
-    result = Looks(
+    result = FirstAlarms(
         {"test": np.array([1, 0, 3, 0])},
         {"test": np.array([1, 4, 6, 0])},
         3,

@@ -49,7 +49,7 @@ def test_what_cannot_be_pickled_is_no_hindrance():
 
 
 def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypatch):
-    monkeypatch.setattr(memo, "MOST", 1_000_000)
+    monkeypatch.setattr(memo, "MOST_CACHED", 1_000_000)
     record, made = Predictions(np.zeros(2), np.zeros(2)), []
 
     def curve(key):

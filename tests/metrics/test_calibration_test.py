@@ -8,8 +8,8 @@ import pytest
 from calib.kernel.rows import Rows
 from calib.metrics.calibration_test import (
     ALPHA,
-    BINS,
     MOST_ROWS,
+    TEST_BINS,
     _bins,
     _p_values,
     calibration_test,
@@ -170,4 +170,4 @@ def test_bins_keep_few_values_and_large_ones_apart_and_ties_together():
     # of the rows and of their chance variance, no bin of several values has much more than its part
     halves = np.vstack([np.ones(len(p)) / len(p), p * (1 - p) / (p * (1 - p)).sum()])
     parts = [halves[:, at == b].sum() / 2 for b in set(at) if len(set(p[at == b])) > 1]
-    assert max(parts) < 1.5 / BINS
+    assert max(parts) < 1.5 / TEST_BINS

@@ -11,7 +11,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import View, confidence_interval
 from calib.metrics.distances import Gaps, binned_gaps, curve_gaps, distance_interval
 from calib.metrics.paired_intervals import difference_interval
-from calib.metrics.smooth_error import NARROWEST
+from calib.metrics.smooth_error import NARROWEST_KERNEL
 
 
 def drawn(seed, n, steepness=1.0, level=0.0):
@@ -62,7 +62,7 @@ def test_intervals_of_smooth_ece_include_the_populations(n, level, steepness):
     assert (found[:, 0] <= estimates).all()
     assert (estimates <= found[:, 1]).all()
     if steepness == 1:
-        assert (found[:, 0] <= NARROWEST).mean() >= 0.95
+        assert (found[:, 0] <= NARROWEST_KERNEL).mean() >= 0.95
 
 
 def test_an_end_of_smooth_ece_is_the_end_of_the_distance_at_this_width():

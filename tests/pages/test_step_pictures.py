@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
-from calib.experiments.shared.truth_panels import MOST_POINTS
+from calib.experiments.shared.truth_panels import DRAWN_POINTS
 from calib.export.cards import staged
 from calib.figures import FIGURES, LIGHT
 from calib.figures.base import ReportOptions, of_decision
@@ -97,7 +97,7 @@ def test_a_cloud_of_points_that_nobody_sees_is_not_drawn():
     whole = entry.draw(entry.prepare(found), LIGHT).to_dict()
     points = [len(unpacked(one["x"])) for one in whole["data"] if one["mode"] == "markers"]
     hidden = without_data(whole)["data"]
-    assert points == [MOST_POINTS] * 6
+    assert points == [DRAWN_POINTS] * 6
     assert [len(one["x"]) for one in hidden if one.get("mode") != "lines"] == [0] * 6
 
 

@@ -36,9 +36,9 @@ ONLY_COUNTED = (
     "table that fits into memory, without learn_rows."
 )
 NEARLY_ALL = 0.9
-NEAREST = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
-SURE = 1.959964  # normal quantile of a two-sided test at 5 %
-CELLS = 5e8  # rows times redraws of one partition that are tested per second
+LINE_CLIP = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
+NORMAL_QUANTILE = 1.959964  # normal quantile of a two-sided test at 5 %
+TESTED_PER_SECOND = 5e8  # rows times redraws of one partition that are tested per second
 A_PARTITION = 0.004  # further seconds per partition
 LOOK_LABELS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
 
@@ -164,7 +164,7 @@ class Audited:
     def off_on_average(self) -> bool:
         """Whether the level of all rows is off: by more than 1.96 standard deviations of independent rows."""
         gap, variance = _by_row(self.found)
-        return bool(abs(gap.sum()) > SURE * np.sqrt(variance.sum()))
+        return bool(abs(gap.sum()) > NORMAL_QUANTILE * np.sqrt(variance.sum()))
 
     @property
     def nearly_all_rows(self) -> bool:
@@ -245,7 +245,7 @@ def search_seconds(rows: int, columns: int, depth: int, resamples: int) -> float
     11
     """
     combinations = sum(comb(columns, size) for size in range(1, depth + 1))
-    return combinations * (rows * resamples / CELLS + A_PARTITION)
+    return combinations * (rows * resamples / TESTED_PER_SECOND + A_PARTITION)
 
 
 def audited_by_default(evaluation: Evaluation) -> str:
@@ -308,7 +308,7 @@ def shared_error(found: Audit) -> bool:
     line = calibration_line(rows.y[~mine], p[~mine], rows.weights[~mine])
     if not np.isfinite([line.intercept, line.slope]).all():
         return False
-    x = logit(np.clip(p[mine], NEAREST, 1 - NEAREST))
+    x = logit(np.clip(p[mine], LINE_CLIP, 1 - LINE_CLIP))
     before, after = (
         _level_or_slope(rows.of(mine), each, x) for each in (p[mine], expit(line.intercept + line.slope * x))
     )

@@ -26,12 +26,12 @@ from calib.analysis.audit.segments import OUT
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.rows import Rows
-from calib.metrics.calibration_test import EXTREME
+from calib.metrics.calibration_test import LARGEST_LOG_ODDS
 from calib.metrics.cumulative import range_tail
 
-HELD = 1 << 18  # residuals computed at once, so that they fit the processor's cache
-WIDE = 1 << 12  # redraws that walk together
-MOST_BYTES = 2_000_000_000
+RESIDUALS_AT_ONCE = 1 << 18  # residuals computed at once, so that they fit the processor's cache
+WALKS_AT_ONCE = 1 << 12  # redraws that walk together
+MOST_REDRAW_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +99,10 @@ def _single(values: Array) -> Array:
 
 
 def _check_size(size: int) -> None:
-    if size > MOST_BYTES:
+    if size > MOST_REDRAW_BYTES:
         raise InputError(
-            f"The redraws would take {size / 1e9:.1f} GB, but at most {MOST_BYTES / 1e9:.0f} GB are allowed. Audit a "
-            "sample of the rows, or lower resamples."
+            f"The redraws would take {size / 1e9:.1f} GB, but at most {MOST_REDRAW_BYTES / 1e9:.0f} GB are allowed. "
+            "Audit a sample of the rows, or lower resamples."
         )
 
 
@@ -112,7 +112,7 @@ def _packed(p: Array, seen: Array, resamples: int, rng: np.random.Generator) -> 
     _check_size(len(p) * width)
     bits = np.empty((len(p), width), dtype=np.uint8)
     seen = np.broadcast_to(seen, p.shape)
-    for begin, end in _blocks(len(p), max(1, HELD // size)):
+    for begin, end in _blocks(len(p), max(1, RESIDUALS_AT_ONCE // size)):
         drawn = rng.random((end - begin, size)) < p[begin:end, None]
         drawn[:, 0] = seen[begin:end]
         bits[begin:end] = np.packbits(drawn, axis=1)
@@ -126,7 +126,7 @@ def _events(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> A
     _check_size(len(p) * (resamples + 1) * kind.itemsize)
     events = np.empty((len(p), resamples + 1), dtype=kind)
     events[:, 0] = times * (rows.y == 1)
-    for begin, end in _blocks(len(p), max(1, HELD // (resamples + 1))):
+    for begin, end in _blocks(len(p), max(1, RESIDUALS_AT_ONCE // (resamples + 1))):
         events[begin:end, 1:] = rng.binomial(
             times[begin:end, None], p[begin:end, None], size=(end - begin, resamples)
         )
@@ -212,7 +212,7 @@ def walks(redraws: Redraws, index: Array, k: int, p: Array, across: Array) -> Wa
     steps = Steps.of(index, k, p)
     parts = [
         _walked(redraws, steps, across.astype(np.float32), begin, end)
-        for begin, end in _blocks(redraws.size, WIDE)
+        for begin, end in _blocks(redraws.size, WALKS_AT_ONCE)
     ]
     back = np.argsort(steps.segment)
     level, slope, reach = (np.concatenate(each, axis=1)[back] for each in zip(*parts, strict=True))
@@ -223,7 +223,7 @@ def _walked(
     redraws: Redraws, steps: Steps, across: Array, begin: int, end: int
 ) -> tuple[Array, Array, Array]:
     at, slope, high, low = (np.zeros((len(steps.segment), end - begin), dtype=np.float32) for _ in range(4))
-    for first, last in _rounds(steps.offset, max(1, HELD // (end - begin))):
+    for first, last in _rounds(steps.offset, max(1, RESIDUALS_AT_ONCE // (end - begin))):
         a, b = steps.offset[first], steps.offset[last]
         rows, ends = steps.rows[a:b], steps.ends[a:b]
         residual = redraws.residuals(rows, begin, end)
@@ -272,7 +272,7 @@ class Moments:
 def finite_log_odds(p: Array) -> Array:
     """Return the log-odds of p (n,); those of 0 and 1 are clipped to the largest that float64 can give."""
     with np.errstate(divide="ignore"):
-        return np.clip(logit(p), -EXTREME, EXTREME)
+        return np.clip(logit(p), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
 
 def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]:
@@ -307,9 +307,9 @@ def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]
 
 
 RANGE_MEAN, RANGE_SD = 2 * math.sqrt(2 / math.pi), math.sqrt(4 * math.log(2) - 8 / math.pi)
-NOTHING = 1e-6  # rounding error of sums of residuals in single precision
+SUM_ROUNDING = 1e-6  # rounding error of sums of residuals in single precision
 TINY = 1e-6  # skewness
-FARTHEST, SERIES = (
+FARTHEST_RANGE, SERIES = (
     40.0,
     6.0,
 )  # ranges interpolated in a table; beyond them the first term of the tail is enough
@@ -337,7 +337,7 @@ def _divided(values: Array, sd: Array) -> Array:
     values = values.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = values / sd[:, None]
-    impossible = np.where(np.abs(values) > NOTHING, np.copysign(np.inf, values), 0.0)
+    impossible = np.where(np.abs(values) > SUM_ROUNDING, np.copysign(np.inf, values), 0.0)
     return np.where(sd[:, None] > 0, found, impossible)
 
 
@@ -378,7 +378,7 @@ def as_normal(reach: Array) -> Array:
     sd = np.sqrt(np.maximum(squares / (n - 1) - mean**2, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         standard = np.where(
-            sd > NOTHING, (centred - mean) / sd, np.where(centred - mean > NOTHING, np.inf, -3.0)
+            sd > SUM_ROUNDING, (centred - mean) / sd, np.where(centred - mean > SUM_ROUNDING, np.inf, -3.0)
         )
     return np.where(known, range_as_normal(RANGE_MEAN + RANGE_SD * standard), np.inf)
 
@@ -393,12 +393,12 @@ def range_as_normal(x: Array) -> Array:
     """
     at, normal = _table()
     with np.errstate(invalid="ignore"):
-        return np.where(x > FARTHEST, normal[-1] + (x - FARTHEST), np.interp(x, at, normal))
+        return np.where(x > FARTHEST_RANGE, normal[-1] + (x - FARTHEST_RANGE), np.interp(x, at, normal))
 
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[Array, Array]:
-    at = np.append(np.arange(0.3, SERIES, 0.005), np.arange(SERIES, FARTHEST + 0.01, 0.01))
+    at = np.append(np.arange(0.3, SERIES, 0.005), np.arange(SERIES, FARTHEST_RANGE + 0.01, 0.01))
     log = [
         math.log(min(max(range_tail(x), 1e-300), 1.0)) if x < SERIES else math.log(8) + float(log_ndtr(-x))
         for x in at

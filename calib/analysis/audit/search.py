@@ -50,8 +50,8 @@ from calib.kernel.weights import are_whole
 from calib.metrics.calibration_test import ALPHA, LOOKS
 
 CHANCE = 1e-6
-EXACT = 1e-9  # largest mean error of fitted probabilities; chance does not come so close to 0
-DIGITS = 6  # decimals of rounded probabilities, whose sums can agree by chance
+FITTED_ERROR = 1e-9  # largest mean error of fitted probabilities; chance does not come so close to 0
+FITTED_DECIMALS = 6  # decimals of rounded probabilities, whose sums can agree by chance
 DISTINCT = 50
 
 
@@ -68,7 +68,7 @@ def _frequencies(rows: Rows, p: Array) -> bool:
     """Tell whether each distinct probability is the frequency of its rows, which chance hardly ever does."""
     tied = pool_ties(p, rows.y, rows.weights)
     inside = (tied.scores > 0) & (tied.scores < 1)
-    if np.abs(tied.sums - tied.weights * tied.scores).max() > EXACT * rows.weights.sum():
+    if np.abs(tied.sums - tied.weights * tied.scores).max() > FITTED_ERROR * rows.weights.sum():
         return False
     spread = (tied.weights * tied.scores * (1 - tied.scores))[inside]
     return bool(-np.log1p(np.sqrt(2 * np.pi * spread)).sum() < np.log(CHANCE))
@@ -77,19 +77,19 @@ def _frequencies(rows: Rows, p: Array) -> bool:
 def _cancels(rows: Rows, p: Array) -> bool:
     """Tell whether the errors of many unrounded probabilities sum to 0, against labels or those of Platt scaling."""
     distinct = np.unique(p)
-    if len(distinct) < DISTINCT or np.array_equal(np.round(distinct, DIGITS), distinct):
+    if len(distinct) < DISTINCT or np.array_equal(np.round(distinct, FITTED_DECIMALS), distinct):
         return False
     w, total = rows.weights, rows.weights.sum()
     ones = w @ rows.y
     smoothed = np.where(rows.y == 1, (ones + 1) / (ones + 2), 1 / (total - ones + 2))
-    return bool(min(abs(w @ (rows.y - p)), abs(w @ (smoothed - p))) <= EXACT * total)
+    return bool(min(abs(w @ (rows.y - p)), abs(w @ (smoothed - p))) <= FITTED_ERROR * total)
 
 
 MIN_ROWS, MIN_EVENTS = 50, 10
 MAX_DEPTH = 3
 FEWEST_REDRAWS, MOST_REDRAWS = 19, 99_999
-ROUNDING = 1e-5  # statistics that differ by less are equal: single-precision sums depend on the order
-AT_ONCE = min(2, os.cpu_count() or 1)  # partitions tested in parallel
+EQUAL_STATISTICS = 1e-5  # statistics that differ by less are equal: single-precision sums depend on the order
+THREADS = min(2, os.cpu_count() or 1)  # partitions tested in parallel
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,9 +226,9 @@ def audit(
     redraws = redraw(rows, p, resamples, np.random.default_rng([random_state, crc32(p.tobytes())]))
     total = sum(comb(len(held), size) for size in range(1, depth + 1))
     found: list[_Tested] = []
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         waiting = partitions(held, depth, least)
-        while batch := list(islice(waiting, AT_ONCE)):
+        while batch := list(islice(waiting, THREADS)):
             watch.step(min(1.0, len(found) / total), "segments")
             found += pool.map(lambda each: _judge(each, rows, p, redraws, 2 * min_rows), batch)
     if not found:
@@ -302,7 +302,7 @@ def _summed_up(
         for name in ("statistic", "look", "rows", "predicted", "observed")
     )
     conditions = [each for one in found for each in one.conditions]
-    above = resamples - np.searchsorted(largest, statistic * (1 - ROUNDING))
+    above = resamples - np.searchsorted(largest, statistic * (1 - EQUAL_STATISTICS))
     order = np.argsort(-statistic, kind="stable")
     table = pd.DataFrame(
         {

@@ -13,9 +13,9 @@ the gain, by paired intervals on the test rows.
   probabilities are kept.
 
 A method is excluded if it is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than
-``SURE`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the same reason
-an uncalibrated model that is so extreme is kept only if it is clearly better than the candidate; the leaves of a
-single tree have few rows, and are never kept.
+``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the
+same reason an uncalibrated model that is so extreme is kept only if it is clearly better than the candidate; the leaves
+of a single tree have few rows, and are never kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from calib.models import MODELS
 
 START = ("platt", "venn_abers")  # the candidate is the first compared one of these
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
-SURE = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
+JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def _advise(evaluation: Evaluation) -> Choice:
         }
     )
     gaps = ("gap", "gap_lower", "gap_upper")
-    table.insert(3, "sure", table["surest"] < SURE)
+    table.insert(3, "sure", table["surest"] < JUSTIFIED_ROW_PART)
     table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
     start = start_of(table, candidates(evaluation))
     to_start = _against(evaluation, start, gaps)

@@ -48,7 +48,7 @@ Array = np.ndarray
 MISCALIBRATED, NEGLIGIBLE, NO_SIGN, TOO_FEW = "miscalibrated", "negligible", "no sign", "too few"
 SMALL = 0.02  # largest negligible average gap, at a share of one half
 BLIND = 0.2  # rows that could not show an average gap of this size are too few
-CLEAR = 2.5  # standard deviations by which a range of predictions must deviate to be named
+NAMED_DEVIATION = 2.5  # standard deviations by which a range of predictions must deviate to be named
 EXPLAINED = {
     "slope": "A slope below 1 means overconfident, above 1 underconfident.",
     "observed_expected": "O/E is the number of events observed, divided by the number expected.",
@@ -304,7 +304,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
     cuts = _cuts(rows, p)
     while cuts:
         sums, deviations = _off(rows, np.searchsorted(cuts, p, side="right"), p, len(cuts) + 1)
-        clear = np.abs(sums) >= CLEAR * deviations
+        clear = np.abs(sums) >= NAMED_DEVIATION * deviations
         joined = [
             i for i in range(len(cuts)) if not (clear[i] and clear[i + 1] and sums[i] * sums[i + 1] < 0)
         ]

@@ -29,8 +29,8 @@ from calib.calibrators import CALIBRATORS, ScoreCalibrator
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 
-KEPT = 64  # candidates on each scale; the scales are 1, 2, 4 … batches
-SCALES = 40
+CANDIDATES_PER_SCALE = 64  # candidates on each scale; the scales are 1, 2, 4 … batches
+CANDIDATE_SCALES = 40
 SUMS = 8
 SHARE = 0.999  # posterior probability of the interval
 PRIOR_SD = np.array([0.7, 0.6, 0.3])
@@ -85,9 +85,9 @@ class Candidates:
             inside = np.flatnonzero(self.batch == batches)
             now = self.sums[:, inside[0]].copy() if len(inside) else self.now
         keep = np.zeros(len(self.batch), dtype=bool)
-        for scale in range(SCALES):
+        for scale in range(CANDIDATE_SCALES):
             step = 1 << scale
-            keep |= (self.batch % step == 0) & (self.batch > batches - KEPT * step)
+            keep |= (self.batch % step == 0) & (self.batch > batches - CANDIDATES_PER_SCALE * step)
         keep &= self.batch < batches
         return Candidates(
             self.batch[keep], self.row[keep], self.moment[keep], self.sums[:, keep], now, batches, rows
@@ -133,8 +133,8 @@ WithEnds = tuple[float, float, float]
 """An estimate and the ends of its interval."""
 
 FITS = {"offset": "offset", "recalibration": "logistic", "refit": "logistic"}
-WIDTH = float(norm.ppf(0.9995))  # half of the interval, in standard errors
-FAR = 40.0  # log-odds beyond every end of an interval
+HALF_WIDTH = float(norm.ppf(0.9995))  # half of the interval, in standard errors
+BEYOND_ENDS = 40.0  # log-odds beyond every end of an interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +225,10 @@ def _likelier(x: Array, y: Array, a: float) -> WithEnds:
     def log_likelihood(c: float) -> float:
         return c * float(y.sum()) - float(np.logaddexp(0, x + c).sum())
 
-    least = log_likelihood(a) - WIDTH**2 / 2
-    low, high = (float(brentq(lambda c: log_likelihood(c) - least, a, a + far)) for far in (-FAR, FAR))
+    least = log_likelihood(a) - HALF_WIDTH**2 / 2
+    low, high = (
+        float(brentq(lambda c: log_likelihood(c) - least, a, a + far)) for far in (-BEYOND_ENDS, BEYOND_ENDS)
+    )
     return low, a, high
 
 
@@ -238,4 +240,4 @@ def _line_intervals(x: Array, pi: Array, a: float, b: float) -> tuple[WithEnds, 
 
 
 def _around(estimate: float, error: float) -> WithEnds:
-    return estimate - WIDTH * error, estimate, estimate + WIDTH * error
+    return estimate - HALF_WIDTH * error, estimate, estimate + HALF_WIDTH * error

@@ -22,13 +22,13 @@ from scipy.optimize import isotonic_regression
 
 from calib.kernel.checks import Array
 
-EDGE = 1e-6  # distance from 0 and 1 to which probabilities are clipped
-FARTHEST = float(np.log((1 - EDGE) / EDGE))
+BET_CLIP = 1e-6  # distance from 0 and 1 to which probabilities are clipped
+FARTHEST_LOG_ODDS = float(np.log((1 - BET_CLIP) / BET_CLIP))
 
 SHIFTS = (0.15, 0.3, 0.5, 0.75, 1.1)
 SLOPES = (0.4, 0.6, 0.8, 1.25, 1.6, 2.2)
 TILTED = (0.5, 0.75, 1.5)
-LINES: tuple[tuple[float, float, str], ...] = (
+LINE_BETS: tuple[tuple[float, float, str], ...] = (
     *((sign * shift, 1.0, "level") for shift in SHIFTS for sign in (1, -1)),
     *((0.0, slope, "slope") for slope in SLOPES),
     *((sign * 0.5, slope, "slope") for slope in TILTED for sign in (1, -1)),
@@ -38,15 +38,15 @@ LINES: tuple[tuple[float, float, str], ...] = (
 MEMORIES = (400.0, 3_000.0, np.inf)
 """Half-lives, in rows, of the isotonic fits."""
 
-BINS = 100
+BET_BINS = 100
 PSEUDO = 4.0  # pseudo-rows of calibrated labels with which the isotonic fit starts, spread over the bins
-SCALE = float(2**24)  # sums of multiples of 1 / SCALE do not depend on the order
+SUM_SCALE = float(2**24)  # sums of multiples of 1 / SCALE do not depend on the order
 
-BET_KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
-SHARES = {"level": 0.8, "slope": 0.1, "shape": 0.1}
-LOG_PRIOR = np.log([SHARES[kind] / BET_KINDS.count(kind) for kind in BET_KINDS])[:, None]
+BET_KINDS = (*(kind for _, _, kind in LINE_BETS), *("shape" for _ in MEMORIES))
+KIND_WEIGHTS = {"level": 0.8, "slope": 0.1, "shape": 0.1}
+LOG_PRIOR = np.log([KIND_WEIGHTS[kind] / BET_KINDS.count(kind) for kind in BET_KINDS])[:, None]
 
-EDGES = np.linspace(-7, 7, BINS - 1)
+EDGES = np.linspace(-7, 7, BET_BINS - 1)
 
 
 def bin_of(x: Array) -> Array:
@@ -101,17 +101,17 @@ def gains(block: Block, offsets: Array) -> Array:
     sign = 1.0 - 2.0 * block.y
     base = softplus(sign * block.x)
     out = np.empty((len(BET_KINDS), len(block.starts)))
-    for j, (a, b, _) in enumerate(LINES):
+    for j, (a, b, _) in enumerate(LINE_BETS):
         log_odds = block.x + a if b == 1 else a + b * block.x
         out[j] = block.sums(base - softplus(sign * _within(log_odds, block)))
     for j in range(len(MEMORIES)):
-        out[len(LINES) + j] = block.sums(base - softplus(sign * _within(block.x + offsets[j], block)))
+        out[len(LINE_BETS) + j] = block.sums(base - softplus(sign * _within(block.x + offsets[j], block)))
     return out
 
 
 def _within(log_odds: Array, block: Block) -> Array:
     """Let bets on clipped rows move away from the end only, so that the mean stays at most 1 for p beyond the clip."""
-    log_odds = np.clip(log_odds, -2 * FARTHEST, 2 * FARTHEST)
+    log_odds = np.clip(log_odds, -2 * FARTHEST_LOG_ODDS, 2 * FARTHEST_LOG_ODDS)
     if block.end is None:
         return log_odds
     log_odds = np.where(block.end < 0, np.maximum(log_odds, block.x), log_odds)
@@ -143,9 +143,9 @@ class IsotonicBet:
 
     rows: int = 0
     renewed: int = 0
-    counts: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), 3, BINS)))
-    fresh: Array = field(default_factory=lambda: np.zeros((3, BINS)))
-    offsets: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), BINS)))
+    counts: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), 3, BET_BINS)))
+    fresh: Array = field(default_factory=lambda: np.zeros((3, BET_BINS)))
+    offsets: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), BET_BINS)))
 
     def play(self, block: Block) -> Array:
         """Return each row's offsets, shape (memories, rows), from earlier batches alone; then learn from the block."""
@@ -153,7 +153,7 @@ class IsotonicBet:
         first = self.rows + np.append(block.starts, len(block.x))  # row at which each batch begins
         cuts = [0]
         tables = [self.offsets]
-        whole = np.rint(block.p * SCALE)
+        whole = np.rint(block.p * SUM_SCALE)
         while True:
             due = next_renewal(self.renewed)
             batch = int(np.searchsorted(first, due))
@@ -170,12 +170,12 @@ class IsotonicBet:
         return np.stack(tables, axis=1)[:, segment, bins]
 
     def _collect(self, bins: Array, y: Array, whole: Array) -> None:
-        self.fresh[0] += np.bincount(bins, minlength=BINS)
-        self.fresh[1] += np.bincount(bins, weights=y, minlength=BINS)
-        self.fresh[2] += np.bincount(bins, weights=whole, minlength=BINS)
+        self.fresh[0] += np.bincount(bins, minlength=BET_BINS)
+        self.fresh[1] += np.bincount(bins, weights=y, minlength=BET_BINS)
+        self.fresh[2] += np.bincount(bins, weights=whole, minlength=BET_BINS)
 
     def _renew(self, at: int) -> None:
-        new = self.fresh / np.array([[1.0], [1.0], [SCALE]])
+        new = self.fresh / np.array([[1.0], [1.0], [SUM_SCALE]])
         offsets = np.zeros_like(self.offsets)
         for j, memory in enumerate(MEMORIES):
             self.counts[j] = self.counts[j] * 0.5 ** ((at - self.renewed) / memory) + new
@@ -189,11 +189,11 @@ class IsotonicBet:
             mean = np.clip(mean, 1e-7, 1 - 1e-7)
             offsets[j, seen] = np.log(value / (1 - value)) - np.log(mean / (1 - mean))
         self.offsets = np.clip(offsets, -4, 4)
-        self.fresh = np.zeros((3, BINS))
+        self.fresh = np.zeros((3, BET_BINS))
         self.renewed = at
 
 
-FIRST = 0.4  # weight of a start at the first row
+START_WEIGHT = 0.4  # weight of a start at the first row
 LATE = 100  # rows after which the other weights begin to decrease
 TOTAL = 0.21691205  # just above Σ_k 1 / ((k + 100) ln²(k + 100)), so that the weights sum to less than 1
 
@@ -201,9 +201,9 @@ TOTAL = 0.21691205  # just above Σ_k 1 / ((k + 100) ln²(k + 100)), so that the
 def restart_weights(first: int, rows: int) -> Array:
     """Return w(k) for k = first … first + rows − 1; the first row of all is 1."""
     k = np.arange(first, first + rows, dtype=float) + LATE
-    weights = (1 - FIRST) / (k * np.log(k) ** 2) / TOTAL
+    weights = (1 - START_WEIGHT) / (k * np.log(k) ** 2) / TOTAL
     if first == 1 and rows:
-        weights[0] += FIRST
+        weights[0] += START_WEIGHT
     return weights
 
 

@@ -18,8 +18,8 @@ from calib.evaluate import Evaluation, score_column
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 
-MOST_POINTS = 1500
-CLEAR = 0.01  # level of the test for shifted scores; low, because people look often
+DRAWN_POINTS = 1500
+SHIFT_LEVEL = 0.01  # level of the test for shifted scores; low, because people look often
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class OverTime:
         Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence, they are valid for one look.
         """
         later = pd.concat([self.table.iloc[1:], self.later])
-        if not len(later) or later["moved_p"].min() * len(later) >= CLEAR:
+        if not len(later) or later["moved_p"].min() * len(later) >= SHIFT_LEVEL:
             return None
         return str(later["period"].iloc[int(later["moved"].to_numpy().argmax())])
 
@@ -202,9 +202,9 @@ def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, A
 def _highest(values: Array) -> Array:
     """Return the positions to draw: the highest of each stretch of many values, so that no peak is lost."""
     n = len(values)
-    if n <= MOST_POINTS:
+    if n <= DRAWN_POINTS:
         return np.arange(n)
-    cuts = np.linspace(0, n, MOST_POINTS + 1).astype(int)
+    cuts = np.linspace(0, n, DRAWN_POINTS + 1).astype(int)
     return np.array([a + int(np.argmax(values[a:b])) for a, b in pairwise(cuts)])
 
 

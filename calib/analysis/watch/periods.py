@@ -14,11 +14,11 @@ from calib.analysis.label_shift import likeliest_rate
 from calib.analysis.watch.sequences import half_width
 from calib.kernel.checks import Array, InputError
 
-STRETCHES = 12  # number of periods of rows without dates
-MOST = 24
-FEWEST = 3
-STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 1200)
-GROUPS = 8  # groups of a period's reliability curve
+ROW_PERIODS = 12  # number of periods of rows without dates
+MOST_PERIODS = 24
+FEWEST_PERIODS = 3
+PERIOD_STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 1200)
+PERIOD_GROUPS = 8  # groups of a period's reliability curve
 IN_A_GROUP = 10
 STARTING = 0.3  # share of the rows whose base rate is the starting point of EM
 
@@ -120,10 +120,10 @@ def _cut(when: Array, kind: str) -> tuple[list[str], Array]:
             (_days(when), lambda k: str(np.datetime64(k, "D"))),
             (when.astype("datetime64[h]").astype(np.int64), lambda k: str(np.datetime64(k, "h"))),
         ):
-            if len(np.unique(number)) >= FEWEST:
+            if len(np.unique(number)) >= FEWEST_PERIODS:
                 return _stepped(number, name)
     # Rows of one time are never separated
-    wanted = np.arange(1, STRETCHES) * len(when) // STRETCHES
+    wanted = np.arange(1, ROW_PERIODS) * len(when) // ROW_PERIODS
     starts = np.unique(np.append(0, np.searchsorted(when, when[wanted])))
     parts = np.split(when, starts[1:])
     return [_stretch(part, kind) for part in parts], starts
@@ -139,9 +139,13 @@ def _days(when: Array) -> Array:
 
 
 def _stepped(number: Array, name: Callable[[int], str]) -> tuple[list[str], Array]:
-    """Return at most ``MOST`` periods of equally many months, weeks, days or hours, from the number of each row's."""
+    """Return at most ``MOST_PERIODS`` periods of equally many months, weeks, days or hours, from
+    those of the rows, in order.
+    """
     first, last = int(number[0]), int(number[-1])
-    step = next((step for step in STEPS if (last // step - first // step) < MOST), last - first + 1)
+    step = next(
+        (step for step in PERIOD_STEPS if (last // step - first // step) < MOST_PERIODS), last - first + 1
+    )
     codes = number // step
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     names = []
@@ -202,7 +206,7 @@ def _curve(y: Array, p: Array) -> tuple[Array, Array, Array]:
     """Return (predicted, observed, rows) of groups of about equally many rows; equal predictions share a group."""
     order = np.argsort(p, kind="stable")
     p, y = p[order], y[order]
-    groups = min(GROUPS, max(1, len(p) // IN_A_GROUP))
+    groups = min(PERIOD_GROUPS, max(1, len(p) // IN_A_GROUP))
     cuts = np.unique(np.searchsorted(p, p[np.arange(groups) * len(p) // groups]))
     rows = np.diff(np.append(cuts, len(p)))
     return np.add.reduceat(p, cuts) / rows, np.add.reduceat(y, cuts).astype(float) / rows, rows

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.analysis.watch.evidence import SCALE, Block, next_renewal, softplus
+from calib.analysis.watch.evidence import SUM_SCALE, Block, next_renewal, softplus
 from calib.kernel.checks import Array
 
 STAKES = 0.5 * 2.0 ** (-np.arange(25) / 2)
@@ -112,7 +112,7 @@ class LineSequence:
         """Add batches, and return ``won`` after each."""
         first = self.rows + np.append(block.starts, len(block.x))
         bins = np.searchsorted(LINE_EDGES, block.x, side="right")
-        whole = np.rint(block.x * SCALE)
+        whole = np.rint(block.x * SUM_SCALE)
         sign = 1.0 - 2.0 * block.y
         at = 0
         fitted = np.empty((2, len(block.x)))
@@ -139,8 +139,8 @@ class LineSequence:
         """Return rows and mean x of the bins in use, and Σ y and Σ y x over all bins."""
         used = np.flatnonzero(self.sums[0])
         rows = self.sums[0, used]
-        x = self.sums[2, used] / SCALE / rows
-        return rows, x, float(self.sums[1].sum()), float(self.sums[3].sum()) / SCALE
+        x = self.sums[2, used] / SUM_SCALE / rows
+        return rows, x, float(self.sums[1].sum()), float(self.sums[3].sum()) / SUM_SCALE
 
     def _renew(self) -> None:
         rows, x, events, tilted = self._table()

@@ -31,11 +31,11 @@ from calib.kernel.fields import parse
 from calib.kernel.wording import counted
 
 VERSION = 3
-MARK = b"calib.watch"
+FILE_MARK = b"calib.watch"
 EARLIER = b'{"what": "calibration watch"'  # versions 1 and 2 were JSON
-WAIT = 300.0  # seconds to wait for another process
-SETTINGS = b"watch"  # key in the metadata of the schema
-TIMES = {"date": pa.int64(), "number": pa.float64(), "row": pa.int64()}
+LONGEST_WAIT = 300.0  # seconds to wait for another process
+METADATA_KEY = b"watch"  # key in the metadata of the schema
+TIME_TYPES = {"date": pa.int64(), "number": pa.float64(), "row": pa.int64()}
 
 
 def to_bytes(history: History) -> bytes:
@@ -52,18 +52,18 @@ def to_bytes(history: History) -> bytes:
         [
             ("p", pa.float64()),
             ("y", pa.float64()),
-            ("when", TIMES[kind]),
+            ("when", TIME_TYPES[kind]),
             ("piece", pa.int64()),
             ("out", pa.bool_()),
             ("key", pa.string()),
         ],
-        metadata={SETTINGS: json.dumps(settings, allow_nan=False).encode()},
+        metadata={METADATA_KEY: json.dumps(settings, allow_nan=False).encode()},
     )
     columns = [pa.array(history.rows[each.name].to_numpy(), each.type, from_pandas=True) for each in schema]
     content = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), content, compression="zstd")
     body = content.getvalue()
-    return b"%s %d %s\n" % (MARK, VERSION, hashlib.sha256(body).hexdigest().encode()) + body
+    return b"%s %d %s\n" % (FILE_MARK, VERSION, hashlib.sha256(body).hexdigest().encode()) + body
 
 
 def of_bytes(content: bytes) -> History:
@@ -79,10 +79,10 @@ def of_bytes(content: bytes) -> History:
     if content.startswith(EARLIER):
         raise InputError("was written by an earlier version of this program, which did not keep the rows")
     version, _, digest = rest.partition(b" ")
-    if mark == MARK and version.isdigit() and len(version) < 9 and int(version) != VERSION:
+    if mark == FILE_MARK and version.isdigit() and len(version) < 9 and int(version) != VERSION:
         raise InputError(f"has version {int(version)}, but this program reads version {VERSION}")
     if (
-        mark != MARK
+        mark != FILE_MARK
         or version != str(VERSION).encode()
         or digest != hashlib.sha256(body).hexdigest().encode()
     ):
@@ -103,8 +103,8 @@ def of_bytes(content: bytes) -> History:
 
 
 def _of_table(table: pa.Table) -> History:
-    fields = parse((table.schema.metadata or {})[SETTINGS], "The settings")
-    kind = fields.choice("kind", (*TIMES, None))
+    fields = parse((table.schema.metadata or {})[METADATA_KEY], "The settings")
+    kind = fields.choice("kind", (*TIME_TYPES, None))
     rows = pd.DataFrame({name: table[name].to_pandas() for name in ("p", "y", "when", "piece", "out", "key")})
     _check(rows, kind)
     key = fields.text("key") if fields.gives("key") else None
@@ -251,7 +251,7 @@ def _flush_names(folder: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, wait: float = WAIT) -> Iterator[None]:
+def locked(path: Path, wait: float = LONGEST_WAIT) -> Iterator[None]:
     """Keep other processes from the state until the block ends; the system frees the lock if this process dies.
 
     Raises

@@ -30,7 +30,7 @@ DO = {
     "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",
 }
 SLOW = "A slow change may have begun earlier."
-TOP, LEAST = 1e5, 1e-3
+MOST_SAID, LEAST_SAID = 1e5, 1e-3
 
 
 def evidence_words(log: float) -> str:
@@ -39,7 +39,7 @@ def evidence_words(log: float) -> str:
     >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4)), evidence_words(np.inf)
     ('1.00', '1e157', '1e-4', 'infinite')
     """
-    if np.log(LEAST) <= log < np.log(TOP):
+    if np.log(LEAST_SAID) <= log < np.log(MOST_SAID):
         return number(float(np.exp(log)))
     return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
 
@@ -191,7 +191,7 @@ def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class WatchFindings:
     """What one look at a history found.
 
     Attributes
@@ -210,19 +210,19 @@ class Look:
     refused: str = ""
 
 
-def find(history: History, read: ReadRows) -> Look:
+def find(history: History, read: ReadRows) -> WatchFindings:
     """Look at a history: after an alarm of the bets, fit the correction."""
     found = history.watch().found
     if found is None:
-        return Look(history, read, None)
+        return WatchFindings(history, read, None)
     rows = history.since(found.since)
     try:
-        return Look(history, read, correct(rows["y"].to_numpy(), rows["p"].to_numpy(), found.advice))
+        return WatchFindings(history, read, correct(rows["y"].to_numpy(), rows["p"].to_numpy(), found.advice))
     except InputError as error:
-        return Look(history, read, None, str(error))
+        return WatchFindings(history, read, None, str(error))
 
 
-def watch_sentences(finding: Look) -> list[str]:
+def watch_sentences(finding: WatchFindings) -> list[str]:
     """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
     watched = finding.history.watch()
     lines = [
@@ -247,7 +247,7 @@ def watch_sentences(finding: Look) -> list[str]:
     return lines
 
 
-def _read_in_words(finding: Look) -> list[str]:
+def _read_in_words(finding: WatchFindings) -> list[str]:
     read, kept = finding.read, finding.history
     lines = [f"Read: {counted(read.new, 'new row')}."]
     if read.known:
@@ -270,7 +270,7 @@ def _read_in_words(finding: Look) -> list[str]:
     return [" ".join(lines)]
 
 
-def _alarm_in_words(finding: Look) -> list[str]:
+def _alarm_in_words(finding: WatchFindings) -> list[str]:
     kept, watched = finding.history, finding.history.watch()
     if watched.alarm is None:
         return ["No alarm: nothing needs to be done."]
@@ -287,7 +287,7 @@ def _alarm_in_words(finding: Look) -> list[str]:
     return lines
 
 
-def _change_sentences(finding: Look) -> list[str]:
+def _change_sentences(finding: WatchFindings) -> list[str]:
     """Describe the change and its correction; refused without an alarm of the bets."""
     kept, found = finding.history, finding.history.watch().found
     assert found is not None
@@ -339,7 +339,7 @@ def _with_ends(ends: WithEnds) -> str:
     return f"{estimate:.4f} [{low:.4f}, {high:.4f}]"
 
 
-def as_record(finding: Look) -> dict[str, Any]:
+def as_record(finding: WatchFindings) -> dict[str, Any]:
     """Return every number of the sentences as a record for other programs; infinity is the word "Infinity"."""
     kept, read, watched = finding.history, finding.read, finding.history.watch()
     found, impossible = watched.found, watched.impossible

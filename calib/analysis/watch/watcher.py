@@ -19,18 +19,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.analysis.watch.change import Candidates, WithEnds
-from calib.analysis.watch.evidence import BET_KINDS, EDGE, Block, Stream
+from calib.analysis.watch.evidence import BET_CLIP, BET_KINDS, Block, Stream
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 from calib.metrics.calibration_test import ALPHA
 
-MOST_STEPS = 366  # steps ahead: one stream of evidence per step, a year of days at most
+MOST_STEPS_AHEAD = 366  # steps ahead: one stream of evidence per step, a year of days at most
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
-FLAT = 0.25  # slope below which a model separates too little: refit; at an alarm, slopes are underestimated
+FLAT_SLOPE = (
+    0.25  # slope below which a model separates too little: refit; at an alarm, slopes are underestimated
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Alarm:
     @property
     def advice(self) -> str:
         """Return the advised action: "offset", "recalibration" or "refit"."""
-        return "refit" if self.cause != "level" and self.slope < FLAT else ADVICE[self.cause]
+        return "refit" if self.cause != "level" and self.slope < FLAT_SLOPE else ADVICE[self.cause]
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class Watcher:
 
     def __init__(self, alpha: float = ALPHA, horizon: int = 1):
         self.alpha = float(checks.in_range(alpha, "alpha", 0, 1, open_ends=True))
-        self.horizon = int(checks.in_range(horizon, "horizon", 1, MOST_STEPS, integer=True))
+        self.horizon = int(checks.in_range(horizon, "horizon", 1, MOST_STEPS_AHEAD, integer=True))
         self.kind: str | None = None
         self.streams = [Stream() for _ in range(self.horizon)]
         self.latest = np.zeros(self.horizon)
@@ -280,7 +282,7 @@ class Watcher:
         return {name: np.zeros(0) for name in ("rows", "level", "level_spread", "brier", "brier_spread")}
 
     def _enter(self, y: Array, p: Array, moments: Array, starts: Array) -> dict[str, Array]:
-        inside = np.clip(p, EDGE, 1 - EDGE)
+        inside = np.clip(p, BET_CLIP, 1 - BET_CLIP)
         beyond = np.sign(p - inside)
         self.clipped += int(np.count_nonzero(beyond))
         excluded = p == 1 - y

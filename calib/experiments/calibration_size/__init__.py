@@ -28,7 +28,14 @@ from calib.experiments.shared.forest_lines import (
     span,
     wide,
 )
-from calib.experiments.shared.forest_settings import BASES, FORESTS, MEASURES, RESULTS, base, measure_setting
+from calib.experiments.shared.forest_settings import (
+    BASES,
+    FOREST_TERMS,
+    MEASURES,
+    RESULTS,
+    base,
+    measure_setting,
+)
 from calib.experiments.shared.long_run import LongResult
 from calib.experiments.shared.plane_settings import PAPER
 from calib.figures.base import FigureEntry
@@ -421,7 +428,7 @@ EXPERIMENT = Experiment(
     "test rows. Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
     large=True,
     more_figures=("calibration_size_entropy",),
-    terms=FORESTS,
+    terms=FOREST_TERMS,
     also={"calibration_size_data": training_rows},
 )
 

@@ -23,7 +23,7 @@ from calib.synthetic.mixture import CALIBRATION_SHARES, SizeSweep, size_sweep
 STREAM = 12
 SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
 MIXTURES = 12  # mixtures with searched settings; later repetitions reuse them in turn
-EVERY = 0.1  # step between shares at which forests on training and calibration rows are trained
+SHARE_STEP = 0.1  # step between shares at which forests on training and calibration rows are trained
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
@@ -56,7 +56,7 @@ def one_repetition(
     for i, share in enumerate((watch or Watch()).loop(shares, "calibration sizes")):
         size = round(share * n_train)
         tables.append(calibrated.table(size).assign(share=share))
-        if i == 0 or round(share / EVERY, 6).is_integer():
+        if i == 0 or round(share / SHARE_STEP, 6).is_integer():
             train, more = data.train, data.calibration(share)
             X, y = pd.concat([train.X, more.X], ignore_index=True), np.concatenate([train.y, more.y])
             everything = Dataset(train.name, X, y)

@@ -26,7 +26,7 @@ from calib.experiments.cl_gl.simulation import (
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import DEPTH, LEAF, LEAF_NAMES, PAPER, SIZE, SPREAD
-from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
+from calib.experiments.shared.stacked_losses import LOSS_PARTS, stacked_bars
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow
@@ -36,7 +36,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, capital, number, within_a_sentence
 from calib.metrics.decomposition import LossDecomposition
 
-LOSSES = {"brier": "Brier score", "log": "log loss"}
+LOSS_NAMES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
     " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on the Tree depth "
@@ -55,7 +55,7 @@ def identity(parts: LossDecomposition, total: float, loss: str) -> str:
     if abs(parts.remainder) >= 5e-7:
         sign = "−" if parts.remainder < 0 else "+"
         terms += f" {sign} {number(abs(parts.remainder), 2)} within the bins"
-    return f"{terms} = {number(total)}, the expected {LOSSES[loss]}"
+    return f"{terms} = {number(total)}, the expected {LOSS_NAMES[loss]}"
 
 
 def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
@@ -272,17 +272,18 @@ class Stacked(Finding):
 def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     """Compute the three terms for every value, and where their sum is lowest."""
     parts = [point.losses[loss] for point in found.points]
-    terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
+    terms = {term: np.array([getattr(part, term) for part in parts]) for term in LOSS_PARTS}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
     names = [_value_name(value) for value in found.values]
     best, label = int(np.argmin(total)), within_a_sentence(AGAINST[found.against])
     finite, binned = np.isfinite(total).any(), {point.binned for point in found.points}
     by_leaf = np.array([_leaf_grouping(point, loss) for point in found.points])
     return Stacked(
-        title=f"The expected {LOSSES[loss]} is lowest, {brief(total[best])}, at {label} = {names[best]}; from "
+        title=f"The expected {LOSS_NAMES[loss]} is lowest, {brief(total[best])}, at {label} = {names[best]}; from "
         f"{names[0]} to {names[-1]}, CL goes {_course(terms['calibration'])}, GL {_course(terms['grouping'])}"
         if finite
-        else f"The expected {LOSSES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 and is wrong",
+        else f"The expected {LOSS_NAMES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 "
+        "and is wrong",
         caption="From the bottom up, bars show irreducible loss (IL), grouping loss (GL) and calibration loss (CL). "
         "The ring marks the current settings. The three losses add up to the expected loss"
         + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")
@@ -365,7 +366,7 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
                 **two_line_ticks(record.names, record.names),
             },
             yaxis={
-                "title": {"text": f"Expected {LOSSES[record.loss]}"},
+                "title": {"text": f"Expected {LOSS_NAMES[record.loss]}"},
                 "range": [0, 1.15 * float(heights.max())],
             },
             legend={"y": -0.3},

@@ -22,7 +22,7 @@ from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 from calib.metrics import loss_decomposition
-from calib.metrics.decomposition import LOSSES, LossDecomposition
+from calib.metrics.decomposition import DECOMPOSED_LOSSES, LossDecomposition
 
 AGAINST = {
     "depth": "Depth",
@@ -98,7 +98,8 @@ def one_point(
     p, grid_p = (fitted.predict_proba(at)[:, 1] for at in (plane.test, plane.grid))
     groups = groups_for(p)
     losses = {
-        loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES
+        loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False)
+        for loss in DECOMPOSED_LOSSES
     }
     by_leaf = _leaf_grouping(fitted.apply(plane.test), plane.posterior) if model == "tree" else None
     return OneModel(plane, p, grid_p, count, len(members), groups, losses, by_leaf)

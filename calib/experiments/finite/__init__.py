@@ -16,7 +16,7 @@ from calib.experiments.base import Experiment
 from calib.experiments.finite.simulation import PRESETS, EveryPartition, every_partition, fewest_cuts
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.plane_settings import PAPER
-from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
+from calib.experiments.shared.stacked_losses import LOSS_PARTS, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
@@ -217,7 +217,7 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
     """Compare the reader's partition with the presets and the best."""
     every, rows = found.every, list(found.rows.values())
     names = [NAMES[name] for name in found.rows]
-    terms = {term: getattr(every, term)[rows] for term in TERMS}
+    terms = {term: getattr(every, term)[rows] for term in LOSS_PARTS}
     total = every.loss[rows]
     cost = dict(zip(found.rows, map(_brief, total), strict=True))
     return PartitionCosts(
@@ -387,7 +387,7 @@ def _equal_loss(total: float, theme: Theme) -> dict[str, Any]:
 
 
 START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
-FLAT = (
+FLAT_LINE = (
     "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
 )
 """The labels of ``START`` with probabilities near one half, where one leaf is best."""
@@ -407,7 +407,7 @@ EXPERIMENT = Experiment(
         "A tree that fits every label does not know the probabilities. A single 0 among ones changes the "
         "prediction for all points around it.",
     ),
-    turn={"line": FLAT},
+    turn={"line": FLAT_LINE},
     parameters=(
         Parameter(
             "line",
@@ -416,7 +416,7 @@ EXPERIMENT = Experiment(
             START,
             help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without a label is "
             "not a training row.",
-            choices={FLAT: "nearly one half everywhere"},
+            choices={FLAT_LINE: "nearly one half everywhere"},
             extra={"drawn_by_page": True, "short": "True probabilities"},
         ),
     ),

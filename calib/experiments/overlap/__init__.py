@@ -26,7 +26,14 @@ from calib.experiments.shared.forest_lines import (
     span,
     wide,
 )
-from calib.experiments.shared.forest_settings import BASES, FORESTS, MEASURES, RESULTS, base, measure_setting
+from calib.experiments.shared.forest_settings import (
+    BASES,
+    FOREST_TERMS,
+    MEASURES,
+    RESULTS,
+    base,
+    measure_setting,
+)
 from calib.experiments.shared.long_run import LongResult
 from calib.experiments.shared.plane_settings import PAPER
 from calib.figures.base import FigureEntry
@@ -48,7 +55,7 @@ XAXIS = {
 THIRD = ("venn_abers", "rf_opt", "rf_d")
 """Coloured beside the uncalibrated forest if the headline names no other method."""
 LEGEND = -0.2  # distance from two rows to the legend, relative to their height; a window may reduce it
-SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
+SHOWN_MEASURES = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +119,10 @@ def prepare_measures(
         caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
         "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
         "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
-        alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
+        alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN_MEASURES),
         table=table.drop(columns="root"),
         answer=None,
-        panels=tuple((MEASURES[key], table, key) for key in SHOWN),
+        panels=tuple((MEASURES[key], table, key) for key in SHOWN_MEASURES),
         columns=2,
         coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
@@ -389,7 +396,7 @@ EXPERIMENT = Experiment(
     "1,000 rows. Here one fifth calibrates, and 1,000 new rows are the test set. Platt scaling uses probabilities, as "
     "in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),
-    terms=(*FORESTS, "bhattacharyya"),
+    terms=(*FOREST_TERMS, "bhattacharyya"),
     large=True,
     also={"overlap_data": draw_steps},
     plays="steps",

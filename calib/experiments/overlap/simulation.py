@@ -29,7 +29,7 @@ DIMENSIONS = (2, 5, 10, 20)
 TESTS = 1000
 SETTINGS = ("n", "share", "repetitions")
 EMBEDDINGS = {"pca": "PCA", "tsne": "t-SNE"}
-DRAWN, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
+DRAWN_STEPS, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
@@ -114,7 +114,7 @@ def draw_steps(settings: Mapping[str, Any], random_state: int, watch: Watch) -> 
 
     d, embedding = int(settings["detail"]), settings["embedding"]
     pairs, drawn = path(d, random_state), []
-    for step in watch.loop(DRAWN, "steps"):
+    for step in watch.loop(DRAWN_STEPS, "steps"):
         data = pairs[step - 1].sample(DRAWN_OBJECTS, generator(d, step, 0, random_state))
         X = data.X.to_numpy()
         if d > 2:

@@ -23,8 +23,8 @@ from calib.metrics import METRICS
 from calib.metrics.tce import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
 
-TREES, LARGE = 100, 500
-OPTIONS = {"venn_abers": {"merge": "square"}}  # the paper's merge rule
+TREES, LARGE_TREES = 100, 500
+PAPER_OPTIONS = {"venn_abers": {"merge": "square"}}  # the paper's merge rule
 
 
 def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state: int) -> pd.DataFrame:
@@ -32,7 +32,7 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
     shapes: dict[str, dict[str, Any]] = {
         "rf_d": {},
         "rf_opt": dict(found.forest),
-        "rf_large": {"n_estimators": LARGE},
+        "rf_large": {"n_estimators": LARGE_TREES},
         "ct": {"curtail": found.curtail},
     }
     return _table(
@@ -80,7 +80,7 @@ class Calibrated:
                 if method.input == "features":
                     continue  # multicalibration calibrates segments of the features
                 pool, test = (self.votes if method.input == "tree_scores" else self.scores)[base]
-                calibrator = method(**OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
+                calibrator = method(**PAPER_OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
                 rows.append((key, base, measured(self.test, calibrator.predict(test))))
         return _table(rows)
 

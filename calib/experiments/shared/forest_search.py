@@ -17,8 +17,8 @@ from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.models.tuned import CurtailedForest, TunedForest
 
-DRAWS = 50
-FILE = "searches.json"
+SEARCH_DRAWS = 50
+SEARCHES_FILE = "searches.json"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ForestSettings:
 
 
 def search(
-    X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None
+    X: Array, y: Array, random_state: int, draws: int = SEARCH_DRAWS, watch: Watch | None = None
 ) -> ForestSettings:
     """Find RF_opt's settings and CT's threshold with the lowest Brier score over five folds of these rows.
 
@@ -59,7 +59,7 @@ def search(
 def stored_searches() -> dict[str, ForestSettings]:
     """Read the stored results by case, for the experiments' default seed."""
     stored = json.loads(
-        resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8")
+        resources.files("calib.experiments.shared").joinpath(SEARCHES_FILE).read_text(encoding="utf-8")
     )
     return {case: ForestSettings(**found) for case, found in stored.items()}
 

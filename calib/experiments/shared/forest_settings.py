@@ -12,7 +12,7 @@ BASELINES = {
     "ct": "Curtailed forest on all rows",
 }
 """The paper's RF_d, RF_opt, RF_large and CT."""
-FORESTS = ("rf_d", "rf_opt", "rf_large", "ct")
+FOREST_TERMS = ("rf_d", "rf_opt", "rf_large", "ct")
 """Keys of their glossary entries."""
 BASES = {"tuned": "Tuned forest", "default": "Default forest"}
 MEASURES = {

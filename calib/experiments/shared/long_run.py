@@ -23,7 +23,7 @@ from calib.experiments.shared.forest_settings import MEASURES
 from calib.kernel.progress import Watch
 
 TOOLS = ("numpy", "scikit-learn")
-TABLE, ABOUT = "results.csv.gz", "results.json"
+TABLE_FILE, ABOUT_FILE = "results.csv.gz", "results.json"
 
 Chunk = Callable[..., pd.DataFrame]
 """``chunk(watch=…)`` → columns of the run's ``by``, method, base and measures, one row per repetition."""
@@ -141,19 +141,19 @@ class LongRun:
         }
         folder, packed = Path(str(resources.files(self.package))), {"method": "gzip", "mtime": 0}
         self.gathered(tables, settings).table.to_csv(
-            folder / TABLE, index=False, float_format="%.6g", compression=packed
+            folder / TABLE_FILE, index=False, float_format="%.6g", compression=packed
         )
-        (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        (folder / ABOUT_FILE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
         _stored.cache_clear()
 
 
 @lru_cache
 def _stored(package: str) -> tuple[pd.DataFrame, HowMade] | None:
     folder = resources.files(package)
-    about = folder.joinpath(ABOUT)
+    about = folder.joinpath(ABOUT_FILE)
     if not about.is_file():
         return None
-    with resources.as_file(folder.joinpath(TABLE)) as path:
+    with resources.as_file(folder.joinpath(TABLE_FILE)) as path:
         table = pd.read_csv(path, keep_default_na=False, na_values=["nan"])
     return table, HowMade(**json.loads(about.read_text(encoding="utf-8")))
 

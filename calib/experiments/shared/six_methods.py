@@ -27,7 +27,7 @@ SIX_METHODS = {
     "full": "Venn–Abers, full",
 }
 STREAM = 3
-AT_ONCE = 20  # draws between two checks of Cancel
+DRAWS_PER_CHECK = 20  # draws between two checks of Cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
     x, y = classes.draw((draws, size + m), rng)
     found: dict[str, list[Array]] = {method: [] for method in SIX_METHODS}
     both: dict[str, list[tuple[Array, Array]]] = {method: [] for method in ("simplified", "full")}
-    for start in watch.loop(range(0, draws, AT_ONCE), "draws"):
-        some = slice(start, start + AT_ONCE)
+    for start in watch.loop(range(0, draws, DRAWS_PER_CHECK), "draws"):
+        some = slice(start, start + DRAWS_PER_CHECK)
         train, labels, test = x[some, :size], y[some, :size], x[some, size:]
         scorer = WindowScorer.fit(train, labels, window)
         scores = scorer.new(test)

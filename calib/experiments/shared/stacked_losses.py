@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, rgba
 from calib.kernel.wording import number
 
-TERMS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}
+LOSS_PARTS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}
 
 
 def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
@@ -22,7 +22,7 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
         go.Bar(
             x=names,
             y=np.where(np.isfinite(terms[term]), terms[term], 0),
-            name=TERMS[term],
+            name=LOSS_PARTS[term],
             marker={
                 "color": rgba(color, 0.45) if term == "irreducible" else color,
                 "pattern": {
@@ -33,7 +33,7 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
                 },
             },
             customdata=[number(value) for value in terms[term]],
-            hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",
+            hovertemplate=f"{LOSS_PARTS[term]}: %{{customdata}}<extra></extra>",
         )
         for term, (color, pattern) in inks.items()
     ]

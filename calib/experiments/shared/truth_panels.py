@@ -18,10 +18,10 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
-MOST_POINTS = 600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
-CELLS = 50  # cells of a density along each axis
-TALL, LOW = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
-FEW = 30  # the line of means skips bins of the true probability with fewer rows
+DRAWN_POINTS = 600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
+DENSITY_CELLS = 50  # cells of a density along each axis
+TALL_PANEL, LOW_PANEL = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
+FEWEST_IN_BIN = 30  # the line of means skips bins of the true probability with fewer rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +57,13 @@ def against_truth(
 ) -> TruthPanels:
     """Make the record of these panels: TCE, its two parts, and the losses of each model."""
     tests = len(shown[0].p)
-    drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
+    drawn = f"{min(DRAWN_POINTS, tests):,} of " if cloud == "points" else "the density of "
     return TruthPanels(
         title=title,
         caption=f"The picture shows {drawn}{tests:,} new rows, by true probability and prediction. The line is the "
-        f"mean prediction for true probabilities with at least {FEW} rows. Bias is the distance from the line to the "
-        "thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared distance to the "
-        "diagonal, is bias² plus scatter; the percentage is the share of bias².",
+        f"mean prediction for true probabilities with at least {FEWEST_IN_BIN} rows. Bias is the distance "
+        "from the line to the thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared "
+        "distance to the diagonal, is bias² plus scatter; the percentage is the share of bias².",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
@@ -131,7 +131,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
         theme,
         [_heading(errors, record.with_errors) for errors in record.shown],
         record.columns,
-        height=TALL if record.rows == 1 else LOW,
+        height=TALL_PANEL if record.rows == 1 else LOW_PANEL,
         xaxis={"title": {"text": "True probability"}, **axis, "tickangle": 0},
         yaxis={"title": {"text": "Predicted"}, **axis},
         showlegend=False,
@@ -152,7 +152,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
 def _means(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
     """Draw the mean prediction for true probabilities with enough rows."""
     levels = errors.levels
-    enough = levels.share * len(errors.p) >= FEW
+    enough = levels.share * len(errors.p) >= FEWEST_IN_BIN
     return go.Scatter(
         **on,
         x=np.round(levels.posterior[enough], 4),
@@ -168,8 +168,8 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
     """Draw the first test rows, which are in random order."""
     return go.Scatter(
         **on,
-        x=errors.posterior[:MOST_POINTS].round(3),
-        y=errors.p[:MOST_POINTS].round(3),
+        x=errors.posterior[:DRAWN_POINTS].round(3),
+        y=errors.p[:DRAWN_POINTS].round(3),
         mode="markers",
         marker={"color": rgba(theme.scale[1], 0.45), "size": 4},
         hovertemplate="true %{x:.3f}, predicted %{y:.3f}<extra></extra>",
@@ -178,7 +178,7 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
 
 def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
     """Draw the density of all test rows on a logarithmic colour scale; empty cells stay blank."""
-    edges = np.linspace(0, 1, CELLS + 1)
+    edges = np.linspace(0, 1, DENSITY_CELLS + 1)
     count = np.histogram2d(errors.p, errors.posterior, bins=(edges, edges))[0]
     middle = ((edges[1:] + edges[:-1]) / 2).round(3)
     with np.errstate(divide="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.class_decision import HIGHEST, ClassDecision, decide_class, write_costs
+from calib.analysis.class_decision import HIGHEST_COST, ClassDecision, decide_class, write_costs
 from calib.analysis.decision import Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
@@ -91,7 +91,7 @@ def _class_costs(decision: ClassDecision) -> None:
     table = pd.DataFrame(decision.costs, columns=[str(j) for j in range(len(names))])
     table.insert(0, "class", names)
     columns = {
-        str(j): st.column_config.NumberColumn(name, min_value=0.0, max_value=HIGHEST, format="%g")
+        str(j): st.column_config.NumberColumn(name, min_value=0.0, max_value=HIGHEST_COST, format="%g")
         for j, name in enumerate(names)
     }
     st.data_editor(

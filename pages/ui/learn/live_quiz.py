@@ -26,7 +26,7 @@ from calib.figures.projector import for_projector
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS, Lesson
-from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
+from calib.lessons.live_quiz import LENGTH, Rooms, RoomState, Round, Vote
 from calib.lessons.narrowing import renamed
 from pages.ui import browser, chart, current, downloads, jobs, state, style
 from pages.ui.learn import handout
@@ -219,7 +219,7 @@ def _teacher(code: str, key: str) -> None:
         _round(code, key, seen, seen.round)
 
 
-def _moves(code: str, key: str, seen: Seen) -> None:
+def _moves(code: str, key: str, seen: RoomState) -> None:
     """Draw the place of the class, and the moves: previous, reveal, next, close."""
     go = partial(_move, rooms().go, code, key)
     with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
@@ -250,7 +250,7 @@ def _moves(code: str, key: str, seen: Seen) -> None:
             )
 
 
-def _whereabouts(seen: Seen) -> str:
+def _whereabouts(seen: RoomState) -> str:
     if seen.number == 0:
         return "joining"
     return f"{seen.number} of {seen.rounds}" if seen.round else "the end"
@@ -271,7 +271,7 @@ def _qr(code: str) -> None:
         st.image(drawn.getvalue().decode(), alt=f"The link to the room {code} as a QR code")
 
 
-def _arrivals(code: str, seen: Seen) -> None:
+def _arrivals(code: str, seen: RoomState) -> None:
     ways, words = st.columns([0.4, 0.6], gap="large", vertical_alignment="center")
     with ways:
         _qr(code)
@@ -287,7 +287,7 @@ def _arrivals(code: str, seen: Seen) -> None:
             )
 
 
-def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
+def _follow(code: str, drawn: RoomState, show: Callable[[RoomState], None]) -> None:
     """Redraw a changing part every second; rerun the whole page if the room is in another round."""
 
     @st.fragment(run_every=PROJECTOR)
@@ -303,7 +303,7 @@ def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
     live()
 
 
-def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
+def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
     """Draw the question over the whole width; below it the votes and the way in, or the votes and the picture."""
     with st.container(key="room_question"):
         st.header(plain(asked.text if asked.answers else asked.title), anchor=False)
@@ -329,7 +329,7 @@ def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
                 _numbers(made, asked)
 
 
-def _ballots(code: str, key: str, seen: Seen) -> None:
+def _ballots(code: str, key: str, seen: RoomState) -> None:
     """Draw how many have answered, and their votes once they may be seen."""
     title, bars = ballots(seen)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -434,7 +434,7 @@ def _student(code: str, seat: str) -> None:
     live()
 
 
-def _phone(code: str, seat: str, seen: Seen) -> None:
+def _phone(code: str, seat: str, seen: RoomState) -> None:
     st.caption(f"Room {code} · {_whereabouts(seen)}")
     if seen.number == 0:
         st.title("You are in", anchor=False)
@@ -452,7 +452,7 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
         st.image(image, alt="The picture on the projector", width="stretch")
 
 
-def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
+def _answers(code: str, seat: str, seen: RoomState, asked: Round) -> None:
     number, mine = seen.number, seen.mine
     st.markdown(f"**{plain(asked.text)}**")
     with st.container(key="room_answers"):
@@ -505,7 +505,7 @@ def _reason(asked: Round, answer: int) -> str:
     return f"**{letter(answer)}** {plain(asked.answers[answer - 1])}: {plain(asked.why[answer - 1])}"
 
 
-def _own_score(seen: Seen) -> None:
+def _own_score(seen: RoomState) -> None:
     """Draw the score of this student in a sentence or two."""
     st.title("That was the last question", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.past_votes)

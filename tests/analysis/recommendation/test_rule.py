@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
-from calib.analysis.recommendation.rule import LITTLE, START, SURE, advise
+from calib.analysis.recommendation.rule import JUSTIFIED_ROW_PART, LITTLE, START, advise
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, TABLES
 from calib.models import MODELS, ModelEntry, ProbabilityTree
@@ -188,7 +188,7 @@ def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score()
     """1000 calibration rows: a hundredth of a row is 0.00001."""
     y, truth, _, rng = known_truth(0, 1500)
     better = np.where(y == 1, truth + (1 - truth) / 2, truth / 2)
-    near = SURE / 1000
+    near = JUSTIFIED_ROW_PART / 1000
     for closest, choice in ((1.01 * near, "beta"), (0.99 * near, "platt")):
         p = np.clip(better, 0.01, 0.99)
         p[np.flatnonzero(y == 0)[0]] = closest

@@ -9,13 +9,21 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from calib.analysis.watch import Watcher, watch
-from calib.analysis.watch.evidence import BET_KINDS, EDGE, LINES, LOG_PRIOR, TOTAL, Block, restart_weights
+from calib.analysis.watch.evidence import (
+    BET_CLIP,
+    BET_KINDS,
+    LINE_BETS,
+    LOG_PRIOR,
+    TOTAL,
+    Block,
+    restart_weights,
+)
 from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.table import change_in_words
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn
 from scripts.watch_intervals import BEGINS, STREAMS, beginning, of_stream
-from scripts.watch_intervals import LINES as LINES_OF
+from scripts.watch_intervals import LINE_BETS as LINES_OF
 
 
 def stream(n, shift=0.0, slope=1.0, calm=0, seed=0):
@@ -34,7 +42,7 @@ def weights(n):
 def by_definition(y, p):
     """Evidence after each of at most 20 rows, before isotonic bets begin: products over every start and every line."""
     w, n = weights(len(y)), len(y)
-    lines = [(a, b) for a, b, _ in LINES] + [(0.0, 1.0)] * BET_KINDS.count("shape")
+    lines = [(a, b) for a, b, _ in LINE_BETS] + [(0.0, 1.0)] * BET_KINDS.count("shape")
     prior = np.exp(LOG_PRIOR[:, 0])
     out = []
     for t in range(1, n + 1):
@@ -87,7 +95,7 @@ def test_clipped_rows_cannot_add_evidence_on_average():
     before = watch(y[:-1], p[:-1]).evidence[-1]
     one = watch(np.append(y[:-1], 1), p).evidence[-1]
     assert at_zero.evidence[-1] <= before * (1 + 1e-12)  # what happens almost surely if p is right
-    assert EDGE * one + (1 - EDGE) * at_zero.evidence[-1] <= before * (1 + 1e-12)
+    assert BET_CLIP * one + (1 - BET_CLIP) * at_zero.evidence[-1] <= before * (1 + 1e-12)
     assert np.isfinite(one)
 
 

@@ -8,7 +8,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.experiments.overlap.simulation import DIMENSIONS, RUN, STEPS, one_step, path
 from calib.experiments.shared.forest_comparison import Calibrated
-from calib.experiments.shared.forest_search import DRAWS, stored_searches
+from calib.experiments.shared.forest_search import SEARCH_DRAWS, stored_searches
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.kernel.checks import InputError
 from calib.synthetic.mixture import part_of
@@ -84,7 +84,7 @@ def test_every_step_was_searched_with_all_draws():
     assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(
         stored_searches()
     )
-    assert DRAWS == 50
+    assert SEARCH_DRAWS == 50
 
 
 def test_the_results_are_whole(kept):

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.truth_panels import CELLS, FEW, MOST_POINTS, against_truth, draw, panels_of
+from calib.experiments.shared.truth_panels import (
+    DENSITY_CELLS,
+    DRAWN_POINTS,
+    FEWEST_IN_BIN,
+    against_truth,
+    draw,
+    panels_of,
+)
 
 PLENTY = 4000
 
@@ -29,7 +36,8 @@ def test_a_density_counts_every_object(shown):
         count = np.asarray(heat.customdata)
         assert count.sum() == PLENTY
         row, column = (
-            np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (errors.p, errors.posterior)
+            np.minimum((values * DENSITY_CELLS).astype(int), DENSITY_CELLS - 1)
+            for values in (errors.p, errors.posterior)
         )
         assert count[row[7], column[7]] == ((row == row[7]) & (column == column[7])).sum()
         assert np.nanmax(np.asarray(heat.z, dtype=float)) == pytest.approx(np.log10(count.max()), abs=1e-3)
@@ -39,9 +47,9 @@ def test_points_lie_where_they_are_said_to_lie(shown):
     figure = draw(against_truth(shown, 3, "points", "title", None))
     clouds = [trace for trace in figure.data if trace.mode == "markers"]
     for cloud, errors in zip(clouds, shown, strict=True):
-        assert len(cloud.x) == MOST_POINTS
-        assert np.asarray(cloud.x) == pytest.approx(errors.posterior[:MOST_POINTS], abs=1e-3)
-        assert np.asarray(cloud.y) == pytest.approx(errors.p[:MOST_POINTS], abs=1e-3)
+        assert len(cloud.x) == DRAWN_POINTS
+        assert np.asarray(cloud.x) == pytest.approx(errors.posterior[:DRAWN_POINTS], abs=1e-3)
+        assert np.asarray(cloud.y) == pytest.approx(errors.p[:DRAWN_POINTS], abs=1e-3)
 
 
 def test_the_table_holds_both_identities(shown):
@@ -67,7 +75,7 @@ def test_the_line_of_means_leaves_out_where_hardly_anybody_is():
     record = against_truth((PredictionErrors("model", posterior, posterior),), 1, "points", "title", None)
     line = draw(record).data[-1]
     assert list(line.x) == [0.5]
-    assert f"at least {FEW}" in record.caption
+    assert f"at least {FEWEST_IN_BIN}" in record.caption
 
 
 def test_side_by_side_the_marks_of_the_axis_are_level_and_few(shown):
