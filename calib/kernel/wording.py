@@ -200,14 +200,14 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     return f"+{text}" if value > 0 else text
 
 
-def changed(
+def values_and_change(
     before: float, after: float, value: float, lower: float, upper: float, digits: int = 3
 ) -> tuple[str, str, str]:
     """Format a number before and after, in the decimals of the change ``value`` with its interval, which comes third.
 
-    >>> changed(0.18650, 0.18565, -0.00085, -0.00136, -0.00037, digits=2)
+    >>> values_and_change(0.18650, 0.18565, -0.00085, -0.00136, -0.00037, digits=2)
     ('0.18650', '0.18565', '−0.00085 [−0.00136, −0.00037]')
-    >>> changed(math.inf, 0.51, math.nan, math.nan, math.nan), changed(0.25, 0.25, 0.0, 0.0, 0.0)
+    >>> values_and_change(math.inf, 0.51, math.nan, math.nan, math.nan), values_and_change(0.25, 0.25, 0.0, 0.0, 0.0)
     (('∞', '0.51', '–'), ('0.25', '0.25', '0 [0, 0]'))
     """
     difference = change(value, lower, upper, digits)
