@@ -200,10 +200,11 @@ def _of_tile(text: str, after: Sequence[str], reference: str) -> Iterator[tuple]
 def _of_table(table: pd.DataFrame | None) -> Iterator[tuple]:
     """Read a table with one line per method and one column per metric, or the other way round."""
     assert table is not None
-    if not {*map(str, table.columns)} & {*LABELS, *JOINT}:
-        table = table.T
+    table = _metrics_across(table)
     of_change = table.map(lambda cell: " [" in str(cell) and str(cell)[:1] in "+−0").to_numpy().any()
-    several = any(len(set(table[name])) > 1 for name in ("", "Setup", "Where") if name in table.columns)
+    several = any(
+        len(set(table[name])) > 1 for name in ("", "Calibration data", "Where") if name in table.columns
+    )
     methods = table["Calibrator"] if "Calibrator" in table.columns else table.index.to_series()
     for label in table.columns:
         key = (LABELS | JOINT).get(str(label))
@@ -215,6 +216,12 @@ def _of_table(table: pd.DataFrame | None) -> Iterator[tuple]:
                 ends = tuple(filter(None, found.groups()[1:]))
                 quantity = f"change of {key}" if of_change else key
                 yield quantity, METHODS[str(name)], found.group(1), ends, f"{name}, {label}: {cell}"
+
+
+def _metrics_across(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with one column per metric, whichever way round it is."""
+    across, down = ({*map(str, names)} & {*LABELS, *JOINT} for names in (table.columns, table.index))
+    return table.T if down and not across else table
 
 
 def _rows(text: str) -> int:
@@ -283,8 +290,7 @@ def _wrong(each: Statement, exact: Mapping[tuple, float]) -> Iterator[float]:
 
 def _stars(table: pd.DataFrame) -> Iterator[str]:
     """Yield columns in which a value without a star reads as well as one with a star."""
-    if not {*map(str, table.columns)} & {*LABELS, *JOINT}:
-        table = table.T
+    table = _metrics_across(table)
     for label in table.columns:
         cells = [str(cell) for cell in table[label]]
         best = {re.sub(rf" {STAR}", "", cell).split(" [")[0] for cell in cells if STAR in cell}
@@ -320,6 +326,9 @@ def _words(piece: Piece, after: Sequence[Piece]) -> Iterator[str]:
     found = re.search(rf"it (over|under)estimates \(O/E ({N})", text)
     if found and (found[1] == "over") != (number(found[2]) < 1):
         yield text
+    for name, low, high in re.findall(rf"\((O/E|slope) {N} \[({N}), ({N})\]\)", text):
+        if number(low) <= 1 <= number(high):
+            yield f"{name} reads as 1: {text}"
     if "Kernel test" in text and "probabilities of" not in text and " together" in text:
         yield f"whose probabilities? {text}"
     shared = re.search(r"^(?:Lowest|Highest) ([\w ]+): .*, shared with (\d+) other", text)

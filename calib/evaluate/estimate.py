@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from calib.kernel.wording import with_interval
+from calib.kernel.wording import with_clear_interval, with_interval
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Estimate:
     >>> from calib import check
     >>> found = check([0, 1] * 25, [0.0, 1.0] * 25).estimate("accuracy", "none")
     >>> found.text(), found.rows, found.excludes(0.5)
-    ('1.000 [0.929, 1.000]', '50 rows', True)
+    ('1.00 [0.93, 1.00]', '50 rows', True)
     """
 
     metric: str
@@ -44,6 +44,10 @@ class Estimate:
     def text(self, digits: int = 3) -> str:
         """Format the value, with its interval if that is known."""
         return with_interval(self.value, self.low, self.high, digits=digits)
+
+    def text_apart(self, excluded: float) -> str:
+        """Format the value and its interval so that no end reads like a number that the interval excludes."""
+        return with_clear_interval(self.value, self.low, self.high, excluded)
 
     def excludes(self, value: float) -> bool:
         """Tell whether the interval excludes a value."""

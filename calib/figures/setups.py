@@ -26,6 +26,7 @@ PANELS = (
     ("reliability", "Reliability (100 bins)", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
+RAW = "Raw is the uncalibrated model. "
 THICK = " Thick bars are the mean interval of the predicted label, which should include the accuracy."
 ALONE = 340  # height in pixels of a single panel
 PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names
@@ -74,7 +75,9 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
     return Setups(
         table,
         title="Too few rows to compare the setups" if few else _finding(table),
-        caption="Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        caption=RAW
+        * ("Raw-cal" in table.index)
+        + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
         "rows inflate reliability, so methods with many different probabilities look worse than they are."

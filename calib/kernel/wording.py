@@ -196,18 +196,18 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
     ('−0.0814 [−0.1047, −0.0581]', '+0.00310 [0.00120, 0.00520]', '+0.100')
     """
-    text = with_interval(value, lower, upper, digits=digits)
+    text = with_clear_interval(value, lower, upper, 0.0, digits)
     return f"+{text}" if value > 0 else text
 
 
-def changed(
+def values_and_change(
     before: float, after: float, value: float, lower: float, upper: float, digits: int = 3
 ) -> tuple[str, str, str]:
     """Format a number before and after, in the decimals of the change ``value`` with its interval, which comes third.
 
-    >>> changed(0.18650, 0.18565, -0.00085, -0.00136, -0.00037, digits=2)
+    >>> values_and_change(0.18650, 0.18565, -0.00085, -0.00136, -0.00037, digits=2)
     ('0.18650', '0.18565', '−0.00085 [−0.00136, −0.00037]')
-    >>> changed(math.inf, 0.51, math.nan, math.nan, math.nan), changed(0.25, 0.25, 0.0, 0.0, 0.0)
+    >>> values_and_change(math.inf, 0.51, math.nan, math.nan, math.nan), values_and_change(0.25, 0.25, 0.0, 0.0, 0.0)
     (('∞', '0.51', '–'), ('0.25', '0.25', '0 [0, 0]'))
     """
     difference = change(value, lower, upper, digits)
@@ -230,6 +230,22 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "", digi
         return f"{number(value, digits)}{mark}"
     text, low, high = alike(value, lower, upper, digits=digits)
     return f"{text}{mark} [{low}, {high}]"
+
+
+def with_clear_interval(value: float, lower: float, upper: float, excluded: float, digits: int = 3) -> str:
+    """Format a number and its interval so that no end reads like a number that the interval excludes.
+
+    >>> with_clear_interval(0.00131, 0.0000042, 0.00262, 0.0), with_clear_interval(0.97, 0.94, 0.9996, 1.0)
+    ('0.001310 [0.000004, 0.002620]', '0.9700 [0.9400, 0.9996]')
+    """
+    if lower > excluded or upper < excluded:
+        while digits < MOST_APART and excluded in map(_read, alike(value, lower, upper, digits=digits)):
+            digits += 1
+    return with_interval(value, lower, upper, digits=digits)
+
+
+def _read(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf").replace("–", "nan"))
 
 
 def points(gap: float, lower: float, upper: float) -> str:

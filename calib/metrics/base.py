@@ -17,7 +17,7 @@ from calib.kernel.registry import check_named
 from calib.kernel.weights import are_whole, effective_weights
 
 NEEDS = ("probabilities", "intervals", "posterior")
-ROUNDING = 12  # decimals; values that differ by less are equal
+TIE_DECIMALS = 12  # decimals; values that differ by less are equal
 OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
 
 
@@ -123,8 +123,8 @@ class Metric:
     def best(self, values: ArrayLike) -> np.ndarray:
         """Tell which values are the best: the largest, the smallest, or the nearest to the target.
 
-        Several are the best only if they are equal, to ``ROUNDING`` decimals. No value is the best if the metric has no
-        better end; infinite values never are.
+        Several are the best only if they are equal, to ``TIE_DECIMALS`` decimals. No value is the best if the metric
+        has no better end; infinite values never are.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Metric:
             losses = np.abs(values - self.target)
         elif self.higher_is_better is None:
             return np.zeros(len(values), dtype=bool)
-        losses = np.round(losses, ROUNDING)
+        losses = np.round(losses, TIE_DECIMALS)
         finite = np.isfinite(losses)
         return finite & (losses == losses[finite].min(initial=np.inf))
 

@@ -25,9 +25,8 @@ from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
 from calib.figures.reliability import default_curves
-from calib.kernel import wording
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import brief, briefly, change, class_named, percent
+from calib.kernel.wording import brief, briefly, change, class_named, percent, values_and_change
 from calib.lessons import parse_step
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
@@ -89,7 +88,7 @@ def _as_changed(values: Sequence[float], line: pd.Series | None) -> tuple[str, .
     if line is None or not isfinite(line.value):
         return briefly(*values)
     before, after = values
-    return wording.changed(before, after, line.value, line.lower, line.upper, digits=2)[:2]
+    return values_and_change(before, after, line.value, line.lower, line.upper, digits=2)[:2]
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from calib import Evaluation, Recipe, evaluate
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.advice import recommend
 from calib.data import read_table
-from calib.kernel.wording import briefly, changed
+from calib.kernel.wording import briefly, values_and_change
 from calib.sources import digest, load
 
 
@@ -64,5 +64,7 @@ def headline_of(evaluation):
     if choice in (None, "none"):
         return "Brier score", briefly(brier["none"])[0]
     line = differences(evaluation, ["brier"]).line("brier", choice)
-    before, after, _ = changed(*brier[["none", choice]], line.value, line.lower, line.upper, digits=2)
+    before, after, _ = values_and_change(
+        *brier[["none", choice]], line.value, line.lower, line.upper, digits=2
+    )
     return "Brier score", f"{before} → {after}"

@@ -23,7 +23,7 @@ from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import briefly, capital, change, changed, from_to, listed, number
+from calib.kernel.wording import briefly, capital, change, from_to, listed, number, values_and_change
 from calib.metrics.confidence import View
 from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import Recipe
@@ -214,7 +214,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if found.choice == "none":
         return _why_keep(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
-    texts = changed(table.score["none"], line.score, line.change, line.lower, line.upper)
+    texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
     score = "Brier score {} → {}, {}".format(*texts)
     on = f"{score} on the {evaluation.size_text}."
     if table.infinite["none"] and not line.infinite and not line.upper < 0:

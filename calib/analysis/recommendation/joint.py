@@ -18,7 +18,7 @@ from calib.evaluate import JointEvaluation
 from calib.kernel.cache import once
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.kernel.wording import briefly, capital, changed, number
+from calib.kernel.wording import briefly, capital, number, values_and_change
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 
@@ -75,7 +75,9 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     score = f"Brier score of all classes {number(means[choice])}"
     if "none" in losses and choice != "none":
         gain = mean_interval(rows, losses[choice] - losses["none"])
-        score = "Brier score of all classes {} → {}, {}".format(*changed(means["none"], means[choice], *gain))
+        score = "Brier score of all classes {} → {}, {}".format(
+            *values_and_change(means["none"], means[choice], *gain)
+        )
     if choice == start:
         reason = f"{score}. No other method is clearly better."
     else:

@@ -30,7 +30,7 @@ from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
 from calib.kernel.cache import once
-from calib.metrics.base import ROUNDING
+from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
@@ -102,7 +102,9 @@ def _advise(evaluation: Evaluation) -> Choice:
     losses = {key: squared_errors(evaluation.y, p) for key, p in predicted.items()}
     table = pd.DataFrame(
         {
-            "score": {key: round(mean(loss, evaluation.weight), ROUNDING) for key, loss in losses.items()},
+            "score": {
+                key: round(mean(loss, evaluation.weight), TIE_DECIMALS) for key, loss in losses.items()
+            },
             "infinite": {
                 key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()
             },

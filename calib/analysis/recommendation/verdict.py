@@ -253,7 +253,7 @@ def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
         yield "All predictions are equal, so the model does not rank the rows."
     elif auc.low <= 0.5:
         says = "may not rank better" if auc.high >= 0.5 else "ranks worse"
-        yield f"The model {says} than chance: AUC {auc.text()} in {auc.rows}."
+        yield f"The model {says} than chance: AUC {auc.text_apart(0.5)} in {auc.rows}."
 
 
 def _whose(key: str) -> str:
@@ -285,7 +285,7 @@ def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[st
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
         estimate = evaluation.estimate(metric, key)
         if estimate.excludes(1):
-            found.append((test.looks[look], f" ({label} {estimate.text()})", (EXPLAINED[metric],)))
+            found.append((test.looks[look], f" ({label} {estimate.text_apart(1)})", (EXPLAINED[metric],)))
     return min(found)[1:] if found else ("", ())
 
 
