@@ -35,7 +35,7 @@ from calib.data.target import (
     coded_labels,
     guess_target,
 )
-from calib.kernel.read_as import MOST_NAMED, Answer
+from calib.kernel.read_as import MOST_NAMED_SCORES, Answer
 from calib.kernel.wording import listed
 
 MOST_SCORES = 20  # most columns of a table of one label and scores
@@ -178,7 +178,7 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
     scores = [c.name for c in found if in_unit_interval(frame[c.name]) or SCORE_NAME.fullmatch(c.name)]
     if not scores:
         return None
-    named = listed(list(map(repr, scores)), MOST_NAMED)
+    named = listed(list(map(repr, scores)), MOST_NAMED_SCORES)
     features = "a feature" if len(scores) == 1 else "features"
     return ReadingQuestion(
         f"{named} may be predictions to evaluate, or {features} to train on.",

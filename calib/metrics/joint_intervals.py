@@ -84,7 +84,7 @@ def joint_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
-    bins: ArrayLike = BINS,
+    bins: ArrayLike = CLASS_BINS,
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
@@ -126,7 +126,7 @@ def corrected_interval(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
-    bins: ArrayLike = BINS,
+    bins: ArrayLike = CLASS_BINS,
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
