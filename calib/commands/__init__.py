@@ -1,1 +1,1 @@
-"""Commands of the command line that are long enough for a file of their own, and what commands share."""
+"""Commands of the command line, one per file, and what they share."""

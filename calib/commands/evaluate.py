@@ -1,4 +1,4 @@
-"""``python -m calib evaluate``: the metric table, one metric per column and one calibrator per line."""
+"""``python -m calib evaluate``: the metric table, one metric per line and one calibrator per column."""
 
 from __future__ import annotations
 
