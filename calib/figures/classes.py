@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.calibrators import label_of, name_of
 from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
-from calib.figures.metrics import BEST, starred
+from calib.figures.metrics import starred, starred_intervals
 from calib.kernel.wording import change, number, points, with_interval
 from calib.placements import PLACEMENTS
 
@@ -98,14 +98,11 @@ def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
     """Format ``placements_together``, one line per calibrator and placement; the best values have a star."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for metric, lines in table.groupby("metric", sort=False):
-        for line, star in zip(
-            lines.itertuples(), JOINT_SCORES[metric].best(lines["value"]).tolist(), strict=True
-        ):
+        ends = list(lines[["value", "low", "high"]].itertuples(index=False, name=None))
+        texts = starred_intervals(ends, JOINT_SCORES[metric].best(lines["value"]).tolist())
+        for line, text in zip(lines.itertuples(), texts, strict=True):
             where = label_of(line.calibrator), PLACEMENTS[line.placement].label
-            mark = BEST * star
-            cells.setdefault(where, {})[JOINT_SCORES[metric].label] = with_interval(
-                line.value, line.low, line.high, mark
-            )
+            cells.setdefault(where, {})[JOINT_SCORES[metric].label] = text
     return pd.DataFrame(
         [{"Calibrator": key, "Calibration data": placed, **shown} for (key, placed), shown in cells.items()]
     )

@@ -18,10 +18,11 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, of_decision
 from calib.figures.ink import error_bars
-from calib.figures.metrics import BEST
+from calib.figures.metrics import starred_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, capital, change, class_named, from_to, number, percent, with_interval
+from calib.kernel.wording import brief, capital, change, class_named, from_to, number, percent
+from calib.metrics.base import TIE_DECIMALS
 
 FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
@@ -195,13 +196,11 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
     else:
         shown["Acted on"] = [percent(share) for share in table["acted"]]
         shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
-    lowest = table["realised"] == table["realised"].min()
+    realised = table["realised"].round(TIE_DECIMALS)
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
-        stars = [BEST if name == "realised" and star else "" for star in lowest]
-        shown[label] = [
-            with_interval(row[name], row[f"{name}_lower"], row[f"{name}_upper"], star)
-            for (_, row), star in zip(table.iterrows(), stars, strict=True)
-        ]
+        stars = ((realised == realised.min()) & (name == "realised")).tolist()
+        lines = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False, name=None)
+        shown[label] = starred_intervals(list(lines), stars)
     shown["Difference"] = [
         "–"
         if key == decision.reference

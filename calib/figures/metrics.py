@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 
 import pandas as pd
@@ -12,7 +12,7 @@ from calib.analysis.label_shift import places_of
 from calib.analysis.sample_size import QUANTITIES, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number, percent, set_apart
+from calib.kernel.wording import digits_apart, number, percent, set_apart, with_interval
 from calib.metrics import METRICS, Metric
 
 BEST = " ★"
@@ -129,3 +129,13 @@ def starred(metric: Metric, values: Iterable[float], form: Callable[[float, int]
     best = metric.best(values).tolist()
     stars = [False] * len(best) if all(best) else best
     return [text + BEST * star for text, star in zip(set_apart(values, stars, form), stars, strict=True)]
+
+
+def starred_intervals(lines: Sequence[tuple[float, float, float]], best: Sequence[bool]) -> list[str]:
+    """Return (value, low, high) as texts; the best values have a star, and no other value reads alike."""
+
+    def value(line: tuple[float, float, float], digits: int) -> str:
+        return with_interval(*line, digits=digits).partition(" ")[0]
+
+    digits = digits_apart(lines, best, value)
+    return [with_interval(*line, BEST * bool(star), digits) for line, star in zip(lines, best, strict=True)]

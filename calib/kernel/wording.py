@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from operator import not_
+from typing import Any
 
 import numpy as np
 
@@ -162,12 +163,23 @@ def set_apart(
     >>> set_apart([0.15562, 0.15581, 0.201, 0.15562], [True, False, False, True])
     ['0.1556', '0.1558', '0.2010', '0.1556']
     """
-    texts: list[str] = []
-    for more in range(digits, MOST_APART + 1):
-        texts = [form(value, more) for value in values]
+    enough = digits_apart(values, marked, form, digits)
+    return [form(value, enough) for value in values]
+
+
+def digits_apart(
+    values: Sequence[Any], marked: Sequence[bool], form: Callable[[Any, int], str], digits: int = 3
+) -> int:
+    """Return the fewest digits, at least ``digits``, with which no marked value reads like one that is not.
+
+    >>> digits_apart([0.15562, 0.15581, 0.201], [True, False, False], number)
+    4
+    """
+    for enough in range(digits, MOST_APART):
+        texts = [form(value, enough) for value in values]
         if {*compress(texts, marked)}.isdisjoint(compress(texts, map(not_, marked))):
-            break
-    return texts
+            return enough
+    return MOST_APART
 
 
 def low_to_high(values: Mapping[str, float]) -> str:

@@ -639,7 +639,7 @@ def overview(data: Dataset) -> None:
 
         def of_class(
             held: float,
-        ) -> str:  # importance weights are scaled, so their sums are no numbers of rows
+        ) -> str:  # importance weights are scaled, so that their sums are not numbers of rows
             return f"{held:,.0f} rows" if data.weight is None or counts else "by weight"
 
         if data.joint:
