@@ -120,7 +120,7 @@ ENTRIES = {
         "A number that starts at 1 and grows if labels contradict the predictions. If the model is calibrated, the "
         "probability that the evidence ever reaches 20 is at most 5 %, however often you look. Papers call it an "
         "e-process.",
-        linked=False,
+        ("The evidence", "the evidence"),
     ),
     "net_benefit": Term(
         "Net benefit",
