@@ -170,7 +170,7 @@ def _has_place(kind: str) -> bool:
 def place_of_progress() -> Any:
     """Return a container in which progress comes and goes while everything below keeps its place among the elements.
 
-    Otherwise Streamlit would draw the old picture anew, below the progress and again after it.
+    Otherwise Streamlit would draw the old picture again, below the progress and then in its own place.
     """
     return st.container()
 

@@ -9,7 +9,7 @@ from tests.sweep import sweep
 PAGES = [
     "",
     *(f"explore_{name}" for name in ("reliability", "venn_abers", "trees", "out_of_bag", "decide", "groups")),
-    *("explore_data", "explore_watch", "explore_compare", "study_run", "learn_overlap", "learn_cl_gl"),
+    *("explore_data", "explore_watch", "explore_compare", "learn_playground", "learn_three_classes"),
 ]
 SHIFTS = """() => {
     window.shifted = 0;

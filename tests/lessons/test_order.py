@@ -36,6 +36,7 @@ INTRODUCED = {
     "tce": ("deep_trees", 1),
     "oob": ("out_of_bag", 3),
     "rf_opt": ("when_it_helps", 3),
+    "evidence": ("still_calibrated", 2),
     "multicalibration": ("fair_on_average", 5),
 }
 """Term → the step that introduces it."""

@@ -424,8 +424,8 @@ def test_three_and_more_classes_are_taken_together():
 def test_the_balance_of_all_classes_is_shown_with_the_largest_and_the_smallest():
     at = brought(OF_KINDS)
     assert metrics(at)["Classes"] == "5"
-    assert metrics(at)["Largest class: label a"] == "37.5 %"
-    assert metrics(at)["Smallest class: label e"].startswith("2.92 %")
+    assert metrics(at)["Largest class: a"] == "37.5 %"
+    assert metrics(at)["Smallest class: e"].startswith("2.92 %")
     balance = next(frame.value for frame in at.dataframe if "share" in frame.value)
     assert balance.values.tolist() == [
         [name, rows, rows / N] for name, rows in zip("abcde", (90, 80, 55, 8, 7), strict=True)

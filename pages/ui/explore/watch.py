@@ -135,8 +135,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                 )
     if seen.kind == "row":
         st.caption(
-            "The order of the rows in the table is taken as their order in time. On the Data page you can "
-            "choose a column under “Date or time”."
+            "The order of the rows in the table is taken as their order in time. On the Data page you can choose a "
+            "column under “Date or time”."
         )
         if seen.evaluation.recipe.data == DEFAULT_DATA:
             sample = {

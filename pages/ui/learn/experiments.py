@@ -38,6 +38,7 @@ from pages.ui.text import plain
 SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings
+AT_FIRST = 2  # sentences of what to notice; the others are folded
 
 
 @dataclass(frozen=True)
@@ -398,8 +399,13 @@ def _tell(experiment: Experiment, guess: str) -> None:
     """Draw what to notice, folded until the question is answered, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
     with left, st.expander("What to notice", expanded=not current_question().open):
-        for sentence in linked(plain(sentence) for sentence in experiment.notice):
-            st.markdown(f"- {sentence}")
+        sentences = [f"- {sentence}" for sentence in linked(plain(each) for each in experiment.notice)]
+        for sentence in sentences[:AT_FIRST]:
+            st.markdown(sentence)
+        if sentences[AT_FIRST:]:
+            with st.expander("More"):
+                for sentence in sentences[AT_FIRST:]:
+                    st.markdown(sentence)
     with right:
         with st.expander("Formulas and source"):
             for formula in experiment.formulas:
