@@ -62,7 +62,7 @@ class Picks(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chart:
+class ChartOnPage:
     """A figure on its way to the page.
 
     Attributes
@@ -187,7 +187,7 @@ def show(
             record = record.covered()
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         widget = f"chart_{key}_{picks.version}" if picks and picks.version else f"chart_{key}"
-        chart = Chart(
+        chart = ChartOnPage(
             entry=entry, record=record, key=key, widget=widget, question=question, role=role, height=height
         )
         _title(chart, heading, None if staged else sentence, finding)
@@ -211,7 +211,7 @@ def show(
     return record
 
 
-def _title(chart: Chart, heading: str | None, sentence: Any, finding: str | None) -> None:
+def _title(chart: ChartOnPage, heading: str | None, sentence: Any, finding: str | None) -> None:
     """Write the finding, or a small heading; while the question is open, only the topic."""
     if chart.alone:
         return
@@ -225,7 +225,7 @@ def _title(chart: Chart, heading: str | None, sentence: Any, finding: str | None
         )
 
 
-def _how_to_read(chart: Chart, hint: str) -> None:
+def _how_to_read(chart: ChartOnPage, hint: str) -> None:
     """Write the caption, or what the picture waits for."""
     if chart.question.open:
         st.caption(plain(WAITS if chart.staged else f"{WAITS} {hint}"))
@@ -254,11 +254,15 @@ def picture(name: str, source, draw: Callable, **options) -> None:
     entry = replace(FIGURES[name], draw=draw)
     record = entry.prepare(source, **options)
     widget, question = "chart_picture", current_question()
-    chart = Chart(entry=entry, record=record, key="picture", widget=widget, question=question, role="first")
+    chart = ChartOnPage(
+        entry=entry, record=record, key="picture", widget=widget, question=question, role="first"
+    )
     _pictures(chart, {"config": {"displayModeBar": False}})
 
 
-def _interaction(chart: Chart, on_click: Callable[[Any], None] | None, picks: Picks | None) -> dict[str, Any]:
+def _interaction(
+    chart: ChartOnPage, on_click: Callable[[Any], None] | None, picks: Picks | None
+) -> dict[str, Any]:
     """Return the interaction with the pictures of a chart as arguments of ``st.plotly_chart``."""
     image = st.session_state.get(f"{chart.key}_image", downloads.CAMERA[0])
     # The camera would save the picture without its title, unlike the files of the Download menu
@@ -276,7 +280,7 @@ def _interaction(chart: Chart, on_click: Callable[[Any], None] | None, picks: Pi
     return {"config": config}
 
 
-def _pictures(chart: Chart, interaction: dict[str, Any]) -> None:
+def _pictures(chart: ChartOnPage, interaction: dict[str, Any]) -> None:
     """Draw the picture of a record, one per panel, so that a phone can arrange the panels in its own way."""
     entry, record, widget = chart.entry, chart.record, chart.widget
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
@@ -302,7 +306,7 @@ def _pictures(chart: Chart, interaction: dict[str, Any]) -> None:
         server.forget_older(panel_key)
 
 
-def _let_data_come_in(chart: Chart) -> None:
+def _let_data_come_in(chart: ChartOnPage) -> None:
     """Animate the data if the picture was empty the last time."""
     emptied = st.session_state.setdefault("emptied", set())
     if chart.question.empty:
@@ -329,7 +333,7 @@ def _asked_lines(key: str, question: PosedQuestion) -> set[str]:
     return set(st.session_state.get(f"lines_{key}", question.picture.get("lines", ())))
 
 
-def _choose_lines(chart: Chart, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:
+def _choose_lines(chart: ChartOnPage, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:
     """Let the reader choose the coloured lines, in the legend or below the chart."""
     key = chart.key
     here = coloured & set(lines) or {line for line, (_, on) in lines.items() if on}

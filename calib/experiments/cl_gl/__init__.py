@@ -26,7 +26,7 @@ from calib.experiments.cl_gl.simulation import (
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import DEPTH, LEAF, LEAF_NAMES, PAPER, SIZE, SPREAD
-from calib.experiments.shared.stacked_losses import LOSS_PARTS, stacked_bars
+from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow
@@ -272,7 +272,7 @@ class Stacked(Finding):
 def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     """Compute the three terms for every value, and where their sum is lowest."""
     parts = [point.losses[loss] for point in found.points]
-    terms = {term: np.array([getattr(part, term) for part in parts]) for term in LOSS_PARTS}
+    terms = {term: np.array([getattr(part, term) for part in parts]) for term in STACKED_LOSSES}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
     names = [_value_name(value) for value in found.values]
     best, label = int(np.argmin(total)), within_a_sentence(AGAINST[found.against])

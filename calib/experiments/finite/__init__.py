@@ -16,7 +16,7 @@ from calib.experiments.base import Experiment
 from calib.experiments.finite.simulation import PRESETS, EveryPartition, every_partition, fewest_cuts
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.plane_settings import PAPER
-from calib.experiments.shared.stacked_losses import LOSS_PARTS, stacked_bars
+from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
@@ -217,7 +217,7 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
     """Compare the reader's partition with the presets and the best."""
     every, rows = found.every, list(found.rows.values())
     names = [NAMES[name] for name in found.rows]
-    terms = {term: getattr(every, term)[rows] for term in LOSS_PARTS}
+    terms = {term: getattr(every, term)[rows] for term in STACKED_LOSSES}
     total = every.loss[rows]
     cost = dict(zip(found.rows, map(_brief, total), strict=True))
     return PartitionCosts(

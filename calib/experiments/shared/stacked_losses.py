@@ -8,7 +8,11 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, rgba
 from calib.kernel.wording import number
 
-LOSS_PARTS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}
+STACKED_LOSSES = {
+    "irreducible": "IL, irreducible",
+    "grouping": "GL, grouping",
+    "calibration": "CL, calibration",
+}
 
 
 def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
@@ -22,7 +26,7 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
         go.Bar(
             x=names,
             y=np.where(np.isfinite(terms[term]), terms[term], 0),
-            name=LOSS_PARTS[term],
+            name=STACKED_LOSSES[term],
             marker={
                 "color": rgba(color, 0.45) if term == "irreducible" else color,
                 "pattern": {
@@ -33,7 +37,7 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
                 },
             },
             customdata=[number(value) for value in terms[term]],
-            hovertemplate=f"{LOSS_PARTS[term]}: %{{customdata}}<extra></extra>",
+            hovertemplate=f"{STACKED_LOSSES[term]}: %{{customdata}}<extra></extra>",
         )
         for term, (color, pattern) in inks.items()
     ]
