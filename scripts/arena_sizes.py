@@ -1,13 +1,15 @@
 """The arena by size: the losses of every calibrator on 50 to 15,000 calibration rows, from the scores of a study.
 
     python -m calib study arena_sizes --data FOLDER/*.csv --store sizes.sqlite
-    python -m scripts.arena_sizes sizes.sqlite --rows rows.csv [--methods KEY …] [--sizes N …]
+    python -m scripts.arena_sizes sizes.sqlite --rows rows.csv [--published CALARENA.csv] [--grid FILE]
+        [--methods KEY …] [--sizes N …]
 
 The study fits each model once and stores its probabilities on two thirds of a data set. From these rows, calibration
-rows of each size are drawn with the classes' shares, twice up to 500 rows, if at least 300 rows are left. Every
+rows of each size are drawn with the classes' shares, if at least 300 rows are left. Every
 calibrator is fitted on the drawn rows, as a placement does, and evaluated on the rows left over, at most 10,000.
 Each case is appended to ``rows.csv`` when it is done, one line per method, so the run can be stopped and continued;
-methods that are added later run on the same draws.
+methods that are added later run on the same draws. Prints the tables of docs/results.md; ``--grid`` writes what the
+advice reads. ``--published`` adds CalArena's regrets among the methods of both.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.model_selection import train_test_split
 
-from calib.calibrators import CALIBRATORS, TABLES
+from calib.analysis.recommendation.arena import REFERENCE, is_tied
+from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.kernel.checks import Array, InputError
 from calib.metrics import brier_score, log_loss
 from calib.study import Store
@@ -34,7 +38,23 @@ DRAWS = 1
 LEFT_OVER = (300, 10_000)  # fewest and most rows left over for evaluation
 CLIP = 1e-15  # makes infinite log losses finite for the mean; their share is a column of its own
 METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
-CASE = ["data", "model", "repeat", "size", "draw"]
+LOSSES = ["log_loss", "brier"]
+EXTREME = 0.3  # largest difference in Brier score that counts, as a share of f (1 − f)
+BETWEEN = (150, 500, 2000, 10**9)  # calibration rows of CalArena's table
+CALARENA = {
+    **{
+        "Base-model": "none",
+        "Platt-logits": "platt",
+        "Beta": "beta",
+        "Quadratic": "quadratic",
+        "Spline": "spline",
+    },
+    **{"Venn-Abers": "venn_abers", "Isotonic": "isotonic", "CIR": "centered_isotonic", "TS": "temperature"},
+    "Hist-quantile": "histogram",
+}
+"""CalArena's names of our methods for two classes."""
+FEWEST = 5  # data sets of a line of the grid
+CASE = ["data", "model", "repeat", "size"]
 DECIDES = (
     "gradient_boosting",
     "gradient_boosting_stopped",
@@ -59,15 +79,14 @@ def drawn(p: Array, y: Array, size: int, seed: int) -> Drawn:
 
 
 def cases(store: Store, sizes: list[int]) -> Iterator[tuple[tuple, Drawn]]:
-    """Yield each case and its rows: every draw of every size from every stored model."""
+    """Yield each case and its rows: a draw of every size from every stored model."""
     for (data, model, repeat), found in store.repeats().items():
         least = min(found.y.sum(), len(found.y) - found.y.sum()) / len(found.y)
         for size in sizes:
             if len(found.y) < size + LEFT_OVER[0] or least * size < 2:
                 continue
-            for draw in range(DRAWS if size <= 500 else 1):
-                seed = zlib.crc32(f"{data}/{repeat}/{size}/{draw}".encode())
-                yield (data, model, repeat, size, draw), drawn(found.p, found.y, size, seed)
+            seed = zlib.crc32(f"{data}/{repeat}/{size}/0".encode())
+            yield (data, model, repeat, size), drawn(found.p, found.y, size, seed)
 
 
 def losses(key: str, rows: Drawn, decides: bool) -> dict[str, float]:
@@ -99,7 +118,7 @@ def run(store: Store, file: Path, methods: list[str], sizes: list[int]) -> pd.Da
         lacking = [key for key in methods if (*case, key) not in have]
         facts = {
             "minority": int(min(rows.y.sum(), (1 - rows.y).sum())),
-            "distinct": len(np.unique(rows.scores)),
+            "tied": is_tied(rows.scores),
         }
         lines = [
             {
@@ -114,6 +133,73 @@ def run(store: Store, file: Path, methods: list[str], sizes: list[int]) -> pd.Da
     return pd.read_csv(file)
 
 
+def complete(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the cases for which every method has a result."""
+    rows = rows.drop_duplicates([*CASE, "method"]).dropna(subset=["brier"])
+    whole = rows.groupby(CASE)["method"].transform("nunique") == rows["method"].nunique()
+    return rows[whole].reset_index(drop=True)
+
+
+def regrets(rows: pd.DataFrame, by: str = "size") -> pd.DataFrame:
+    """Return mean regrets with 95 % intervals over data sets: one line per size and method."""
+    best = rows.groupby(CASE)[LOSSES].transform("min")
+    lost = rows[[by, "method", "data"]].join(rows[LOSSES] - best)
+    by_set = lost.groupby([by, "method", "data"], observed=True)[LOSSES].mean()
+    of_sets = by_set.groupby([by, "method"], observed=True)
+    half = of_sets.sem().mul(stats.t.ppf(0.975, of_sets.size() - 1), axis=0)
+    return of_sets.mean().join(half.add_suffix("_half"))
+
+
+def grid(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what the advice expects of each method before it sees a test row: ``calib.analysis.recommendation.arena``.
+
+    Cases are grouped by their calibration rows of the minority class and by whether their scores are tied. A single
+    case counts at most ``EXTREME`` of the uncertainty.
+    """
+    uncertainty = rows["minority"] / rows["size"] * (1 - rows["minority"] / rows["size"])
+    reference = rows[rows["method"] == REFERENCE].set_index(CASE)["brier"]
+    gap = (rows["brier"] - rows.set_index(CASE).index.map(reference)) / uncertainty
+    sizes = np.array(SIZES) / 2
+    nearest = np.abs(np.log(rows["minority"].to_numpy()[:, None] / sizes)).argmin(axis=1)
+    lines = rows.assign(minority=sizes[nearest].astype(int), gap=gap.clip(-EXTREME, EXTREME))
+    groups = ["minority", "tied", "method"]
+    means = lines.groupby([*groups, "data"])[["gap", "infinite"]].mean().groupby(groups)
+    found = means.mean().assign(sets=means.size(), deviation=lines.groupby(groups)["gap"].std())
+    found = found[found["sets"] >= FEWEST].rename(columns={"gap": "difference"})
+    return found[["sets", "difference", "deviation", "infinite"]].round(5).reset_index()
+
+
+def print_regrets(found: pd.DataFrame, sets: pd.Series) -> None:
+    for loss in LOSSES:
+        print(f"\n{loss}\n\n| method |" + "".join(f" {size:,} rows ({sets[size]}) |" for size in sets.index))
+        print("| --- |" + " --- |" * len(sets))
+        for method in found.loc[sets.index[-1]].sort_values(loss).index:
+            cells = (found.loc[(size, method)] for size in sets.index)
+            print(
+                f"| {label_of(method)} |"
+                + "".join(f" {x[loss]:.4f} ± {x[loss + '_half']:.4f} |" for x in cells)
+            )
+
+
+def print_beside(rows: pd.DataFrame, file: Path) -> None:
+    """Print our regrets and CalArena's among the methods of both, at comparable sizes."""
+    theirs = pd.read_csv(file).rename(columns={"dataset": "data", "cal_size": "size", "logloss": "log_loss"})
+    theirs = theirs.assign(method=theirs["method"].map(CALARENA), repeat=theirs["suite"]).dropna(
+        subset=["method"]
+    )
+    ours = rows[rows["method"].isin(CALARENA.values())]
+    found = []
+    for each in (ours, theirs.reset_index(drop=True)):
+        kinds = pd.cut(each["size"], BETWEEN, right=False, labels=[f"from {low:,}" for low in BETWEEN[:-1]])
+        found.append(regrets(each.assign(between=kinds).dropna(subset=["between"]), "between"))
+    for loss in LOSSES:
+        print(f"\n{loss}, ours and CalArena's\n")
+        for (between, method), line in found[0].iterrows():
+            other = found[1].loc[(between, method)]
+            cells = (f" {x[loss]:.4f} ± {x[loss + '_half']:.4f} |" for x in (line, other))
+            print(f"| {between} rows | {label_of(method)} |" + "".join(cells))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -122,10 +208,17 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("arena_sizes.csv"), metavar="FILE")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), metavar="KEY")
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
+    parser.add_argument("--published", type=Path, metavar="CALARENA.csv")
+    parser.add_argument("--grid", type=Path, metavar="FILE", help="write what the advice reads")
     args = parser.parse_args()
     with warnings.catch_warnings(), Store(args.store) as store:
         warnings.simplefilter("ignore")
-        run(store, args.rows, args.methods, args.sizes)
+        rows = complete(run(store, args.rows, args.methods, args.sizes))
+    print_regrets(regrets(rows), rows.groupby("size")["data"].nunique())
+    if args.published:
+        print_beside(rows, args.published)
+    if args.grid:
+        grid(rows).to_csv(args.grid, index=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Evaluate the advice "which calibrator should I use here?" on real data: small tables, with many rows left over.
 
-    python -m scripts.judge_advice FOLDER --rows rows.csv [--tables 4] [--sizes 150 300 1000] [--skip NAME …]
+    python -m scripts.judge_advice FOLDER --rows rows.csv [--arena sizes.csv] [--tables 4] [--sizes 150 300 1000]
+        [--skip NAME …]
 
 FOLDER holds one CSV file per data set, with its label in the column ``target``. From each one with enough rows,
 tables of typical size are drawn, and the chain runs on them as on the page, with every calibrator. The method that
@@ -9,9 +10,9 @@ calibrators on the rows left over. Every table is appended to ``rows.csv`` when 
 the run can be stopped at any moment and continued. Prints the table of docs/results.md at the end. Run by hand: a
 quarter of an hour.
 
-Every decision within the advice is also tuned for each data set on the other sets alone: the method it starts with
-(for single trees and otherwise), whether a single tree may keep its own probabilities, and the two constants. The
-resulting regrets are printed beside those of the advice as shipped.
+With ``--arena``, the rows of ``scripts.arena_sizes``, the advice for each data set expects what the other sets of the
+arena say. Both constants of the advice are also tuned for each data set on the other sets alone. The resulting regrets
+are printed beside those of the advice as shipped.
 """
 
 from __future__ import annotations
@@ -29,23 +30,25 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
+from calib.analysis.recommendation.arena import prior
 from calib.analysis.recommendation.rule import (
     JUSTIFIED_ROW_PART,
     LITTLE,
-    ROUNDING,
     START,
     advise,
+    calibration_kind,
     choose,
-    start_of,
+    expected_gaps,
 )
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import prepare, read_table
-from calib.evaluate import calibrate, fit
+from calib.evaluate import Evaluation, calibrate, fit
 from calib.kernel.records import Dataset
 from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, brier_score, log_loss
+from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.paired_intervals import difference_interval
-from calib.models import MODELS
+from scripts.arena_sizes import complete, grid
 
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
 METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
@@ -58,17 +61,15 @@ SEEN = ["score", "infinite", "surest", "lower", "upper"]  # columns of advise's 
 
 
 class Rules(NamedTuple):
-    """Decisions of the advice: where it starts, for single trees and otherwise, and the constants of ``choose``."""
+    """Constants of the advice."""
 
-    begin: str
-    begin_tree: str
     little: float
     sure: float
 
 
-BEGIN = ("none", "platt", "beta", "venn_abers")
-TRIED = (BEGIN, BEGIN, (0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, JUSTIFIED_ROW_PART, 0.1, 1.0))
-SHIPPED = Rules(START[0], START[1], LITTLE, JUSTIFIED_ROW_PART)
+TRIED = ((0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, JUSTIFIED_ROW_PART, 0.1, 1.0))
+SHIPPED = Rules(LITTLE, JUSTIFIED_ROW_PART)
+GAPS = ["gap", "gap_lower", "gap_upper"]  # columns of the difference from the reference, on the test rows
 
 
 def load(path: Path) -> Dataset:
@@ -89,10 +90,7 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     evaluation, part = calibrate(recipe, fitted), fitted.parts[0]
     found, tests = advise(evaluation), part.placed.score(data.X.iloc[rest])
 
-    def beats(key: str, start: str) -> bool:
-        first, second = (evaluation.predictions[each].p for each in (key, start))
-        return difference_interval("brier", evaluation.sample, first, second)[2] < 0
-
+    minority, tied = calibration_kind(evaluation)
     lines = []
     for key, line in found.table.iterrows():
         p = part.placed.predict(evaluation.calibrators[str(key)][0], tests).p
@@ -108,10 +106,17 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
                 "seen_miscalibrated": found.miscalibrated,
                 "seen_share": evaluation.share,
                 **{f"seen_{name}": line[name] for name in SEEN},
-                **{f"beats_{at}": beats(str(key), at) for at in BEGIN},
+                "seen_minority": minority,
+                "seen_tied": tied,
+                **dict(zip(GAPS, _gap(evaluation, str(key)), strict=True)),
             }
         )
     return pd.DataFrame(lines)
+
+
+def _gap(evaluation: Evaluation, key: str) -> tuple[float, float, float]:
+    first, second = (evaluation.predictions[each].p for each in (key, START[0]))
+    return difference_interval("brier", evaluation.sample, first, second)
 
 
 def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]) -> pd.DataFrame:
@@ -150,50 +155,53 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
     }
 
 
-def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterator[str]:
+def chosen_by(
+    rules: Iterable[Rules], table: pd.DataFrame, arena: pd.DataFrame | None = None
+) -> Iterator[str]:
     """Yield the method that the advice would have chosen on one table under each of these rules."""
-    known: dict[tuple, str] = {}
-    for rule in rules:
-        case = rule.begin_tree if tree else rule.begin, rule.little, rule.sure
-        if case not in known:
-            begin, little, sure = case
-            start = start_of(table, (begin, *START))
-            judged = table.assign(sure=table["surest"] < sure)
-            known[case] = choose(
-                judged,
-                table[f"beats_{start}"],
-                start,
-                miscalibrated=bool(table["miscalibrated"].iloc[0]),
-                share=float(table["share"].iloc[0]),
-                own=not tree,
-                little=little,
-            )
-        yield known[case]
+    share = float(table["share"].iloc[0])
+    before = prior(float(table["minority"].iloc[0]), bool(table["tied"].iloc[0]), arena)
+    expected = expected_gaps(table[GAPS], before, START[0], share)
+    for little, sure in rules:
+        yield choose(
+            table.assign(sure=table["surest"] < sure, expected=expected),
+            START[0],
+            miscalibrated=bool(table["miscalibrated"].iloc[0]),
+            share=share,
+            little=little,
+        )
 
 
-def by_rules(rows: pd.DataFrame, rules: list[Rules]) -> np.ndarray:
-    """Return mean regrets and shares of infinite log losses: (data sets, rules, MEASURED)."""
+def by_rules(rows: pd.DataFrame, rules: list[Rules], arena: pd.DataFrame | None = None) -> np.ndarray:
+    """Return mean regrets and shares of infinite log losses: (data sets, rules, MEASURED).
+
+    With the rows of the arena, each data set is left out of what is expected of it.
+    """
     sets: dict[str, list[np.ndarray]] = {}
-    for (data, model, *_), lines in rows.groupby(CELL):
-        lines = lines.set_index("method")
-        lost = lines[LOSSES].sub(lines[LOSSES].min()).join(lines["infinite"].astype(float))
-        seen = lines.filter(regex="^(seen|beats)_").rename(columns=lambda name: name.removeprefix("seen_"))
-        choices = list(chosen_by(rules, seen, MODELS[model].single_tree))
-        sets.setdefault(data, []).append(lost.loc[choices].to_numpy())
+    for data, own in rows.groupby("data"):
+        others = None if arena is None else grid(arena[arena["data"] != data])
+        for _, lines in own.groupby(CELL):
+            lines = lines.set_index("method")
+            lost = lines[LOSSES].sub(lines[LOSSES].min()).join(lines["infinite"].astype(float))
+            seen = lines.filter(regex="^(seen|gap)").rename(columns=lambda name: name.removeprefix("seen_"))
+            choices = list(chosen_by(rules, seen, others))
+            sets.setdefault(data, []).append(lost.loc[choices].to_numpy())
     return np.array([np.mean(cells, axis=0) for cells in sets.values()])
 
 
 def decided_elsewhere(found: np.ndarray, by: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean under each set's best rules on the other sets, and the positions of these rules."""
     own = found[:, :, MEASURED.index(by)]
-    best = (own.sum(axis=0) - own).round(ROUNDING).argmin(axis=1)
+    best = (own.sum(axis=0) - own).round(TIE_DECIMALS).argmin(axis=1)
     return found[np.arange(len(found)), best].mean(axis=0), best
 
 
-def print_decided_elsewhere(rows: pd.DataFrame) -> None:
-    """Print the regrets under rules chosen on the other sets: all of them, and one decision at a time."""
+def print_decided_elsewhere(rows: pd.DataFrame, arena: pd.DataFrame | None) -> None:
+    """Print the regrets with what is expected, and then the constants too, taken from the other sets."""
     rules = [Rules(*one) for one in product(*TRIED)]
-    found = by_rules(rows, rules)
+    found = by_rules(rows, rules, arena)
+    shipped = found[:, rules.index(SHIPPED)].mean(axis=0)
+    print(f"| the advice, with the arena of the other data sets |{as_cells(shipped)}")
     for loss in LOSSES:
         line, best = decided_elsewhere(found, loss)
         print(
@@ -233,6 +241,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", type=Path, default=Path("judge_advice.csv"), metavar="FILE")
+    parser.add_argument("--arena", type=Path, metavar="SIZES.csv")
     parser.add_argument("--tables", type=int, default=4)
     parser.add_argument("--sizes", type=int, nargs="+", default=[150, 300, 1000])
     parser.add_argument("--skip", nargs="*", default=["sources", "scene", "SPF", "breast"], metavar="NAME")
@@ -246,7 +255,7 @@ def main() -> None:
     print(f"{cells.ngroups} tables of {rows['data'].nunique()} data sets")
     for name, line in strategies(rows).iterrows():
         print(f"| {name} |{as_cells(line.to_numpy())}")
-    print_decided_elsewhere(rows)
+    print_decided_elsewhere(rows, complete(pd.read_csv(args.arena)) if args.arena else None)
     print(
         f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
     )

@@ -8,7 +8,7 @@ log loss of the mixture on these rows,
 
 A Dirichlet prior that counts as one row keeps the mixture of few rows near the mean of all candidates. These are
 
-- the model's own log-odds, f = ℓ;
+- the model's own log-odds, f = ℓ, unless most scores are 0 or 1, as those of a tree with pure leaves;
 - a line, a stiff and a flexible curve: natural cubic splines (Lucena 2018) on log-odds of standard deviation 1, with
   the roughness penalties ``PENALTIES``, and with Platt's targets, which keep them finite if the classes are separable;
 - Venn–Abers' merged probability, a step function, which suits tied scores and jumps.
@@ -99,7 +99,8 @@ class Auto(ScoreCalibrator):
             self.turns_: tuple[str, ...] = ()
             return
         curves = _Curves(tied, x)
-        self.weights_, self.losses_ = _stacked(curves)
+        certain = tied.weights[(tied.scores == 0) | (tied.scores == 1)].sum() > tied.weights.sum() / 2
+        self.weights_, self.losses_ = _stacked(curves, int(certain))
         own = self.weights_
         self.knots_, self.values_ = curves.knots, curves.values(curves.tied) @ own[:-1]
         if own[-1]:
@@ -179,14 +180,18 @@ class _Curves:
         return np.column_stack([self._columns @ self.values(learn), jumps])
 
 
-def _stacked(curves: _Curves) -> tuple[Array, Array]:
-    """Return the weights of the candidates (5,), and the mean held-out log losses of each and of their mixture (6,)."""
+def _stacked(curves: _Curves, first: int) -> tuple[Array, Array]:
+    """Return the weights of the candidates (5,), 0 before the first that may enter, and mean held-out log losses (6,).
+
+    The losses are those of each candidate and of their mixture.
+    """
     held, logits = zip(*((out, curves.logits(learn)) for learn, out in _folds(curves.tied)), strict=True)
     rows = [_present(out) for out in held]
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
     weights = np.concatenate([each.weights for each in rows])
     targets = np.concatenate([each.sums for each in rows]) / weights
-    own = stacking_weights(found, targets, weights, np.full(found.shape[1], PRIOR / found.shape[1]))
+    prior = np.full(found.shape[1] - first, PRIOR / (found.shape[1] - first))
+    own = np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
     own = np.where(own < LEAST, 0.0, own)
     own /= own.sum()
     losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from calib.analysis.differences import OtherSplits
+from calib.analysis.recommendation.arena import REFERENCE
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
 from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
-from calib.analysis.recommendation.rule import Choice, advise, candidates
+from calib.analysis.recommendation.rule import Choice, advise
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, by_simplicity, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
@@ -154,7 +155,7 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
                 _equal(found),
                 _with_interval(evaluation, found),
                 _not_compared(evaluation),
-                TRIED if found.start == candidates(evaluation)[0] and found.compared else "",
+                TRIED if found.start == REFERENCE and found.compared else "",
             ),
         )
     )

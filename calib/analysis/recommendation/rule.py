@@ -3,9 +3,11 @@
 The verdict (``verdict``) decides whether to calibrate. The Brier score, a proper score that is always finite, measures
 the gain, by paired intervals on the test rows.
 
-- The candidate is the method that lost least over many real tables: Platt scaling, or if it is not compared
-  Venn–Abers; on a single tree, whose leaves tie many rows, Venn–Abers (docs/results.md). A method whose interval
-  against the candidate lies below 0 replaces it; of several such methods, the one with the lowest score.
+- Before any test row is seen, the arena expects the Brier score of each method of ``START`` to differ by δ ± τ from
+  that of automatic calibration. δ and τ depend on the calibration rows of the minority class and on tied scores.
+- The test rows say d ± s, the paired difference.
+- The mean of both, weighted by 1/τ² and 1/s² like a posterior mean, decides: the method with the lowest mean is the
+  candidate. Other methods have no prior. The upper end of their interval counts, so they must be clearly better.
 - If the model is miscalibrated the candidate is used. If its score is not below that of the uncalibrated model, the
   method with the lowest score replaces it; if all scores are clearly above it, no method helps.
 - If no miscalibration, or a negligible one, was found, the candidate is used only if its score is lower, and by its
@@ -13,9 +15,8 @@ the gain, by paired intervals on the test rows.
   probabilities are kept.
 
 A method is excluded if it is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than
-``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the
-same reason an uncalibrated model that is so extreme is kept only if it is clearly better than the candidate; the leaves
-of a single tree have few rows, and are never kept.
+``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the same reason
+an uncalibrated model that is so extreme is not kept.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calib.analysis.recommendation.arena import is_tied, prior
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
@@ -33,9 +35,9 @@ from calib.kernel.cache import once
 from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
-from calib.models import MODELS
 
-START = ("platt", "venn_abers")  # the candidate is the first compared one of these
+Z = 1.959964  # standard deviations from the middle to an end of a 95 % interval
+START = ("auto", "platt", "venn_abers")  # the methods with a prior; the first compared one is the reference
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
@@ -49,7 +51,7 @@ class Choice:
     choice
         The method, "none" to keep the probabilities.
     start
-        The method that lost least over many real tables.
+        The reference: the first compared method of ``START``.
     table
         One line per method, in the evaluation's order, with columns
 
@@ -57,6 +59,7 @@ class Choice:
         - surest: smallest distance from 0 or 1, in calibration rows; sure: whether it is smaller than they justify
         - change, lower, upper: score − that of the uncalibrated model, with its 95 % interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
+        - expected: expected score − that of the start, by the arena and these rows
     miscalibrated
         Whether the verdict on the uncalibrated model is miscalibrated, and not negligibly.
     """
@@ -115,16 +118,15 @@ def _advise(evaluation: Evaluation) -> Choice:
     gaps = ("gap", "gap_lower", "gap_upper")
     table.insert(3, "sure", table["surest"] < JUSTIFIED_ROW_PART)
     table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
-    start = start_of(table, candidates(evaluation))
+    start = start_of(table, START)
     to_start = _against(evaluation, start, gaps)
+    table["expected"] = expected_gaps(to_start, prior(*calibration_kind(evaluation)), start, evaluation.share)
     wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
     choice = choose(
         table,
-        to_start["gap_upper"] < 0,
         start,
         miscalibrated=wrong,
         share=evaluation.share,
-        own=not _is_tree(evaluation),
     )
     table = table.join(to_start if choice == start else _against(evaluation, choice, gaps))
     return Choice(choice, start, table, wrong)
@@ -158,18 +160,47 @@ def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
-def candidates(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return the candidates for this model, in order of preference.
+def calibration_kind(evaluation: Evaluation) -> tuple[float, bool]:
+    """Return the calibration rows of the minority class, and whether the model's scores are tied."""
+    rare = min(evaluation.share, 1 - evaluation.share)
+    rows = _calibration_rows(evaluation, next(iter(evaluation.calibrators), ""))
+    own = evaluation.predictions.get("none")
+    return rare * rows, own is not None and is_tied(own.p)
 
-    >>> from calib import Recipe, evaluate, load_sample
-    >>> candidates(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
-    ('venn_abers', 'platt')
+
+def expected_gaps(gaps: pd.DataFrame, before: pd.DataFrame, start: str, share: float) -> pd.Series:
+    """Return each method's expected Brier score minus that of the start, the mean of prior and test rows.
+
+    Parameters
+    ----------
+    gaps
+        "gap", "gap_lower", "gap_upper" of each method: its difference from the start on the test rows, with the 95 %
+        interval; NaN if there is none.
+    before
+        As from ``prior``.
+    start
+        One of the methods.
+    share
+        Share f of class 1; the prior is in units of f (1 − f).
+
+    Examples
+    --------
+    >>> before = pd.DataFrame({"difference": [0.0, 0.01], "deviation": [0.0, 0.01]}, ["auto", "platt"])
+    >>> seen = pd.DataFrame({"gap": [0.0, -0.01], "gap_upper": [0.0, -0.01 + 1.96 * 0.01]}, ["auto", "platt"])
+    >>> expected_gaps(seen * 0.25, before, "auto", 0.5).round(6).tolist()    # 0.01 and −0.01, equally sure, times 1/4
+    [0.0, 0.0]
     """
-    return START[::-1] if _is_tree(evaluation) else START
-
-
-def _is_tree(evaluation: Evaluation) -> bool:
-    return MODELS[evaluation.recipe.model].single_tree
+    found = gaps["gap_upper"].fillna(np.inf)
+    known = [key for key in START if key in gaps.index and key in before.index and key != start]
+    if start in before.index:
+        unit, seen = share * (1 - share), gaps.loc[known]
+        first = unit * (before.difference[known] - before.difference[start])
+        spread = unit**2 * (before.deviation[known] ** 2 + before.deviation[start] ** 2)
+        error = ((seen["gap_upper"] - seen["gap"]) / Z) ** 2
+        mean = (error * first + spread * seen["gap"]) / (error + spread)
+        found[known] = mean.fillna(first)
+    found[start] = 0.0
+    return found.round(TIE_DECIMALS)
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
@@ -182,12 +213,10 @@ def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
 
 def choose(
     table: pd.DataFrame,
-    beats_start: pd.Series,
     start: str,
     *,
     miscalibrated: bool,
     share: float,
-    own: bool,
     little: float = LITTLE,
 ) -> str:
     """Choose a method by the rules of this module.
@@ -196,27 +225,20 @@ def choose(
     ----------
     table
         As in ``Choice``, without the gaps.
-    beats_start
-        Whether a method's interval against ``start`` lies below 0.
     start
-        The candidate.
+        The reference.
     miscalibrated
         Whether the uncalibrated model is miscalibrated, and not negligibly.
     share
         Share of class 1.
-    own
-        Whether an uncalibrated model that is more extreme than the rows justify may be kept if it is clearly
-        better than the candidate.
     """
     sober = table[~table["infinite"] & ~table["sure"]]
     others = sober[sober.index != "none"]
-    better = others[beats_start[others.index]]
-    found = start if better.empty else _lowest(better)
+    found = _lowest(table.loc[[start, *others.index.drop(start, errors="ignore")]], "expected")
     if "none" not in table.index:
         return found
     if not miscalibrated and "none" not in sober.index:
-        stays = own and found == start and beats_start["none"] and not table.infinite["none"]
-        return "none" if stays else found
+        return found
     score, raw = table.score[found], table.score["none"]
     if miscalibrated and score >= raw:
         lower = others[others.score < raw]
@@ -227,6 +249,6 @@ def choose(
     return found if miscalibrated or (score < raw and not little_at_most) else "none"
 
 
-def _lowest(table: pd.DataFrame) -> str:
-    """Return the calibrator with the lowest score; ties go to the simplest."""
-    return min(table.index, key=lambda key: (table.score[key], by_simplicity(key)))
+def _lowest(table: pd.DataFrame, column: str = "score") -> str:
+    """Return the calibrator with the lowest score, or another column; ties go to the simplest."""
+    return min(table.index, key=lambda key: (table.loc[key, column], by_simplicity(key)))

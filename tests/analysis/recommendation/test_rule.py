@@ -1,19 +1,18 @@
 """The choice where the truth is known: the best is found, equals are one, what is added never makes it worse."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
-from calib.analysis.recommendation.rule import JUSTIFIED_ROW_PART, LITTLE, START, advise
+from calib.analysis.recommendation.arena import prior
+from calib.analysis.recommendation.rule import JUSTIFIED_ROW_PART, LITTLE, START, advise, expected_gaps
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, TABLES
-from calib.models import MODELS, ModelEntry, ProbabilityTree
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.intervals import joined
 
@@ -152,36 +151,62 @@ def test_no_method_but_the_start_is_more_extreme_than_its_rows_justify(case):
     assert found.choice in (found.start, "none") or not (line.infinite or line.sure)
 
 
-def test_the_choice_begins_with_platt_then_venn_abers_then_the_model_itself():
+def test_the_reference_is_automatic_calibration_then_platt_then_venn_abers_then_the_model_itself():
     y, truth, _, rng = known_truth(9, 300)
     three = {key: jitter(truth, rng, 0.02) for key in ("none", "isotonic", *START)}
     for first, start in enumerate([*START, "none"]):
         left = {key: p for key, p in three.items() if key not in START[:first]}
         assert advise(given_evaluation(y, left)).start == start
-    certain = three | {"platt": certain_and_wrong(truth, y)}
-    assert advise(given_evaluation(y, certain)).start == "venn_abers"
+    certain = three | {"auto": certain_and_wrong(truth, y)}
+    assert advise(given_evaluation(y, certain)).start == "platt"
 
 
-def test_on_a_single_tree_it_begins_with_venn_abers_and_no_certain_leaf_is_left_as_it_is():
-    """docs/results.md has what that gains; a forest that is clearly better stays as it is."""
+# --- prior and test rows
+# --------------------------------------------------------------------------------------------
+
+
+def with_gap(gap, error, minority=40, tied=False, share=0.5):
+    """The expected differences from automatic calibration, in units of f (1 − f), after such a paired difference."""
+    unit = share * (1 - share)
+    seen = pd.DataFrame(
+        {"gap": [0.0, gap * unit], "gap_upper": [0.0, (gap + 1.959964 * error) * unit]},
+        index=["auto", "platt"],
+    )
+    return expected_gaps(seen, prior(minority, tied), "auto", share)["platt"] / unit
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+@pytest.mark.parametrize(("gap", "error"), [(-0.02, 0.01), (0.05, 0.03), (-0.001, 0.0001)])
+def test_the_expected_difference_is_the_posterior_mean_of_normal_numbers(gap, error, share):
+    """By integration over the true difference, which the arena expects and the test rows measure."""
+    line = prior(40, False).loc["platt"]
+    true = np.linspace(-1, 1, 2_000_001)
+    weight = norm.pdf(true, line.difference, line.deviation) * norm.pdf(gap, true, error)
+    assert with_gap(gap, error, share=share) == pytest.approx(weight @ true / weight.sum(), abs=1e-6)
+
+
+def test_without_test_rows_the_arena_decides_and_with_many_they_do():
+    line = prior(40, False).loc["platt"]
+    assert with_gap(np.nan, np.nan) == pytest.approx(line.difference)
+    assert with_gap(-0.05, 100.0) == pytest.approx(line.difference, abs=1e-4)
+    assert with_gap(-0.05, 1e-6) == pytest.approx(-0.05, abs=1e-6)
+    assert with_gap(0.03, 0.0) == pytest.approx(0.03)
+
+
+def test_a_method_without_a_prior_must_be_clearly_better():
+    seen = pd.DataFrame(
+        {"gap": [0.0, -0.02, -0.02], "gap_upper": [0.0, -0.001, 0.001]}, index=["auto", "isotonic", "outside"]
+    )
+    found = expected_gaps(seen, prior(40, False), "auto", 0.3)
+    assert found.to_dict() == {"auto": 0.0, "isotonic": -0.001, "outside": 0.001}
+
+
+def test_a_model_more_extreme_than_its_rows_justify_is_not_left_as_it_is_however_low_its_score():
     _, truth, _, rng = known_truth(9, 300)
     poor, y = jitter(truth, rng, 0.4), (truth > 0.5).astype(int)
-    evaluation = given_evaluation(y, {"none": truth.round(), "platt": poor, "venn_abers": poor})
-    forest, tree = (
-        advise(replace(evaluation, recipe=evaluation.recipe.replace(model=model)))
-        for model in ("random_forest", "decision_tree")
-    )
-    assert (forest.start, forest.choice) == ("platt", "none")
-    assert (tree.start, tree.choice) == ("venn_abers", "venn_abers")
-
-
-def test_a_tree_from_outside_that_declares_itself_one_gets_the_same_advice(monkeypatch):
-    y, truth, _, rng = known_truth(9, 300)
-    predicted = {key: jitter(truth, rng, 0.02) for key in ("none", *START)}
-    for one, start in ((True, "venn_abers"), (False, "platt")):
-        entry = ModelEntry("own", "Own", ProbabilityTree, (), single_tree=one)
-        monkeypatch.setitem(MODELS._held, "own", entry)
-        assert advise(given_evaluation(y, predicted, model="own")).start == start
+    found = advise(given_evaluation(y, {"none": truth.round(), "auto": poor}))
+    assert found.table.score["none"] == 0
+    assert (found.start, found.choice) == ("auto", "auto")
 
 
 def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score():

@@ -34,8 +34,8 @@ PLANTED = [
     ("reasons", "→ 0.1528", "→ 0.1428"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
-    ("answer", "Platt scaling", "isotonic regression"),
-    ("answer", "Use Platt scaling.", "Leave the probabilities as they are."),
+    ("answer", "Venn–Abers", "isotonic regression"),
+    ("answer", "Use Venn–Abers.", "Leave the probabilities as they are."),
     ("headline", "lowers", "changes"),
     ("title", "1 of 4", "2 of 4"),
 ]
