@@ -15,8 +15,8 @@ the gain, by paired intervals on the test rows.
   probabilities are kept.
 
 A method is excluded if it is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than
-``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the same reason
-an uncalibrated model that is so extreme is not kept.
+``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the
+same reason an uncalibrated model that is so extreme is not kept.
 """
 
 from __future__ import annotations
