@@ -180,6 +180,8 @@ def said(
     for name in shown:
         if name != "reliability":
             found[name] = read_page(settled(go(at, f"explore_{name}")))
+    if "trees" in found:  # its diagrams are of other models
+        found["trees"] = [piece for piece in found["trees"] if piece.kind != "corner"]
     if more:
         found["report"] = read_html(report_html(evaluation))
         found |= _elsewhere(evaluation, world)

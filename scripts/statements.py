@@ -151,6 +151,8 @@ def _of_piece(piece: Piece, after: Sequence[str], reference: str) -> Iterator[tu
 
 
 def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
+    if text.startswith("Wrong for"):  # numbers of a segment
+        return
     used = re.search(rf"Use ({NAMED})\.|^({NAMED}) (?:lowers|makes|changes|avoids|is not|:)", text, re.I)
     after = METHODS.get(_method(next(filter(None, used.groups())))) if used else None
     for a, b in re.findall(rf"Brier score (?:\w+ )?from ({N}) to ({N})", text):

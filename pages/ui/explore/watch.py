@@ -131,8 +131,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                     label,
                     shown,
                     f"[{low}, {high}]",
-                    help=f"{what} The interval is valid at every look.",
+                    help=what,
                 )
+    st.caption(f"{seen.evaluation.size_text}. Intervals are 95 % and valid at every look.")
     if seen.kind == "row":
         st.caption(
             "The order of the rows in the table is taken as their order in time. On the Data page you can choose a "
