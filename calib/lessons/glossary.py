@@ -124,8 +124,8 @@ ENTRIES = {
     ),
     "net_benefit": Term(
         "Net benefit",
-        "The share of true positives, minus the share of false positives weighted by t/(1 − t), where t is the threshold "
-        "above which you act. Higher is better; the net benefit of acting on no row is 0.",
+        "The share of true positives, minus the share of false positives weighted by t/(1 − t), where t is the "
+        "threshold above which you act. Higher is better; the net benefit of acting on no row is 0.",
         linked=False,
     ),
     "oe": Term(

@@ -22,9 +22,7 @@ def traces(key, line=START, theme=LIGHT):
 
 def test_the_title_holds_the_identity_with_its_numbers():
     own = record("finite")
-    assert_says(
-        own.title, "2 leaves in 2 groups", "0.38", "CL 0.00014", "GL 0.036", "IL 0.35", "unavoidable"
-    )
+    assert_says(own.title, "2 leaves in 2 groups", "0.38", "CL 0.00014", "GL 0.036", "IL 0.35", "unavoidable")
     assert_says(own.caption, "CL 0.000139 + GL 0.0357 + IL 0.347 = 0.383")
     one = record("finite", str(ForecastLine.of(START).cut_at([])))
     assert_says(one.title, "1 leaf in 1 group", "0.50", "CL 0", "GL 0.15", "IL 0.35", "unavoidable")
