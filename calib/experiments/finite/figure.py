@@ -220,7 +220,8 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
         caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are irreducible "
-        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal predictions.",
+        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal "
+        "predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, IL "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
