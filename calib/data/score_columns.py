@@ -164,7 +164,8 @@ def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
 def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | None:
     """Return the question whether a table's scores are to be evaluated or are features, or None if this is clear.
 
-    It is not if a column beside others is named like a score, and its values lie in [0, 1] or its name says no more.
+    It is unclear if a column beside others is named like a score, and its values lie in [0, 1] or its whole name is a
+    word for a score.
 
     >>> table = pd.DataFrame({"score": [310, 540, 800], "country": ["fr", "de", "fr"], "fraud": [1, 0, 0]})
     >>> print(evaluate_or_train(table, "fraud"))

@@ -163,7 +163,7 @@ def apart(evaluation: Evaluation) -> None:
 
 
 def _apart(found: Verdict) -> tuple[str, ...]:
-    return found.sentences[1:2] if found.p_value == 0 else ()
+    return tuple(sentence for sentence in found.sentences[1:2] if sentence.startswith("Apart from"))
 
 
 def reasons(evaluation: Evaluation) -> None:
