@@ -339,6 +339,16 @@ def _close(a: Any, b: Any) -> bool:
     return math.isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE) or (math.isnan(a) and math.isnan(b))
 
 
+def undrawn(found: Mapping[str, Numbers]) -> list[str]:
+    """Return the figures that all cases refuse.
+
+    >>> len(undrawn({})) == len(FIGURES), "scores" in undrawn({"case": {"figure scores lines": 4}})
+    (True, False)
+    """
+    names = {name for numbers in found.values() for name in numbers}
+    return [key for key in FIGURES if not names & {f"figure {key} lines", f"{key} lines"}]
+
+
 def main() -> int:
     """Write the numbers, or compare them with those of a file."""
     parser = argparse.ArgumentParser(
@@ -358,6 +368,8 @@ def main() -> int:
     with ProcessPoolExecutor(given.workers) as pool:
         found = dict(zip(kept, pool.map(numbers, kept, chunksize=5), strict=True))
     total = f"{len(found)} cases, {sum(map(len, found.values())):,} numbers"
+    if given.every == 1 and (missing := undrawn(found)):
+        print("No case draws", *missing, file=sys.stderr)
     if given.what == "write":
         with open(given.file, "w", encoding="utf-8") as file:
             json.dump(found, file, indent=1)

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from calib.calibrators import CALIBRATORS
+from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.metrics.confidence import INTERVALS
 from calib.models import MODELS
@@ -81,6 +82,11 @@ def test_every_figure_and_every_interval_is_reached_by_several_cases():
         assert drawn.count(key) >= (10 if any(key in case.get("figures", ()) for case in CASES) else 1), key
     measured = [key for case in CASES for key in case.get("intervals", ())]
     assert min(measured.count(key) for key in INTERVALS) >= 50
+
+
+def test_the_settings_of_experiments_are_allowed():
+    for case in of("experiment"):
+        assert EXPERIMENTS[case["experiment"]].check(case["settings"])
 
 
 def first(wanted):

@@ -40,7 +40,7 @@ MEMORIES = (400.0, 3_000.0, np.inf)
 
 BET_BINS = 100
 PSEUDO = 4.0  # pseudo-rows of calibrated labels with which the isotonic fit starts, spread over the bins
-SUM_SCALE = float(2**24)  # sums of multiples of 1 / SCALE do not depend on the order
+SUM_SCALE = float(2**24)  # sums of multiples of 1 / SUM_SCALE do not depend on the order
 
 BET_KINDS = (*(kind for _, _, kind in LINE_BETS), *("shape" for _ in MEMORIES))
 KIND_WEIGHTS = {"level": 0.8, "slope": 0.1, "shape": 0.1}
