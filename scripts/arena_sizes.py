@@ -129,7 +129,8 @@ def run(store: Store, file: Path, methods: list[str], sizes: list[int]) -> pd.Da
             }
             for key in lacking
         ]
-        pd.DataFrame(lines).to_csv(file, mode="a", header=not file.exists(), index=False)
+        if lines:
+            pd.DataFrame(lines).to_csv(file, mode="a", header=not file.exists(), index=False)
     return pd.read_csv(file)
 
 

@@ -366,49 +366,48 @@ def reasons(which_calibrator) -> list[list[str]]:
     return [re.findall(r"\d[\d.]*\d", why) for why in cells]
 
 
-def test_platt_scaling_loses_least_if_one_method_is_always_used(reasons, always):
-    assert reasons[0] == ["860"] + [always.loc[key, loss] for key in ("platt", "none") for loss in LOSSES]
-    table = results("Which calibrator should I use here?")
-    whole = table[table.index.str.startswith("always ")]
-    assert all(whole[loss].map(number).idxmin() == f"always {name_of('platt')}" for loss in LOSSES)
+@pytest.fixture(scope="module")
+def by_size() -> dict[str, pd.DataFrame]:
+    """Mean regrets by method and size, for log loss and Brier score."""
+    part = TEXTS["docs/results.md"].partition("## The arena by size")[2].partition("\n## ")[0]
+    found = {}
+    for loss, text in zip(LOSSES[::-1], re.findall(r"(?:^\|.*\|\n)+", part, re.M), strict=False):
+        head, _, *lines = [line[1:-1].split("|") for line in text.splitlines()]
+        cells = [[float(cell.split()[0]) for cell in line[1:]] for line in lines]
+        found[loss] = pd.DataFrame(
+            cells, [line[0].strip() for line in lines], [name.split()[0] for name in head[1:]]
+        )
+    return found
 
 
-def test_venn_abers_wins_most_often_for_single_trees(reasons, arena):
-    trees = arena["Brier win-rate, single trees"].map(number)
-    ours = [
-        trees[next(name for name in trees.index if name.startswith(one))] for one in ("Venn–Abers", "Platt")
-    ]
-    assert reasons[1] == ["22"] + [f"{100 * wins:.0f}" for wins in ours]
-    assert ours[0] == trees.max()
+def test_automatic_calibration_loses_least_at_every_size(reasons, by_size):
+    for table in by_size.values():
+        assert set(table.idxmin()) == {CALIBRATORS["auto"].label}
+        assert table.shape == (15, 6)
+    assert reasons[0] == ["15", "56", "50", "15", "000"]
 
 
-def test_the_spline_is_advised_from_the_size_where_it_wins(reasons):
-    (by_size,) = re.findall(
-        r"spline has the best win-rate\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
+def test_of_the_other_methods_platt_scaling_and_then_venn_abers_lose_least(reasons, by_size):
+    others = by_size["regret in log loss"].drop(CALIBRATORS["auto"].label).idxmin()
+    assert (
+        [size for size, name in others.items() if name == "Platt scaling"]
+        == reasons[1][1:]
+        == ["50", "150", "500"]
     )
-    assert reasons[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
-    recipe, rows = Recipe(), 1000  # as scripts.judge_advice splits a table
-    calibration = int(rows * (1 - recipe.test_size) * recipe.calibration_size)
-    assert reasons[2][:-2] == ["000", str(calibration)]
+    assert set(others[["1,500", "5,000", "15,000"]]) == {"Venn–Abers"}
+    assert (reasons[1][0], reasons[2]) == ("14", ["14", "500"])
 
 
-def test_the_recommendation_starts_with_the_methods_of_the_readme(which_calibrator):
-    start, tree = START
-    assert_says(which_calibrator, "starts with", name_of(start), name_of(tree), "single tree")
+def test_the_recommendation_begins_with_the_methods_of_the_readme(which_calibrator):
+    assert_says(which_calibrator, "begins with", *map(name_of, START))
 
 
-def test_venn_abers_has_the_least_regret_and_no_infinite_loss(reasons, arena, always):
-    regret = arena["regret in Brier score"].map(number)
-    assert reasons[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
-    assert regret.idxmin() == "Venn–Abers"
+def test_venn_abers_has_no_infinite_loss_and_isotonic_regression_is_warned_of_with_its(reasons, always):
     assert number(always.loc["venn_abers", "infinite"]) == 0
+    assert reasons[3] == [always.loc["isotonic", "infinite"].rstrip(" %"), "430"]
 
 
-def test_isotonic_regression_is_warned_of_with_its_infinite_losses(reasons, always):
-    assert reasons[4] == [always.loc["isotonic", "infinite"].rstrip(" %"), "860"]
-
-
-@pytest.mark.parametrize("words", ["860 tables", "1035", "1074"])
+@pytest.mark.parametrize("words", ["430 tables", "1035", "1074"])
 def test_what_was_compared_stands_in_the_readme_and_in_the_results(which_calibrator, words):
     assert words in which_calibrator
     assert words in TEXTS["docs/results.md"]
