@@ -163,7 +163,7 @@ class Evaluation:
     @property
     def noun(self) -> str:
         """Name of one evaluated row: "test row" if other rows were held out of the evaluation, else "row"."""
-        return "test row" if "train" in self.flow[0] else "row"
+        return "test row" if any("train" in fold for fold in self.flow) else "row"
 
     @property
     def counts(self) -> np.ndarray | None:

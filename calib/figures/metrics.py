@@ -121,7 +121,7 @@ def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd
 
 
 def starred(metric: Metric, values: Iterable[float], form: Callable[[float, int], str] = number) -> list[str]:
-    """Return the values as text; the best have a star, which no other value that reads alike lacks.
+    """Return the values as text; the best have a star, and no other value reads like them.
 
     There is no star if all values are equally good. ``form`` takes a value and its digits.
     """
@@ -132,7 +132,7 @@ def starred(metric: Metric, values: Iterable[float], form: Callable[[float, int]
 
 
 def starred_intervals(lines: Sequence[tuple[float, float, float]], best: Sequence[bool]) -> list[str]:
-    """Return (value, low, high) as texts; the best values have a star, and no other value reads alike."""
+    """Return (value, low, high) as texts; the best values have a star, and no other value reads like them."""
 
     def value(line: tuple[float, float, float], digits: int) -> str:
         return with_interval(*line, digits=digits).partition(" ")[0]

@@ -20,7 +20,7 @@ def test_each_row_marks_its_best_values():
     values = np.array([[0.1004, 0.1001, 0.3], [np.inf, 0.2, 0.4]])
     table = by_key(summarise(rows_of(values), "brier"))["means"]
     assert table.marked.loc[["set0", "set1"]].to_numpy().tolist() == [
-        [True, True, False],
+        [False, True, False],  # exact values decide
         [False, True, False],
     ]
 
