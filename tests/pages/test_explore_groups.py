@@ -11,6 +11,7 @@ from calib.figures import FIGURES
 from calib.figures.audit import finding
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import number, percent
+from pages.ui import jobs
 from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, jobs_of, keys, messages, page, settled, table, titles
@@ -201,3 +202,12 @@ def test_synthetic_data_have_groups_by_their_features():
     assert not any(title.startswith("By ") for title in titles(at))
     control.set_value(control.options[0]).run()
     assert any(title.startswith(f"By {control.options[0]}") for title in titles(at))
+
+
+def test_the_groups_of_one_column_are_drawn_before_a_long_search(monkeypatch):
+    monkeypatch.setattr(jobs, "UNASKED", -1.0)
+    at = page("explore_groups", **HIDDEN, **QUICK)
+    assert faults(at) == []
+    assert [chart.proto.id.rpartition("chart_")[2] for chart in at.get("plotly_chart")] == ["groups"]
+    settled(at.button(key="start_audit").click().run())
+    assert "groups" not in [chart.proto.id.rpartition("chart_")[2] for chart in at.get("plotly_chart")]

@@ -1,9 +1,9 @@
 """With three or more classes the page advises on all together, and offers the method that the advice begins with."""
 
 from calib.recipe import TOGETHER, Recipe
-from tests.saying import assert_says
+from tests.saying import assert_any_says
 
-from .app import faults, page, settled
+from .app import faults, page, settled, titles
 
 
 def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
@@ -11,11 +11,11 @@ def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
         "explore_reliability", data="sample:all_digits", model="naive_bayes", calibrators="none,isotonic"
     )
     assert faults(at) == []
-    assert any(one.value.startswith("**Use isotonic regression\\.**") for one in at.markdown)
+    assert "Use isotonic regression" in titles(at)
     at.button(key="add_joint").click().run()
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == ["none", "isotonic", "structured_matrix"]
-    assert any(one.value.startswith("**Use structured matrix scaling\\.**") for one in at.markdown)
+    assert "Use structured matrix scaling" in titles(at)
     assert not [one for one in at.button if one.key == "add_joint"]
 
 
@@ -27,8 +27,8 @@ def test_methods_for_all_classes_are_compared_by_default_and_a_link_keeps_its_me
     at = settled(at.selectbox(key="data").set_value("sample:all_digits").run())
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == of_all
-    (advice,) = (one.value for one in at.markdown if one.value.startswith("**Use "))
-    assert_says(advice, "structured matrix scaling", "Brier score of all classes")
+    assert "Use structured matrix scaling" in titles(at)
+    assert_any_says([one.value for one in at.markdown], "Brier score of all classes")
     at = settled(at.selectbox(key="classes_together").set_value("3").run())
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == two
