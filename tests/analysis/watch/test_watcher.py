@@ -23,7 +23,7 @@ from calib.analysis.watch.table import change_in_words
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn
 from scripts.watch_intervals import BEGINS, STREAMS, beginning, of_stream
-from scripts.watch_intervals import LINE_BETS as LINES_OF
+from scripts.watch_intervals import LINES as LINES_OF
 
 
 def stream(n, shift=0.0, slope=1.0, calm=0, seed=0):
