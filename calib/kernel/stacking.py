@@ -37,7 +37,7 @@ def stacking_weights(logits: Array, targets: Array, weights: Array, prior: Array
     >>> held_out = np.array([[2.0, -2.0], [-2.0, 2.0]])    # the first candidate is right, the second wrong
     >>> few, many = (stacking_weights(held_out, np.array([1, 0]), np.full(2, n), np.ones(2)) for n in (0.5, 500.0))
     >>> few.round(2), many.round(2)
-    (array([0.67, 0.33]), array([0.99, 0.01]))
+    (array([0.66, 0.34]), array([1., 0.]))
     """
 
     def objective(w: Array) -> float:

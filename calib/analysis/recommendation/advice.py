@@ -95,7 +95,7 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     >>> y = (rng.random(2000) < p**2).astype(int)
     >>> found = recommendation(Evaluation.from_predictions(y, p))
     >>> found.answer, bool(abs(found.fit().predict([0.5])[0] - 0.25) < 0.05)
-    ('Use Platt scaling.', True)
+    ('Use Venn–Abers.', True)
     """
     if evaluation.calibrators or evaluation.joint is not None or not evaluation.dataset.predictions:
         owner = evaluation.joint.whole if evaluation.of_confidence else evaluation  # of all classes together
