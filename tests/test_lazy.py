@@ -94,7 +94,7 @@ def test_a_registry_is_listed_without_importing_what_it_holds():
         "print([name for name in ('sklearn', 'calib.calibrators.platt') if name in sys.modules])\n"
         "CALIBRATORS['platt']; print('calib.calibrators.beta' in sys.modules)"
     )
-    assert fresh(code).splitlines() == ["beta True True False", "[]", "False"]
+    assert fresh(code).splitlines() == ["auto True True False", "[]", "False"]
 
 
 @pytest.mark.parametrize("registry", [CALIBRATORS, JOINT, METRICS, MODELS, PLACEMENTS, SYNTHETIC])

@@ -31,7 +31,7 @@ PLANTED = [
     ("verdict", "ECE is 0.22", "ECE is 0.23"),
     ("verdict", "For 13 rows", "For 12 rows"),
     ("verdict", "said 0 % or 100 % (to 16 digits) and the opposite", "said 0 % and it"),
-    ("reasons", "→ 0.1528", "→ 0.1428"),
+    ("reasons", "→ 0.1524", "→ 0.1424"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
     ("answer", "Venn–Abers", "isotonic regression"),
