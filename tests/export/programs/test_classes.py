@@ -13,6 +13,7 @@ from calib.export import (
     write_python,
     write_sql,
 )
+from calib.export.programs import sql
 from calib.export.programs.outward import MOST_STEPS, with_few_steps
 from calib.kernel.checks import InputError
 
@@ -41,6 +42,14 @@ def test_every_engine_answers_as_predict_does(key):
     fitted = joint_calibrator(CALIBRATORS[key]()).fit(P, Y)
     for engine in ENGINES:
         np.testing.assert_allclose(engine(fitted, NEW), expected(fitted), atol=1e-11, err_msg=engine.__name__)
+
+
+@pytest.mark.parametrize("key", ["venn_abers", "structured_matrix", "pairwise"])
+def test_duckdb_answers_the_same_without_the_fences(key, monkeypatch):
+    fitted = joint_calibrator(CALIBRATORS[key]()).fit(P, Y)
+    assert sql.FENCE in write_sql(fitted).partition("*/")[2]
+    monkeypatch.setattr(sql, "FENCE", "")
+    np.testing.assert_allclose(engines.duckdb(fitted, NEW), expected(fitted), atol=1e-11)
 
 
 @pytest.mark.parametrize("key", ["isotonic", "vector", "structured_matrix", "pairwise"])
