@@ -75,10 +75,13 @@ CODE = re.compile(r"-?9+|-1|77+|88+|98|998|-?9+\.0|-1\.0")
 FAR = 4  # a positive code is larger than the other numbers by this factor
 
 
+LONGEST_WORD = 1000  # letters; a longer label spells no number and is not folded, which could take a second
+
+
 def number_of(text: str) -> float | None:
     """Return the number that a label spells, or None."""
     try:
-        return float(text)
+        return float(text) if len(text) <= LONGEST_WORD else None
     except ValueError:
         return None
 
@@ -90,11 +93,15 @@ def number_text(name: str) -> str:
     ('yes', '1', '1.5')
     """
     value = number_of(name)
-    return name.casefold() if value is None or not value.is_integer() else str(int(value))
+    return folded_case(name) if value is None or not value.is_integer() else str(int(value))
 
 
 def folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    return folded_case(" ".join(name.split())) if len(name) <= LONGEST_WORD else name
+
+
+def folded_case(name: str) -> str:
+    return name.casefold() if len(name) <= LONGEST_WORD else name
 
 
 def conventional(names: Collection[str]) -> str | None:
