@@ -28,6 +28,7 @@ from calib.metrics.confidence import INTERVALS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import FIELDS, all_options
+from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 Case = dict[str, Any]
@@ -61,6 +62,7 @@ SAMPLES = (
     *("digits", "breast_cancer", "rare_faults", "loans", "predictions", "dated", "customers", "counts"),
     "hidden_group",
 )
+WITHOUT_COLUMN = [key for key, split in SPLITS.items() if split.needs is None]
 OF_SAMPLES: dict[str, dict[str, Any]] = {
     "sample:dated": {"time": "ordered", "split": "time"},
     "sample:customers": {"cluster": "customer_id", "split": "cluster"},
@@ -293,7 +295,7 @@ def _roles(draw: random.Random, data: str, given: bool) -> dict[str, Any]:
         lambda: {"weight": "count", "weight_as": draw.choice([None, *WEIGHT_AS])},
         lambda: {"time": "day", "split": "time", "data_params": {"gap": draw.choice([0.0, 5.0])}},
         lambda: {"time": "day", "period": "2024-04-01..2024-07-01"},
-        lambda: {"cluster": "person", "split": draw.choice(["cluster", "random"])},
+        lambda: {"cluster": "person", "split": draw.choice(["cluster", *WITHOUT_COLUMN])},
         lambda: {"part": "part", "split": "file", "evaluation": "holdout", "placement": "split"},
         lambda: {"segment": draw.choice([("region=north",), ("a=-1..1",), ("region!=east", "b=0..3")])},
         lambda: {"exclude": draw.choice([("a",), ("person", "day")])},

@@ -82,7 +82,8 @@ def answers(given: Sequence[RoomAnswer]) -> pd.DataFrame:
 
     >>> from calib.lessons.live_quiz import Vote
     >>> asked = Round("Bins", "Do more bins raise the ECE?", ("Yes", "No"), 1, ("So.", "Not quite."))
-    >>> print(answers([Given(1, asked, 2, Vote(1, 0.9)), Given(1, asked, 3, Vote(2))]).to_string(index=False))
+    >>> of_class = [RoomAnswer(1, asked, 2, Vote(1, 0.9)), RoomAnswer(1, asked, 3, Vote(2))]
+    >>> print(answers(of_class).to_string(index=False))
      round                    question  seat answer right  sure
          1 Do more bins raise the ECE?     2    Yes   yes   0.9
          1 Do more bins raise the ECE?     3     No    no   NaN

@@ -165,7 +165,7 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     for name in (
         *("data", "model", "placement", "calibrators", "View"),  # the sidebar
         *("Copy link", "Show Python", "Download"),  # page and chart
-        *("reliability-details", "Search: Metric table", "Dropped, imputed"),  # what stands below
+        *("reliability-details", "Search: Metric table", "Excluded or imputed"),  # what stands below
     ):
         assert any(name in stop for stop in reached), name
     assert not tab.page.get_by_test_id("stMetricValue").first.evaluate(CUT)

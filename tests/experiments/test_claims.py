@@ -55,12 +55,10 @@ ELSEWHERE = {
     "tree_depth": {
         "TCE, the mean squared": "shared/test_prediction_errors.py::test_tce_and_its_parts_are_those"
     },
-    "tree_count": {
-        "The forest's TCE is": "tree_count/test_simulation.py::test_a_forest_is_its_trees_less_what"
-    },
+    "tree_count": {"The forest's TCE is": "test_tree_count.py::test_a_forest_is_its_trees_less_what"},
     "leaf_estimates": {
-        "Curtailed trees still help": "leaf_estimates/test_simulation.py::test_laplace_and_curtailment",
-        "The threshold acts like a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
+        "Curtailed trees still help": "test_leaf_estimates.py::test_laplace_and_curtailment",
+        "The threshold acts like a depth": "test_leaf_estimates.py::test_the_best_threshold",
     },
     "overlap": {
         "If a calibration row": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
@@ -79,25 +77,25 @@ ELSEWHERE = {
         "The tuned forest on all": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
     },
     "order": {
-        "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
-        "The selected probability is m/l": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "In exactly this share": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are",
-        "If this predictor contained": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "The predictor is therefore": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "Every ordering": "test_order.py::test_counts_and_probabilities_are_those_of_all_orderings",
+        "The selected probability is m/l": "test_order.py::test_counts_and_probabilities_are_those_of_all",
+        "In exactly this share": "test_order.py::test_counts_and_probabilities_are_those_of_all",
+        "A Venn predictor ignores the order": "test_order.py::test_counts_and_probabilities_are",
+        "If this predictor contained": "test_order.py::test_counts_and_probabilities_are_those_of_all",
+        "The predictor is therefore": "test_order.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
-        "The theorem says more": "theorem/test_simulation.py::test_the_selected_probability_is_right",
-        "The lower picture": "theorem/test_simulation.py::test_simplified_with_a_narrow_window_is_not_valid",
+        "The theorem says more": "test_theorem.py::test_the_selected_probability_is_right",
+        "The lower picture": "test_theorem.py::test_simplified_with_a_narrow_window_is_not_valid",
     },
     "regret": {
-        "One regret rises": "regret/test_simulation.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
-        "Where they cross": "regret/test_simulation.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
+        "One regret rises": "test_regret.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
+        "Where they cross": "test_regret.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
     },
     "pooling": {
-        "A pool is a chord": "pooling/test_simulation.py::test_the_last_state_is_the_isotonic_fit",
-        "When no chord": "pooling/test_simulation.py::test_the_last_state_is_the_isotonic_fit",
-        "Its slopes": "pooling/test_simulation.py::test_the_last_state_is_the_isotonic_fit",
+        "A pool is a chord": "test_pooling.py::test_the_last_state_is_the_isotonic_fit",
+        "When no chord": "test_pooling.py::test_the_last_state_is_the_isotonic_fit",
+        "Its slopes": "test_pooling.py::test_the_last_state_is_the_isotonic_fit",
     },
 }
 """Where a sentence's test has stood before."""
