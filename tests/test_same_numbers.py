@@ -95,14 +95,14 @@ def first(wanted):
 
 def test_a_recipe_of_k_classes_has_its_tables_verdict_and_figures_among_its_numbers():
     several = (
-        numbers(case)
+        numbers(json.dumps(case))
         for case in CASES
         if case.get("recipe", {}).get("data") == "upload:woods"
         and case["recipe"]["positive"] is None
         and {"isotonic", "venn_abers"} & set(case["recipe"]["calibrators"])
         and not case["recipe"]["segment"]
     )
-    found = next(each for each in several if "refused" not in each)
+    found = next(each for each in several if "finding" in each)
     assert isinstance(found["finding"], str)
     assert isinstance(found["choice"], str)
     for start in (
