@@ -151,7 +151,7 @@ def _from_the_forest(recipe: Recipe) -> list[str]:
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """Return one row per setup under the paper's name, in its order; an uncalibrated model is "Raw" if it is no forest.
+    """Return one row per setup under the paper's name, in its order; an uncalibrated model is "Raw", except a forest.
 
     Parameters
     ----------
