@@ -41,9 +41,9 @@ from calib.data.column_types import typed_frame
 from calib.data.matrix import Matrix
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
+from calib.kernel.binomial import NORMAL_QUANTILE
 from calib.kernel.checks import Array, InputError
 
-QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
 ALPHA = 0.05
 CURVE_FACTOR = (
@@ -200,9 +200,9 @@ class _Parts:
     @property
     def interval(self) -> tuple[float, float]:
         """The ends of {θ: (debiased − θ)² ≤ z² (slope · θ + rest)}, z = 1.96."""
-        shift = QUANTILE**2 * self.slope / 2
-        under_root = self.slope * self.debiased + self.rest + QUANTILE**2 * self.slope**2 / 4
-        half = QUANTILE * float(np.sqrt(max(0.0, under_root)))
+        shift = NORMAL_QUANTILE**2 * self.slope / 2
+        under_root = self.slope * self.debiased + self.rest + NORMAL_QUANTILE**2 * self.slope**2 / 4
+        half = NORMAL_QUANTILE * float(np.sqrt(max(0.0, under_root)))
         return self.debiased + shift - half, self.debiased + shift + half
 
     @classmethod

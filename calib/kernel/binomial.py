@@ -13,6 +13,9 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 
 BINOMIAL_INTERVALS = ("wilson", "clopper_pearson")
+NORMAL_QUANTILE = (
+    1.959964  # standard deviations from the middle of a normal distribution to an end of its inner 95 %
+)
 
 
 def binomial_interval(

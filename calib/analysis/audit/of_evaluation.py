@@ -19,6 +19,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
+from calib.kernel.binomial import NORMAL_QUANTILE
 from calib.kernel.cache import once
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
@@ -37,7 +38,6 @@ ONLY_COUNTED = (
 )
 NEARLY_ALL = 0.9
 LINE_CLIP = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
-NORMAL_QUANTILE = 1.959964  # normal quantile of a two-sided test at 5 %
 TESTED_PER_SECOND = 5e8  # rows times redraws of one partition that are tested per second
 A_PARTITION = 0.004  # further seconds per partition
 LOOK_LABELS = {"level": "level", "slope": "slope", "shape": "opposite errors"}

@@ -15,7 +15,6 @@ import pandas as pd
 from calib.kernel.checks import Array
 
 REFERENCE = "auto"  # its own difference is 0
-RARELY = 0.01  # largest share of infinite log losses of a method with which the advice may start
 
 
 def is_tied(scores: Array) -> bool:
@@ -43,8 +42,8 @@ def prior(minority: float, tied: bool, table: pd.DataFrame | None = None) -> pd.
     Returns
     -------
     DataFrame
-        "difference" from the reference in Brier score and its "deviation" between cases, as shares of f (1 − f);
-        "infinite", the share of cases with an infinite log loss. The lowest difference is first.
+        "difference" from the reference in Brier score and its "deviation" between cases, as shares of f (1 − f). The
+        lowest difference is first.
 
     Examples
     --------
@@ -55,7 +54,7 @@ def prior(minority: float, tied: bool, table: pd.DataFrame | None = None) -> pd.
     of_kind = table[table["tied"] == tied]
     far = np.abs(np.log(of_kind["minority"] / max(minority, 1.0)))
     lines = of_kind[far == far.min()].set_index("method")
-    return lines[["difference", "deviation", "infinite"]].sort_values("difference", kind="stable")
+    return lines[["difference", "deviation"]].sort_values("difference", kind="stable")
 
 
 @cache

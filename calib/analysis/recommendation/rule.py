@@ -31,12 +31,12 @@ from calib.analysis.recommendation.arena import is_tied, prior
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
+from calib.kernel.binomial import NORMAL_QUANTILE
 from calib.kernel.cache import once
 from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 
-Z = 1.959964  # standard deviations from the middle to an end of a 95 % interval
 START = ("auto", "platt", "venn_abers")  # the methods with a prior; the first compared one is the reference
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
@@ -196,7 +196,7 @@ def expected_gaps(gaps: pd.DataFrame, before: pd.DataFrame, start: str, share: f
         unit, seen = share * (1 - share), gaps.loc[known]
         first = unit * (before.difference[known] - before.difference[start])
         spread = unit**2 * (before.deviation[known] ** 2 + before.deviation[start] ** 2)
-        error = ((seen["gap_upper"] - seen["gap"]) / Z) ** 2
+        error = ((seen["gap_upper"] - seen["gap"]) / NORMAL_QUANTILE) ** 2
         mean = (error * first + spread * seen["gap"]) / (error + spread)
         found[known] = mean.fillna(first)
     found[start] = 0.0
