@@ -27,6 +27,7 @@ _bound: tuple[int, int] | None = (
 )
 WORTH_RELEASING = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
+TRIES = 5  # at an object that another thread changes
 
 
 def release_memory(rows: int = WORTH_RELEASING) -> None:
@@ -144,9 +145,14 @@ def buffers_of(thing: Any) -> dict[int, int]:
 
     If a part cannot be pickled (a lock, an open store), only the parts before it are counted.
     """
-    scale = _Scale()
-    with suppress(*NO_PICKLES):
-        scale.dump(thing)
+    for _ in range(TRIES):
+        scale = _Scale()
+        try:
+            with suppress(*NO_PICKLES):
+                scale.dump(thing)
+            break
+        except RuntimeError:  # another thread cached a result in the object meanwhile
+            continue
     return scale.buffers | {id(thing): scale.small}
 
 

@@ -48,6 +48,18 @@ def test_what_cannot_be_pickled_is_no_hindrance():
     assert size([numbers, threading.Lock(), numbers.copy()]) >= numbers.nbytes
 
 
+def test_an_object_in_which_another_thread_caches_a_result_is_measured_again():
+    numbers, results = np.zeros(100_000), {}
+
+    class Caching:
+        def __reduce__(self):
+            results.setdefault("cached meanwhile", numbers)
+            return str, ("",)
+
+    results |= {"first": Caching(), "last": 0}
+    assert 0 <= size(results) - numbers.nbytes < SMALL
+
+
 def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypatch):
     monkeypatch.setattr(memo, "MOST_CACHED", 1_000_000)
     record, made = Predictions(np.zeros(2), np.zeros(2)), []
