@@ -40,7 +40,7 @@ LOSS_DECOMPOSITION = {
 
 
 class OfAllClasses:
-    """Methods of an ``Evaluation`` on all its K ≥ 2 classes together; ``name`` is a calibrator, by default the first."""
+    """Methods of an ``Evaluation`` on all its K ≥ 2 classes; ``name`` is a calibrator, by default the first."""
 
     recipe: Recipe
     dataset: Dataset

@@ -1,4 +1,4 @@
-"""Two-class views of an Evaluation: class k against the rest, or the predicted class and its probability, the confidence.
+"""Two-class views of an Evaluation: class k against the rest, or the predicted class and its probability (confidence).
 
 Every diagram, table and interval takes a view. With two classes, the Evaluation is itself the view of class 1.
 """
