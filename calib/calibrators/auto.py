@@ -18,7 +18,7 @@ A sum of splines is a spline, so the fitted map is one curve of ℓ and one step
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ from calib.calibrators.spline import (
     curve_knots,
     curve_shapes,
     neighbour_groups,
-    penalised_fit,
     read_curve,
 )
 from calib.calibrators.venn_abers import VennAbers
@@ -44,7 +43,7 @@ from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
-from calib.kernel.likelihood import log_loss_sum
+from calib.kernel.likelihood import log_loss_sum, ridge_fits
 from calib.kernel.stacking import stacking_weights
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
@@ -101,9 +100,11 @@ class Auto(ScoreCalibrator):
             return
         curves = _Curves(tied, x)
         certain = tied.weights[(tied.scores == 0) | (tied.scores == 1)].sum() > tied.weights.sum() / 2
-        self.weights_, self.losses_ = _stacked(curves, int(certain))
+        learns, held = zip(*_folds(curves.tied), strict=True)
+        whole, *values = curves.values([curves.tied, *learns])
+        self.weights_, self.losses_ = _stacked(held, curves.logits(learns, values), int(certain))
         own = self.weights_
-        self.knots_, self.values_ = curves.knots, curves.values(curves.tied) @ own[:-1]
+        self.knots_, self.values_ = curves.knots, whole @ own[:-1]
         if own[-1]:
             self.breaks_, values = _steps(tied)
             self.steps_ = own[-1] * values
@@ -162,31 +163,44 @@ class _Curves:
         self._columns = curve_columns(self.knots, self.tied.scores)
         self._shapes = curve_shapes(self.knots / _deviation(self.tied))
 
-    def values(self, learn: Tied) -> Array:
-        """Return the curves' values at the knots (k, 4), fitted to some rows of each group."""
-        positive, negative = platt_targets(learn.sums.sum(), learn.weights.sum())
-        sums = learn.sums * positive + (learn.weights - learn.sums) * negative
-        has = learn.weights > 0
-        rows = Tied(learn.scores[has], learn.weights[has], sums[has])
-        design, beta, found = self._columns[has] @ self._shapes, None, [self.knots]
-        for penalty in PENALTIES:
-            beta, _ = penalised_fit(design, rows, penalty, beta)
-            found.append(self._shapes @ beta)
-        return np.column_stack(found)
+    def values(self, parts: Sequence[Tied]) -> Array:
+        """Return the curves' values at the knots (parts, k, 4), fitted to parts of the rows of each group."""
+        weights, sums = (np.array([getattr(part, name) for part in parts]) for name in ("weights", "sums"))
+        ends = [platt_targets(*totals) for totals in zip(sums.sum(axis=1), weights.sum(axis=1), strict=True)]
+        positive, negative = np.array(ends).T[:, :, None]
+        targets = (sums * positive + (weights - sums) * negative) / np.maximum(weights, np.finfo(float).tiny)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        shapes = self._shapes
+        rough = np.outer(PENALTIES, np.arange(shapes.shape[1]) < shapes.shape[1] - 2)
+        each = len(PENALTIES)
+        beta = ridge_fits(
+            self._columns @ shapes,
+            np.repeat(targets, each, axis=0),
+            np.repeat(shares, each, axis=0) * len(self.tied.scores),
+            np.tile(rough, (len(parts), 1)) * len(self.tied.scores),
+        )
+        curves = beta.reshape(len(parts), each, -1) @ shapes.T
+        own = np.broadcast_to(self.knots, (len(parts), 1, len(self.knots)))
+        return np.concatenate([own, curves], axis=1).transpose(0, 2, 1)
 
-    def logits(self, learn: Tied) -> Array:
-        """Return log-odds of all candidates for each group, (groups, 5), fitted to some rows of each group."""
+    def steps(self, learn: Tied) -> Array:
+        """Return Venn–Abers' log-odds for each group (groups, 1), fitted to some rows of each group."""
         breaks, values = _steps(_present(learn))
-        jumps = values[np.searchsorted(breaks, self.tied.scores, side="right")]
-        return np.column_stack([self._columns @ self.values(learn), jumps])
+        return values[np.searchsorted(breaks, self.tied.scores, side="right")][:, None]
+
+    def logits(self, learns: Sequence[Tied], values: Array) -> list[Array]:
+        """Return log-odds of all candidates for each group, (groups, 5), from the curves' values of each part."""
+        return [
+            np.hstack([self._columns @ curves, self.steps(learn)])
+            for learn, curves in zip(learns, values, strict=True)
+        ]
 
 
-def _stacked(curves: _Curves, first: int) -> tuple[Array, Array]:
+def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple[Array, Array]:
     """Return the weights of the candidates (5,), 0 before the first that may enter, and mean held-out log losses (6,).
 
     The losses are those of each candidate and of their mixture.
     """
-    held, logits = zip(*((out, curves.logits(learn)) for learn, out in _folds(curves.tied)), strict=True)
     rows = [_present(out) for out in held]
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
     weights = np.concatenate([each.weights for each in rows])

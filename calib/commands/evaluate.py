@@ -74,7 +74,7 @@ def add_evaluate(commands: Any) -> None:
     add_file(
         command,
         "--onnx",
-        "evaluate this existing model on DATA, which contains its inputs (needs requirements-onnx.txt)",
+        'evaluate this existing model on DATA, which contains its inputs (needs the extra "onnx")',
     )
     add_file(command, "--html", "write a self-contained interactive report")
     add_file(command, "--pdf", "write the report as PDF (needs Chromium)")

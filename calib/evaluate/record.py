@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
 from calib.evaluate.arrays import read_arrays
-from calib.evaluate.estimate import Estimate
+from calib.evaluate.estimate import PER_NAT, Estimate
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
 from calib.kernel.cache import once, share
@@ -261,13 +261,16 @@ class Evaluation:
             float(max(value**power - self.disagreement, 0.0) ** (1 / power)) if self.disagreement else value
         )
 
-    def estimate(self, metric: str, key: str) -> Estimate:
-        """Return a metric of one calibrator's predictions, with its rows and its 95 % interval."""
-        from calib.metrics.confidence import INTERVALS
+    def estimate(self, metric: str, key: str, interval: bool = True) -> Estimate:
+        """Return a metric of one calibrator's predictions, with its rows and, if wanted, its 95 % interval."""
+        from calib.metrics.confidence import INTERVALS, NO_ENDS
 
-        value = float(self.measured([metric]).loc[key, metric])
-        ends = self.interval(metric, key) if metric in INTERVALS else ()
-        return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends)
+        value = self._measure(metric, self.predictions[key])
+        ends = self.interval(metric, key) if interval and metric in INTERVALS else NO_ENDS
+        clipped = np.nan
+        if metric in PER_NAT and np.isinf(value):
+            clipped = self._measure("log_loss_clipped", self.predictions[key]) * PER_NAT[metric]
+        return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends, clipped)
 
     def interval(self, metric: str, key: str) -> tuple[float, float]:
         """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.clipped import with_clipped
 from calib.analysis.depth import DEPTH_METRICS, GROWTHS, JOINT_METRICS, LEAF_ESTIMATES
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
@@ -25,7 +24,7 @@ from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
-from calib.kernel.wording import briefly, listed, number, within_a_sentence
+from calib.kernel.wording import briefly, listed, number, with_clipped, within_a_sentence
 from calib.metrics import METRICS, Metric
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}

@@ -8,7 +8,6 @@ import pandas as pd
 
 from calib.analysis.audit.of_evaluation import LOOK_LABELS, Audited, look_of
 from calib.analysis.chance import chance_sentence
-from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -38,11 +37,12 @@ def _whole(values: pd.Series) -> list[str]:
 
 def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     """Format ``calib.analysis.validation.performance``, one line per metric and one column per calibrator."""
-    shown = _crossed(table, "metric", "calibrator")
-    values = evaluation.measured(shown.index)
-    beside = clipped(evaluation, values).T.loc[shown.index, shown.columns]
-    shown = shown.combine(beside, lambda texts, finite: texts.combine(finite, with_clipped))
-    return shown.rename(index=lambda key: METRICS[key].label, columns=label_of)
+    metrics = list(dict.fromkeys(table["metric"]))
+    texts = {
+        label_of(key): [evaluation.estimate(metric, key).text() for metric in metrics]
+        for key in evaluation.predictions
+    }
+    return pd.DataFrame(texts, index=[METRICS[metric].label for metric in metrics])
 
 
 def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:

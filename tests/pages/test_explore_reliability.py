@@ -89,7 +89,7 @@ def test_few_rows_are_said_to_be_few():
 def test_differences_stand_in_the_metric_section():
     at = settled(page(**QUICK))
     evaluation = of_address(**QUICK)
-    expected = formatted_differences(differences(evaluation), evaluation)
+    expected = formatted_differences(differences(evaluation))
     pd.testing.assert_frame_equal(table(at, "Brier score"), expected, check_dtype=False)
 
 

@@ -36,7 +36,6 @@ from pages.ui.widget import show_widget
 
 MOST_LISTED = 200
 MOST_EDITED = 12  # classes whose costs fit a table on the page
-DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
 # A thousandth apart for rare events; a range is proposed only if narrower than half of the whole range
 STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
 WIDEST = 0.5
@@ -108,18 +107,19 @@ def _class_costs(decision: ClassDecision) -> None:
 def _costs(decision: Decision | ClassDecision, realised: str) -> None:
     """Draw the realised and expected costs of the cheapest calibrator; ``realised`` describes the former."""
     best = decision.cheapest
-    line = decision.table.loc[best]
+    realised, expected = (decision.cost(name, best).value for name in ("realised", "expected"))
+    is_reference = best == decision.reference
     st.metric(
         f"Realised cost · {label_of(best)}",
-        brief(line.realised),
-        **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
+        brief(realised) if is_reference else decision.changed_cost(best)[1],
+        **({} if is_reference else changed(decision.difference(best), up_is_good=False)),
         help=f"{realised} The number beside it is the difference from {name_of(decision.reference)} with its 95 % "
         "interval.",
     )
     st.metric(
         "Expected cost",
-        brief(line.expected),
-        **difference(line.expected - line.realised),
+        brief(expected),
+        **difference(expected - realised),
         help="The cost that the probabilities predict. The number beside it is the difference from the realised "
         "cost, which is near 0 if the probabilities are calibrated.",
     )

@@ -261,7 +261,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     if found is not None:
         st.markdown(f"**Difference from {name_of(found.reference)}**, with its 95 % interval")
         grid(
-            formatted_differences(found, evaluation),
+            formatted_differences(found),
             key="differences",
             alt="Differences and intervals",
         )
