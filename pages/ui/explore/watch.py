@@ -133,20 +133,23 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                     f"[{low}, {high}]",
                     help=what,
                 )
-    st.caption(f"{seen.evaluation.size_text}. Intervals are 95 % and valid at every look.")
-    if seen.kind == "row":
-        st.caption(
-            "Without a chosen date, the order of the rows is taken as time.",
-            help="If a column holds dates, choose it under “Date or time” on the Data page.",
-        )
-        if seen.evaluation.recipe.data == DEFAULT_DATA:
-            sample = {
-                "data": "sample:drift_abrupt",
-                "content": "predictions",
-                "time": "day",
-                "calibrators": "none",
-            }
-            st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
+    by_row = seen.kind == "row"
+    ordered = " in the table’s order" if by_row else ""
+    st.caption(
+        f"{seen.evaluation.size_text}{ordered}; 95 % intervals, valid at every look.",
+        help="The table’s order is taken as time. If a column holds dates, choose it under “Date or time” on the Data "
+        "page."
+        if by_row
+        else None,
+    )
+    if by_row and seen.evaluation.recipe.data == DEFAULT_DATA:
+        sample = {
+            "data": "sample:drift_abrupt",
+            "content": "predictions",
+            "time": "day",
+            "calibrators": "none",
+        }
+        st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(
             f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999."
