@@ -134,8 +134,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     )
     if seen.kind == "row":
         st.caption(
-            "The order of the rows in the table is taken as their order in time. On the Data page you can choose a "
-            "column under “Date or time”."
+            "Without a chosen date, the order of the rows is taken as time.",
+            help="If a column holds dates, choose it under “Date or time” on the Data page.",
         )
         if seen.evaluation.recipe.data == DEFAULT_DATA:
             sample = {
