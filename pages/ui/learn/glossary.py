@@ -64,7 +64,8 @@ def listed() -> None:
     """List every term; a click on its name, or a link to its anchor, shows its meaning."""
     style.add("glossary")
     terms = "".join(
-        f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary><p>{escape(term.meaning)}</p></details>'
+        f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary>'
+        f"<p>{escape(term.meaning)}</p></details>"
         for term in GLOSSARY.values()
     )
     st.html(f'<div class="glossary">{terms}</div>')
