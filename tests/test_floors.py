@@ -35,6 +35,16 @@ FLOOR = {
 }
 
 
+FROM_THE_RESULT = {
+    "calib.evaluate.record": (
+        "calib.analysis.recommendation.advice",
+        "calib.analysis.recommendation.verdict",
+        "calib.export.notebook",
+    )
+}
+"""Upper files that the methods of a result import when they are called: its verdict, recommendation and figures."""
+
+
 def dotted(path: Path) -> str:
     """calib/metrics/auc.py → calib.metrics.auc; a package's __init__.py is the package."""
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
@@ -64,7 +74,7 @@ def imports(path: Path, root: Path) -> list[str]:
                 below = root.joinpath(*base.split("."), alias.name)
                 is_module = below.is_dir() or below.with_suffix(".py").exists()
                 found.append(f"{base}.{alias.name}" if is_module else base)
-    return found
+    return [name for name in found if name not in FROM_THE_RESULT.get(dotted(here), ())]
 
 
 def violations(root: Path) -> list[str]:

@@ -55,6 +55,12 @@ class Arrays:
     cluster: np.ndarray | None = None
     features: pd.DataFrame | None = None
 
+    @property
+    def classes(self) -> int:
+        """Number of classes, K ≥ 2."""
+        first = next(iter(self.columns.values()))
+        return first.shape[1] if first.ndim == 2 else 2
+
 
 def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
     """Return predictions by name; a single array is the uncalibrated model, "none". Refuse an empty mapping."""
@@ -80,7 +86,6 @@ def read_arrays(
     cluster: ArrayLike | None = None,
     features: Any = None,
     pos_label: Any = None,
-    joint: bool = False,
 ) -> Arrays:
     """Read labels and probabilities of two classes, or of K; rows of weight 0 are left out.
 
@@ -93,9 +98,6 @@ def read_arrays(
         Probability of the positive class, or of all classes.
     sample_weight, cluster, features, pos_label
         As in ``Evaluation.from_predictions``.
-    joint
-        Whether all classes are taken together, as columns.
-
     Raises
     ------
     InputError
@@ -107,6 +109,9 @@ def read_arrays(
     (array([1, 0]), array([0, 1]))
     """
     given, label = named(p), Coded.of(y)
+    joint = is_joint(given)
+    if joint and pos_label is not None:
+        raise InputError("pos_label is for two classes. Use .view(k) for class k against the rest.")
     kept = None if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
     if joint:
         names, codes, columns, notes = _of_classes(label, given)

@@ -56,13 +56,15 @@ def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) 
     predictions, calibrators = _adjusted(
         found, fitted, weight, lambda placed, made: _shares_change(placed.base_rate(made), stated, data)
     )
+    chosen = predicted_at(fitted, stated)
     adjusted = replace(
         found,
         recipe=found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True))),
         predictions=predictions,
         calibrators=calibrators,
         weight=weight,
-        before=found,
+        before=replace(found, chosen=chosen),  # so that both are evaluated on the same outcomes
+        chosen=chosen,
     )
     return _noted(
         adjusted,

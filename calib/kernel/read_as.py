@@ -116,7 +116,9 @@ class ReadAs:
                 f"{self.target!r} is the label, and its {len(self.classes):,} classes are predicted together."
             )
         why = WHY.get(self.why, "because it is the minority class")
-        return f"{self.target!r} is the label, and {short_class(self.positive)!r} is the positive class, {why}."
+        return (
+            f"{self.target!r} is the label, and {short_class(self.positive)!r} is the positive class, {why}."
+        )
 
     @property
     def _label(self) -> str:

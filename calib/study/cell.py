@@ -182,7 +182,7 @@ def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
         raise InputError(evaluation.refused[setup.calibrator])
     if not fitted.dataset.joint:
         return evaluation.predictions[setup.calibrator]
-    return Predictions(evaluation.joint.y, evaluation.joint.predictions[setup.calibrator])
+    return Predictions(evaluation.whole.y, evaluation.whole.predictions[setup.calibrator].p)
 
 
 def rules(setup: Setup) -> list[str]:

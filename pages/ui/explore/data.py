@@ -669,6 +669,8 @@ def overview(data: Dataset) -> None:
 def _balance(data: Dataset) -> None:
     """Draw the number of rows in each of K classes."""
     found = class_shares(data)
+    if data.weight is not None and not are_whole(data.weight):
+        found = found.drop(columns="rows")  # sums of scaled weights
     headings.heading("Classes")
     grid(
         found,

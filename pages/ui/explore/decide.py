@@ -71,7 +71,7 @@ def among_classes(evaluation: Evaluation) -> None:
 
 def _class_costs(decision: ClassDecision) -> None:
     """Draw the editable matrix of costs, one line per true class."""
-    names = [short_class(name) for name in decision.evaluation.joint.names]
+    names = [short_class(name) for name in decision.evaluation.whole.names]
     if len(names) > MOST_EDITED:
         st.caption(
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
