@@ -98,7 +98,7 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     ('Use Venn–Abers.', True)
     """
     if evaluation.calibrators or evaluation.whole is not None or not evaluation.dataset.predictions:
-        owner = evaluation.whole if evaluation.of_confidence else evaluation  # of all classes together
+        owner = evaluation.all_classes if evaluation.of_confidence else evaluation  # of all classes together
         return replace(recommend(evaluation), fitted=lambda key: owner.only_fitted(key, "to use on new rows"))
     recipe, data = _of_arrays(evaluation, seed)
     try:
@@ -146,7 +146,7 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
         return Recommendation(NOTHING, _alone(evaluation), notes)
     found = advise(evaluation)
     if _together_first(evaluation):
-        return _together(evaluation, found, advise_joint(evaluation.whole), notes)
+        return _together(evaluation, found, advise_joint(evaluation.all_classes), notes)
     others = tuple(
         filter(
             None,
