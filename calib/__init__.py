@@ -12,6 +12,7 @@ from calib.kernel.version import __version__
 if TYPE_CHECKING:
     from calib.analysis.recommendation.advice import Recommendation
     from calib.analysis.recommendation.verdict import Verdict
+    from calib.analysis.survival.check import check_survival
     from calib.calibrated import CalibratedClassifier
     from calib.dashboard import explore
     from calib.data import load_sample
@@ -41,6 +42,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "check",
+    "check_survival",
     "evaluate",
     "explore",
     "fit",

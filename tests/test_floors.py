@@ -177,9 +177,7 @@ def test_contributing_shows_the_same_floors():
 
 def places() -> list[tuple[str, str, str, str]]:
     """Rows of the table "Where is …?": what is looked for, the first guess, the file and the name in it."""
-    section = (
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where is …?")[1].split("\n## ")[0]
-    )
+    section = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## Where is …?")[1]
     rows = re.findall(r"^\| (.+) \| (.+) \| `(.+\.py)` \| `(\w+)` \|$", section, re.M)
     assert len(rows) == section.count("\n| ") - 1
     return rows
@@ -191,7 +189,7 @@ def words_of(text: str) -> set[str]:
     return {re.sub(r"(?<=\w{3})(ing|es|s|e)$", "", word) for word in words}
 
 
-def test_what_contributing_says_is_in_a_file_is_defined_there():
+def test_what_the_guide_says_is_in_a_file_is_defined_there():
     for _, _, file, name in places():
         text = (ROOT / file).read_text(encoding="utf-8")
         assert re.search(rf"^(?:def|class) {name}\b|^{name}\b.* = ", text, re.M), (file, name)

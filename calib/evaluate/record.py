@@ -247,6 +247,16 @@ class Evaluation(OfAllClasses):
         return held if held is not None and are_whole(held) else None
 
     @property
+    def stated_weight(self) -> np.ndarray | None:
+        """Weight of each test row on the scale of the table or the caller, float (m,), or None."""
+        data, name = self.dataset, self.recipe.weight
+        if data.weight is None or are_whole(data.weight):  # counts, which a split may divide
+            return self.weight if self.before is None else self.counts
+        if name is None or name not in data.beside:
+            return data.weight[self.rows]
+        return self.column(name).to_numpy(dtype=np.float64)
+
+    @property
     def sample(self) -> Rows:
         """Test rows as a sample (labels, weights, counts and clusters), from which all intervals are computed.
 
@@ -614,14 +624,18 @@ class Evaluation(OfAllClasses):
     def frame(self) -> pd.DataFrame:
         """Return one line per test row: number (row 1 is the first below the header), label, score, p and intervals.
 
-        Weights that are not counts are ``effective_weight``: those of all rows sum to the effective number of rows.
-        With K classes, also the ``class``, and the probability of each calibrator and class.
+        ``weight`` is as stated. If it is not a count, or at a deployment base rate, ``effective_weight`` is the weight
+        with which the row counts: those of all rows sum to the effective number of rows. With K classes, also the
+        ``class``, and the probability of each calibrator and class.
         """
         if self.classes > 2:
             return self.class_frame()
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
-        if self.weight is not None:
-            table["weight" if are_whole(self.weight) else "effective_weight"] = self.weight
+        stated = self.stated_weight
+        if stated is not None:
+            table["weight"] = stated
+        if self.weight is not None and not np.array_equal(self.weight, stated):
+            table["effective_weight"] = self.weight
         if self.posterior is not None:
             table["posterior"] = self.posterior
         for key, predictions in self.predictions.items():

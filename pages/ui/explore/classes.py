@@ -24,7 +24,11 @@ from pages.ui import chart, downloads, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
-LINES, HEIGHT = 7, 248  # a longer table of classes is scrolled within this height in pixels
+GAPS = (
+    "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
+    "every page."
+)
+LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 WIDTHS = {"Gap, in points": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
 NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
 CALIBRATOR = "reliability.classes_of"
@@ -39,14 +43,10 @@ def each(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        headings.heading("One class at a time")
+        headings.heading("One class at a time", help=GAPS)
         key = _calibrator(evaluation)
     table = evaluation.whole.by_class(key)
     _table(table, evaluation.recipe.view_class)
-    st.caption(
-        "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
-        "every page."
-    )
 
 
 def show(evaluation: Evaluation) -> None:
@@ -184,6 +184,6 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("Shown: how often the predicted class is right, by its probability (the confidence).")
+        st.caption("Shown: how often the predicted class is right, by its confidence.")
     else:
         st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

@@ -179,11 +179,14 @@ def headline(decision: Decision) -> None:
     """Draw the threshold, the costs of the cheapest calibrator, and the share of undecided rows."""
     classes = decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
-    st.markdown(
-        f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
-    )
     with headings.rows():
+        noted(
+            "Threshold",
+            probability(decision.threshold),
+            f"{false_alarm} / ({false_alarm} + {miss})",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the cost of a "
+            "false alarm, divided by the sum of both costs.",
+        )
         _costs(decision, "Cost per test row by the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested
