@@ -20,7 +20,9 @@ from pathlib import Path
 import numpy as np
 
 PATTERNS = ("calib/**/*.py", "pages/**/*.py", "app.py")
-K = re.compile(r"\bjoint\b|\bof_confidence\b|\bn_classes\b|\bTOP\b|is_joint|view_class|base_rates")
+K = re.compile(
+    r"\bjoint\b|\bof_confidence\b|\bn_classes\b|\bTOP\b|is_joint|view_class|base_rates|\.whole\b|all_classes|classes [=>]"
+)
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.comprehension, ast.BoolOp)
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 Trees = Mapping[str, tuple[str, ast.Module]]

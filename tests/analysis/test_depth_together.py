@@ -22,7 +22,7 @@ def test_scores_of_a_depth_are_those_of_all_classes(growth):
     for point in grow(RECIPE, DATA, growth, 2):
         table = depth_scores(RECIPE, point).set_index("calibrator")
         found = evaluate(depth_recipe(RECIPE, growth, 2, point.leaf), DATA).whole
-        for key, P in found.predictions.items():
+        for key, P in found.distributions.items():
             by_hand = [f(found.y, P) for f in (brier_score, log_loss, accuracy, auc)]
             np.testing.assert_allclose(table.loc[key, list(JOINT_METRICS)].astype(float), by_hand)
 

@@ -22,6 +22,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.cache import once
+from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, number
@@ -70,6 +71,18 @@ class CensoredEvaluation(Evaluation):
         return CensoredRows(
             self.y, weight=self.weight, cluster=cluster, censoring=self.censoring, places=places
         )
+
+    def view(self, k: int | str, name: str | None = None) -> Evaluation:
+        """Return this evaluation; refuse other views, because only the risk of the event counts the censoring.
+
+        Raises
+        ------
+        InputError
+            If k is not 1.
+        """
+        if k != 1:
+            raise InputError(f"k must be 1, the event: only its risk counts the censored rows, not {k!r}.")
+        return self
 
     @property
     def verdict(self) -> Any:
