@@ -207,8 +207,8 @@ def headline(made: Audited) -> None:
         )
     _repair(made)
     with headings.details():
-        if made.estimate_sentence:
-            st.markdown(plain(made.estimate_sentence))
+        if made.fit_sentence:
+            st.markdown(plain(made.fit_sentence))
         st.caption(_how_tested(made))
 
 
