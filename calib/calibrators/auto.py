@@ -18,7 +18,7 @@ A sum of splines is a spline, so the fitted map is one curve of ℓ and one step
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ from calib.calibrators.spline import (
     curve_knots,
     curve_shapes,
     neighbour_groups,
-    penalised_fit,
     read_curve,
 )
 from calib.calibrators.venn_abers import VennAbers
@@ -44,19 +43,16 @@ from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
-from calib.kernel.likelihood import log_loss_sum
-from calib.kernel.stacking import stacking_weights
+from calib.kernel.likelihood import log_loss_sum, ridge_fits
+from calib.kernel.stacking import PRIOR_ROWS, in_folds, stacking_weights, without_small
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
 
 PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
 CANDIDATES = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
 KNOTS = 12
-FOLDS = 5
-PRIOR = 1.0  # rows that the prior counts as
 PART = 2.0**-20  # of a row
 STEP = 0.05  # log-odds to whose multiples the steps are rounded
-LEAST = 0.01  # candidates with a smaller weight are left out
 
 
 class Auto(ScoreCalibrator):
@@ -101,9 +97,11 @@ class Auto(ScoreCalibrator):
             return
         curves = _Curves(tied, x)
         certain = tied.weights[(tied.scores == 0) | (tied.scores == 1)].sum() > tied.weights.sum() / 2
-        self.weights_, self.losses_ = _stacked(curves, int(certain))
+        learns, held = zip(*_folds(curves.tied), strict=True)
+        whole, *values = curves.values([curves.tied, *learns])
+        self.weights_, self.losses_ = _stacked(held, curves.logits(learns, values), int(certain))
         own = self.weights_
-        self.knots_, self.values_ = curves.knots, curves.values(curves.tied) @ own[:-1]
+        self.knots_, self.values_ = curves.knots, whole @ own[:-1]
         if own[-1]:
             self.breaks_, values = _steps(tied)
             self.steps_ = own[-1] * values
@@ -162,55 +160,61 @@ class _Curves:
         self._columns = curve_columns(self.knots, self.tied.scores)
         self._shapes = curve_shapes(self.knots / _deviation(self.tied))
 
-    def values(self, learn: Tied) -> Array:
-        """Return the curves' values at the knots (k, 4), fitted to some rows of each group."""
-        positive, negative = platt_targets(learn.sums.sum(), learn.weights.sum())
-        sums = learn.sums * positive + (learn.weights - learn.sums) * negative
-        has = learn.weights > 0
-        rows = Tied(learn.scores[has], learn.weights[has], sums[has])
-        design, beta, found = self._columns[has] @ self._shapes, None, [self.knots]
-        for penalty in PENALTIES:
-            beta, _ = penalised_fit(design, rows, penalty, beta)
-            found.append(self._shapes @ beta)
-        return np.column_stack(found)
+    def values(self, parts: Sequence[Tied]) -> Array:
+        """Return the curves' values at the knots (parts, k, 4), fitted to parts of the rows of each group."""
+        weights, sums = (np.array([getattr(part, name) for part in parts]) for name in ("weights", "sums"))
+        ends = [platt_targets(*totals) for totals in zip(sums.sum(axis=1), weights.sum(axis=1), strict=True)]
+        positive, negative = np.array(ends).T[:, :, None]
+        targets = (sums * positive + (weights - sums) * negative) / np.maximum(weights, np.finfo(float).tiny)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        shapes = self._shapes
+        rough = np.outer(PENALTIES, np.arange(shapes.shape[1]) < shapes.shape[1] - 2)
+        each = len(PENALTIES)
+        beta = ridge_fits(
+            self._columns @ shapes,
+            np.repeat(targets, each, axis=0),
+            np.repeat(shares, each, axis=0) * len(self.tied.scores),
+            np.tile(rough, (len(parts), 1)) * len(self.tied.scores),
+        )
+        curves = beta.reshape(len(parts), each, -1) @ shapes.T
+        own = np.broadcast_to(self.knots, (len(parts), 1, len(self.knots)))
+        return np.concatenate([own, curves], axis=1).transpose(0, 2, 1)
 
-    def logits(self, learn: Tied) -> Array:
-        """Return log-odds of all candidates for each group, (groups, 5), fitted to some rows of each group."""
+    def steps(self, learn: Tied) -> Array:
+        """Return Venn–Abers' log-odds for each group (groups, 1), fitted to some rows of each group."""
         breaks, values = _steps(_present(learn))
-        jumps = values[np.searchsorted(breaks, self.tied.scores, side="right")]
-        return np.column_stack([self._columns @ self.values(learn), jumps])
+        return values[np.searchsorted(breaks, self.tied.scores, side="right")][:, None]
+
+    def logits(self, learns: Sequence[Tied], values: Array) -> list[Array]:
+        """Return log-odds of all candidates for each group, (groups, 5), from the curves' values of each part."""
+        return [
+            np.hstack([self._columns @ curves, self.steps(learn)])
+            for learn, curves in zip(learns, values, strict=True)
+        ]
 
 
-def _stacked(curves: _Curves, first: int) -> tuple[Array, Array]:
+def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple[Array, Array]:
     """Return the weights of the candidates (5,), 0 before the first that may enter, and mean held-out log losses (6,).
 
     The losses are those of each candidate and of their mixture.
     """
-    held, logits = zip(*((out, curves.logits(learn)) for learn, out in _folds(curves.tied)), strict=True)
     rows = [_present(out) for out in held]
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
     weights = np.concatenate([each.weights for each in rows])
     targets = np.concatenate([each.sums for each in rows]) / weights
-    prior = np.full(found.shape[1] - first, PRIOR / (found.shape[1] - first))
-    own = np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
-    own = np.where(own < LEAST, 0.0, own)
-    own /= own.sum()
+    prior = np.full(found.shape[1] - first, PRIOR_ROWS / (found.shape[1] - first))
+    own = without_small(
+        np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
+    )
     losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]
     return own, np.array(losses) / weights.sum()
 
 
 def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
-    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed.
-
-    Rows of whole weights are divided one by one, so that repeated rows and weighted ones give the same folds.
-    """
+    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed."""
     random, classes = np.random.default_rng(0), (tied.sums, tied.weights - tied.sums)
     whole = are_whole(tied.weights) and are_whole(tied.sums)
-    ones, zeros = (
-        random.multinomial(each.astype(np.int64) if whole else 1, np.full(FOLDS, 1 / FOLDS), size=len(each))
-        * (1.0 if whole else each[:, None])
-        for each in classes
-    )
+    ones, zeros = (in_folds(each, random, whole) for each in classes)
     for first, second in zip(ones.T, zeros.T, strict=True):
         held = Tied(tied.scores, first + second, first)
         yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held

@@ -217,7 +217,7 @@ def _mistakes(decision: Decision | ClassDecision, rows: pd.Series) -> list[str]:
 
 
 def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
-    among = evaluation if evaluation.joint is not None and evaluation.of_confidence else evaluation.of("top")
+    among = evaluation if evaluation.whole is not None and evaluation.of_confidence else evaluation.of("top")
     return decide_class(among, **options.stated("costs", "reject")), {}
 
 

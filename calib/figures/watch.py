@@ -69,7 +69,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         table=table,
         title=summary(found),
-        caption="The line shows the evidence against calibration, the dashed line the level of the alarm. "
+        caption="The dashes show the level of the alarm. "
         f"The line is dotted where the evidence is more than {10**ABOVE:,} times the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "

@@ -17,6 +17,8 @@ from calib.kernel.pieces import row_slices
 NATS_LEFT = 1e-12
 SEPARATED_LOSS = 1e-9  # nats: every row is predicted with certainty and correctly
 LOSS_ROUNDING = 1e-13  # relative rounding error of a sum of losses; a smaller gain cannot be detected
+STEPS = 200
+FLAT = 1e-12  # curvature, as a share of the largest, that a direction without any is given
 # Slope per unit of score for scores that differ by less than 1e-300
 STEEPEST = float(np.finfo(np.float64).max)
 
@@ -103,6 +105,55 @@ def ridge_fit(
     return _newton(design, targets, weights, penalty, start)
 
 
+def ridge_fits(design: Array, targets: Array, weights: Array, penalties: Array) -> Array:
+    """Minimise several such sums with one design together, which saves time; return the coefficients (m, d).
+
+    Parameters
+    ----------
+    design : (n, d)
+        Its last column is constant.
+    targets, weights : (m, n)
+        One line per fit; the targets must differ from 0 and 1 on average.
+    penalties : (m, d)
+
+    Examples
+    --------
+    >>> weights = np.array([[1.0, 3.0], [1.0, 1.0]])
+    >>> expit(ridge_fits(np.ones((2, 1)), np.array([[0.0, 1.0], [0.0, 1.0]]), weights, np.zeros((2, 1)))).ravel()
+    array([0.75, 0.5 ])
+    """
+    share = np.average(targets, axis=1, weights=weights)
+    beta = np.zeros(penalties.shape)
+    beta[:, -1] = np.log(share / (1 - share))
+
+    def objectives(beta: Array) -> Array:
+        logits = beta @ design.T
+        losses = np.maximum(logits, 0) + np.log1p(np.exp(-np.abs(logits))) - targets * logits
+        return np.einsum("mn,mn->m", weights, losses) + (penalties * beta**2).sum(axis=1) / 2
+
+    loss = objectives(beta)
+    for _ in range(STEPS):
+        p = expit(beta @ design.T)
+        gradient = (weights * (p - targets)) @ design + penalties * beta
+        hessian = design.T @ ((weights * p * (1 - p))[:, :, None] * design)
+        step = _steps(hessian + penalties[:, :, None] * np.eye(beta.shape[1]), gradient)
+        if -(gradient * step).sum(axis=1).min() <= NATS_LEFT:
+            return beta + step
+        length = np.ones(len(beta))
+        while (worse := objectives(beta + length[:, None] * step) > loss + LOSS_ROUNDING * (1 + loss)).any():
+            length[worse] /= 2
+        beta = beta + length[:, None] * step
+        loss = objectives(beta)
+    return beta
+
+
+def _steps(hessians: Array, gradients: Array) -> Array:
+    """Return Newton's steps (m, d); a direction without curvature hardly moves."""
+    scale = 1 / np.sqrt(np.maximum(np.einsum("mii->mi", hessians), np.finfo(float).tiny))
+    systems = hessians * scale[:, :, None] * scale[:, None, :] + FLAT * np.eye(hessians.shape[1])
+    return -scale * np.linalg.solve(systems, (scale * gradients)[:, :, None])[:, :, 0]
+
+
 def _newton(
     design: Array, targets: Array, weights: Array, penalty: Array | float = 0.0, start: Array | None = None
 ) -> tuple[Array, bool]:
@@ -117,7 +168,7 @@ def _newton(
     level = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
     beta = level if start is None else start
     loss = objective(beta)
-    for _ in range(200):
+    for _ in range(STEPS):
         gradient, hessian = penalty * beta, np.diag(penalty)
         for piece in row_slices(len(design)):
             rows, w = design[piece], weights[piece]

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from calib.kernel.likelihood import fit_logistic, log_loss_sum
+from calib.kernel.likelihood import fit_logistic, log_loss_sum, ridge_fit, ridge_fits
 
 
 def sample(seed, n=300, d=2):
@@ -80,3 +80,21 @@ def test_scores_that_are_large_but_close_keep_their_differences():
     near = fit_logistic(scores[:, None], y, np.ones(6))
     far = fit_logistic(scores[:, None] + 2.0**50, y, np.ones(6))
     assert far.slopes[0] == pytest.approx(near.slopes[0], rel=1e-10)
+
+
+def test_fits_together_are_those_one_by_one():
+    rng = np.random.default_rng(4)
+    design = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
+    targets, weights = rng.uniform(0.02, 0.98, (5, 60)), rng.integers(0, 3, (5, 60)).astype(float)
+    penalties = np.array([[1e6, 1e6, 0, 0], [10, 0, 0, 0], [0.1, 0.1, 0.1, 0], [1e-9] * 3 + [0], [0] * 4])
+    together = ridge_fits(design, targets, weights, penalties)
+    for beta, *each in zip(together, targets, weights, penalties, strict=True):
+        assert beta == pytest.approx(ridge_fit(design, *each)[0], abs=1e-7)
+
+
+def test_a_direction_that_no_row_determines_does_not_move():
+    """The learning rows of a fold may have a single score."""
+    design = np.array([[0.5, 1.0], [0.5, 1.0], [2.0, 1.0]])
+    beta = ridge_fits(design, np.array([[0.2, 0.6, 0.5]]), np.array([[1.0, 1.0, 0.0]]), np.zeros((1, 2)))
+    assert design[:2] @ beta[0] == pytest.approx(np.log(0.4 / 0.6))
+    assert np.abs(beta).max() < 10

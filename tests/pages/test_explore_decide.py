@@ -30,9 +30,8 @@ def tables(at, column):
 
 
 def threshold(at):
-    """Return the threshold in the sentence that derives it from the costs."""
-    (sentence,) = [each.value for each in at.markdown if "if its probability exceeds" in each.value]
-    return sentence.rpartition("= **")[2].removesuffix("**.").replace("\\", "")
+    """Return the printed threshold."""
+    return headline(at)["Threshold"]
 
 
 def test_the_numbers_of_the_page_are_those_of_decide():

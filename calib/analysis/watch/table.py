@@ -24,7 +24,7 @@ from calib.kernel.wording import counted, number, percent
 
 DO = {
     "nothing": "Nothing needs to be done.",
-    "offset": "Fit a new offset (intercept-only recalibration) to the rows since the change.",
+    "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
     "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",

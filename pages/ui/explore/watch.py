@@ -40,6 +40,7 @@ SO_FAR = {
         "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
     ),
 }
+BY_ROW = "The order of the table is taken as time. If a column holds dates, choose it under “Date or time” on *Data*."
 AT_ONCE = 200_000  # rows that are monitored without a progress message
 
 
@@ -128,23 +129,20 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             value, _, ends = seen.so_far(name).text().partition(" ")
             if ends:
                 noted(label, value, ends, help=what)
+    by_row = seen.kind == "row"
+    size = f"All {seen.evaluation.size_text}{' in the order of the table' if by_row else ''}"
     st.caption(
-        f"All {seen.evaluation.size_text}, also those before a change. Intervals are "
-        f"{percent(1 - watched.alpha)} and valid at every look."
+        f"{size}; {percent(1 - watched.alpha)} intervals, valid at every look.",
+        help=f"The numbers also use the rows before a change. {BY_ROW if by_row else ''}".strip(),
     )
-    if seen.kind == "row":
-        st.caption(
-            "The order of the rows in the table is taken as their order in time. On the Data page you can choose a "
-            "column under “Date or time”."
-        )
-        if seen.evaluation.recipe.data == DEFAULT_DATA:
-            sample = {
-                "data": "sample:drift_abrupt",
-                "content": "predictions",
-                "time": "day",
-                "calibrators": "none",
-            }
-            st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
+    if by_row and seen.evaluation.recipe.data == DEFAULT_DATA:
+        sample = {
+            "data": "sample:drift_abrupt",
+            "content": "predictions",
+            "time": "day",
+            "calibrators": "none",
+        }
+        st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(
             f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999."
