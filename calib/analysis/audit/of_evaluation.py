@@ -194,7 +194,7 @@ class Audited:
             return ""
         return (
             "After one logistic correction of all rows, no segment deviates by more than chance. So the fault can be "
-            f"that of {self.fitted}. More calibration rows reduce it."
+            f"that of {self.fitted}. More calibration rows or another calibrator can reduce it."
         )
 
     def line_of(self, segment: str | None) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from calib.analysis.differences import OtherSplits
 from calib.analysis.recommendation.arena import REFERENCE
 from calib.analysis.recommendation.enough import too_few
-from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint
+from calib.analysis.recommendation.joint import START, JointAdvice, advise_joint, why_not_joint
 from calib.analysis.recommendation.joint import TRIED as TRIED_TOGETHER
 from calib.analysis.recommendation.rule import Choice, advise
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, verdict_of
@@ -306,7 +306,7 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.00327]'
     """
     if _together_first(evaluation):
-        return "it rests on the Brier score of all classes"
+        return why_not_joint(evaluation.all_classes, key)
     found, name = advise(evaluation), name_of(key)
     line = found.table.loc[key]
     if line.gap_upper < 0:

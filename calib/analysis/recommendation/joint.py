@@ -89,6 +89,13 @@ def _advise(whole: Evaluation) -> JointAdvice:
     return JointAdvice(choice, start, answer, reason)
 
 
+def why_not_joint(whole: Evaluation, key: str) -> str:
+    """Explain in a clause why ``advise_joint`` does not choose a method."""
+    if np.isinf(class_log_losses(whole.y, whole.distributions[key])).any():
+        return f"{name_of(key)} gave the true class a probability of 0"
+    return f"{name_of(key)} is not clearly better in the Brier score of all classes"
+
+
 def best_or_start(rows: Rows, losses: Mapping[str, Array], never: Collection[str], start: str) -> str:
     """Return the method that replaces ``start``, or ``start``.
 

@@ -201,9 +201,10 @@ def headline(made: Audited) -> None:
             help="Mean prediction, and observed frequency, of all rows together.",
         )
     if made.off_on_average or made.nearly_all_rows:
+        other = "a" if made.calibrator == "none" else "another"
         st.caption(
             "The predictions are wrong on average, so most segments deviate, too. Under Settings, choose "
-            "the predictions of a calibrator."
+            f"the predictions of {other} calibrator."
         )
     _repair(made)
     with headings.details():
