@@ -472,8 +472,7 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "The rows have dates. A random split tests a model on rows from before its training rows, so results "
-        "may be too good.",
+        "A random split tests a model on rows from before its training rows, so results may be too good.",
         "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",
