@@ -457,7 +457,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         name,
         f"{begin} Does each number count rows, or is it a weight? "
         f"Counts: {describe_lines(values, lines)}. Weights: {describe_lines(importance_weights(values), lines)}.",
-        "If you treat weights as counts, all intervals are too narrow.",
+        "If weights are treated as counts, all intervals are too narrow.",
         *first,
         (other,),
     )

@@ -417,7 +417,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].seeded:
         _over_rows(found)
-        st.caption("There is only one split of this kind, so other splits cannot be drawn.")
+        st.caption("There is only one split of this kind, so the split cannot be repeated.")
         return
     repeats = recipe.setting("reliability.repeats")
     controls.parameter_control(recipe.parameter("reliability.repeats"), "reliability.repeats", repeats)
@@ -425,7 +425,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**Another split, everything fitted again**")
+        st.markdown("**Another split, with everything fitted again**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
@@ -433,7 +433,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
 
 
 def _over_rows(found: Differences | None) -> None:
-    st.markdown("**The same model, other test rows**")
+    st.markdown("**The same model, with other test rows**")
     if found is not None:
         chart.show("differences", found, key="differences_rows")
 
