@@ -28,7 +28,7 @@ ROUNDED = (
     "THEN 1 / (1 + EXP(-ROUND(100 * LN({0} / (1 - {0}))) / 100)) ELSE {0} END"
 )
 COUNT_THERE = (
-    "Run this query where the data are, and upload its result. Counts of scores and labels are all it takes."
+    "Run this query where the data are, and upload its result. Calibration needs only the counts of scores and labels."
 )
 GROUPS = 100  # of rows
 
