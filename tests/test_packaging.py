@@ -3,6 +3,7 @@
 import http.client
 import importlib.metadata
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from packaging.requirements import Requirement
 
+from calib.study.papers import models
 from tests.browser.driver import free_port, served_by
 from tests.saying import assert_says
 
@@ -30,12 +32,16 @@ def required(name: str) -> dict[str, Requirement]:
     return {requirement.name: requirement for requirement in found}
 
 
+EXTRAS = {
+    extra: [Requirement(line) for line in lines] for extra, lines in PROJECT["optional-dependencies"].items()
+}
 EVERY = sorted(
     [
         (path.name, requirement)
         for path in ROOT.glob("requirements*.txt")
         for requirement in required(path.name).values()
-    ],
+    ]
+    + [(extra, requirement) for extra, needed in EXTRAS.items() for requirement in needed],
     key=str,
 )
 
@@ -46,6 +52,19 @@ def test_the_wheel_needs_what_the_dashboard_needs():
     assert {name: str(r.specifier) for name, r in wheel.items()} == {
         name: str(r.specifier) for name, r in dashboard.items()
     }
+
+
+def test_developers_have_the_extras_in_the_same_ranges_except_the_largest():
+    developers = required("requirements-dev.txt")
+    for extra in EXTRAS.keys() - {"xgboost"}:  # 300 MB; a stand-in with its signature is tested
+        for requirement in EXTRAS[extra]:
+            assert str(developers[requirement.name].specifier) == str(requirement.specifier), extra
+
+
+def test_messages_name_extras_that_exist():
+    texts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "calib").rglob("*.py"))
+    named = set(re.findall(r"to_install\(['\"](\w+)['\"]\)", texts))
+    assert named | {*models.EXTRAS.values()} == EXTRAS.keys()
 
 
 def test_what_builds_the_wheel_is_what_the_tests_build_it_with():
@@ -73,26 +92,14 @@ def test_the_installed_version_lies_in_its_range(requirement):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    tmp_path = tmp_path_factory.mktemp("wheel")
-    source = tmp_path / "source"
-    for folder in ("calib", "calibration_explorer", "pages", ".streamlit", "sample_data"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (source / "tests").mkdir()  # must be left out
-    (source / "tests" / "__init__.py").touch()
-    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    ]
-    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True, capture_output=True)
-    (found,) = tmp_path.glob("*.whl")
+    """Built of the source distribution, as an installation without a ready wheel does."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (source,) = folder.glob("*.tar.gz")
+    command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir"]
+    subprocess.run([sys.executable, "-m", *command, folder, source], check=True, capture_output=True)
+    (found,) = folder.glob("*.whl")
     return found
 
 

@@ -12,10 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number
-
-PER_NAT = {"log_loss": 1.0, "log_loss_base2": 1 / math.log(2)}
-"""Log loss metric → the factor that converts the clipped log loss from nats to its unit."""
+from calib.evaluate.estimate import PER_NAT
 
 
 def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
@@ -74,25 +71,3 @@ def clipped_change(evaluation: Evaluation, metric: str, key: str, reference: str
         return math.nan
     values = evaluation.measured(["log_loss_clipped"])["log_loss_clipped"] * PER_NAT[metric]
     return float(values[key] - values[reference])
-
-
-def with_clipped(text: str, value: float) -> str:
-    """Return an infinite value's text with its clipped value beside it; ``text`` alone if there is none.
-
-    >>> with_clipped("∞", 4.3096), with_clipped("0.142", float("nan"))
-    ('∞ (clipped: 4.31)', '0.142')
-    """
-    return text if math.isnan(value) else f"{text} (clipped: {number(value)})"
-
-
-def change_or_clipped(text: str, value: float, clipped: float) -> str:
-    """Return the text of a change; if it is infinite or undefined, the clipped change or a dash.
-
-    >>> change_or_clipped("−0.2", -0.2, float("nan")), change_or_clipped("−∞", float("-inf"), -17.67)
-    ('−0.2', 'clipped: −17.7')
-    >>> change_or_clipped("−∞", float("-inf"), float("nan"))
-    '–'
-    """
-    if math.isfinite(value):
-        return text
-    return "–" if math.isnan(clipped) else f"clipped: {'+' * (clipped > 0)}{number(clipped)}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,11 @@ import pandas as pd
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
+from calib.evaluate.estimate import Difference, Estimate
 from calib.kernel import checks
 from calib.kernel.records import Predictions
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import are_whole, or_ones
+from calib.kernel.wording import values_and_change
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import mean
 
@@ -148,6 +151,28 @@ class Costed:
         """Return the calibrator with the lowest realised cost, the first on a tie."""
         return str(self.table["realised"].idxmin())
 
+    def cost(self, name: str, key: str) -> Estimate:
+        """Return the "expected" or the "realised" cost of a calibrator, with its interval."""
+        return Estimate(*self._known(name, key))
+
+    def difference(self, key: str) -> Difference:
+        """Return the realised cost of a calibrator minus that of the reference, with its interval."""
+        return Difference(*self._known("difference", key), against=self.reference)
+
+    def changed_cost(self, key: str, digits: int = 2) -> tuple[str, str]:
+        """Format the realised costs of the reference and of a calibrator, in the decimals of their difference.
+
+        ``digits`` are those of the difference.
+        """
+        before, after = (self.cost("realised", each).value for each in (self.reference, key))
+        gap = self.difference(key)
+        return values_and_change(before, after, gap.value, gap.low, gap.high, digits)[:2]
+
+    def _known(self, name: str, key: str) -> tuple[Any, ...]:
+        ends = self.table.loc[key, [name, f"{name}_lower", f"{name}_upper"]]
+        one = self.evaluation
+        return f"{name} cost", key, one.size_text, one.recipe.base_rate, *map(float, ends)
+
 
 @dataclass(frozen=True, eq=False)
 class Decision(Costed):
@@ -156,7 +181,7 @@ class Decision(Costed):
     Attributes
     ----------
     table
-        Its further columns are acted (share), false_alarms and misses (rows).
+        Its further columns are acted (share), false_alarms and misses (rows, or their total weight).
     never, always
         Realised costs per row of the two rules without a model.
     undecided
@@ -226,13 +251,14 @@ def decide(
 def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:
     """Return one line per calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
     y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
+    told = evaluation.stated_weight if evaluation.before is None else weight
     p = [evaluation.predictions[key].p for key in keys]
     acted = [values > threshold(false_alarm, miss) for values in p]
     table = pd.DataFrame(
         {
             "acted": [mean(act, weight) for act in acted],
-            "false_alarms": [_rows(act & (y == 0), weight) for act in acted],
-            "misses": [_rows(~act & (y == 1), weight) for act in acted],
+            "false_alarms": [_rows(act & (y == 0), told) for act in acted],
+            "misses": [_rows(~act & (y == 1), told) for act in acted],
         },
         index=pd.Index(keys, name="calibrator"),
     )
@@ -270,5 +296,8 @@ def with_costs(
     return table
 
 
-def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
-    return round(float(or_ones(weight, len(which)) @ which))
+def _rows(which: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return the number of some rows, or their total weight if weights are not counts."""
+    each = or_ones(weight, len(which))
+    total = float(each @ which)
+    return round(total) if are_whole(each) else total

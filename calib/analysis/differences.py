@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from calib.analysis.clipped import clipped_change
 from calib.evaluate import Evaluation, evaluate
+from calib.evaluate.estimate import Difference
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
@@ -28,7 +30,6 @@ from calib.splits import SPLITS
 
 DIFFERENCE_METRICS = tuple(METRIC_DIFFERENCES)
 REPEATED_SPLITS = 20  # default number of splits
-DifferenceLine = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
 PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 
@@ -39,9 +40,8 @@ class Differences:
 
     Attributes
     ----------
-    table
-        Columns metric, calibrator, value, lower, upper, unknown – the rows or splits whose
-        difference is infinite or undefined.
+    found
+        One per metric and calibrator.
     reference
         The calibrator from which the others differ.
     basis
@@ -50,32 +50,46 @@ class Differences:
         Columns seed, metric, calibrator, value, one line per split and difference; None on one test set.
     """
 
-    table: pd.DataFrame
+    found: tuple[Difference, ...]
     reference: str
     basis: str
     runs: pd.DataFrame | None = None
 
-    def line(self, metric: str, calibrator: str) -> pd.Series | None:
-        """Return the row of one metric and calibrator, if there is one."""
-        chosen = self.table[(self.table["metric"] == metric) & (self.table["calibrator"] == calibrator)]
-        return None if chosen.empty else chosen.iloc[0]
+    @property
+    def table(self) -> pd.DataFrame:
+        """Columns metric, calibrator, value, lower, upper, unknown; one line per difference."""
+        lines = [(e.metric, e.calibrator, e.value, e.low, e.high, e.unknown) for e in self.found]
+        return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
+
+    def line(self, metric: str, calibrator: str) -> Difference | None:
+        """Return the difference of one metric and calibrator, if there is one."""
+        return next((e for e in self.found if (e.metric, e.calibrator) == (metric, calibrator)), None)
 
     def joined(self, other: Differences) -> Differences:
-        """Join the differences of both in one table, with metrics in the order of COMPARED."""
-        table = pd.concat([self.table, other.table])
-        table = table.sort_values(
-            "metric", key=lambda names: names.map(DIFFERENCE_METRICS.index), kind="stable"
-        )
-        return Differences(table.reset_index(drop=True), self.reference, self.basis)
+        """Join the differences of both, with metrics in the order of ``DIFFERENCE_METRICS``."""
+        both = sorted((*self.found, *other.found), key=lambda each: DIFFERENCE_METRICS.index(each.metric))
+        return Differences(tuple(both), self.reference, self.basis)
 
 
 def reference_of(calibrators: Iterable[str]) -> str:
     """Return the uncalibrated model, or the first calibrator if it is missing.
 
+    Raises
+    ------
+    InputError
+        If there are none.
+
+    Examples
+    --------
     >>> reference_of(["platt", "none"]), reference_of(["platt", "beta"])
     ('none', 'platt')
     """
     keys = list(calibrators)
+    if not keys:
+        raise InputError(
+            "None of the chosen calibrators works here, so there is nothing to compare. Choose “Uncalibrated” or "
+            "another calibrator."
+        )
     return "none" if "none" in keys else keys[0]
 
 
@@ -102,30 +116,33 @@ def differences(
     watch = watch or Watch()
     metrics, reference = evaluation.applicable(metrics), reference_of(evaluation.predictions)
     others = [key for key in evaluation.predictions if key != reference]
-    lines = []
-    for metric in watch.loop(metrics, "Comparing on the test rows"):
-        lines += [
-            (metric, key, *_difference(evaluation, metric, key, reference, random_state)) for key in others
-        ]
+    found = [
+        _difference(evaluation, metric, key, reference, random_state)
+        for metric in watch.loop(metrics, "Comparing on the test rows")
+        for key in others
+    ]
     whole = "" if evaluation.cluster is None else ", keeping the rows of each cluster together"
-    return Differences(_table(lines), reference, f"{evaluation.size_text}{whole}")
+    return Differences(tuple(found), reference, f"{evaluation.size_text}{whole}")
 
 
-def _difference(
-    evaluation: Evaluation, metric: str, key: str, reference: str, seed: int
-) -> tuple[float, float, float, int]:
-    """Return (value, lower, upper, rows with an unknown difference) of one method and metric."""
+def _difference(evaluation: Evaluation, metric: str, key: str, reference: str, seed: int) -> Difference:
+    """Return the difference of one metric and method."""
     rows, p, base = evaluation.sample, evaluation.predictions[key].p, evaluation.predictions[reference].p
     view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning, seed=seed)
     losses = (
         [PER_ROW[metric](rows.y, each) for each in (p, base)] if metric in PER_ROW else [np.zeros(rows.n)] * 2
     )
     unknown = round(float(rows.weights @ np.isinf(losses[0] + losses[1])))
-    return *difference_interval(metric, rows, p, base, view), unknown
-
-
-def _table(lines: list[DifferenceLine]) -> pd.DataFrame:
-    return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
+    return Difference(
+        metric,
+        key,
+        evaluation.size_text,
+        evaluation.recipe.base_rate,
+        *difference_interval(metric, rows, p, base, view),
+        clipped=clipped_change(evaluation, metric, key, reference),
+        against=reference,
+        unknown=unknown,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +157,14 @@ class OtherSplits:
         Test rows per training row.
     bins
         A description of the bins of binned metrics.
+    base_rate
+        Deployment base rate of the Recipe, or None.
     """
 
     values: pd.DataFrame
     test_to_training: float
     bins: str = ""
+    base_rate: float | None = None
 
     @property
     def splits(self) -> int:
@@ -160,7 +180,8 @@ class OtherSplits:
         """Return the mean difference from the uncalibrated model over the splits, its interval, and the difference of
         each split.
         """
-        lines, runs = [], []
+        basis = f"{self.splits} random splits, with all steps fitted on each{self.bins and f' (ECE: {self.bins})'}"
+        found, runs = [], []
         for metric in self.values.columns[2:]:
             table = self.by_split(metric)
             reference = reference_of(table)
@@ -172,13 +193,14 @@ class OtherSplits:
                     each = (table[key] - table[reference]).round(12)
                 unknown = int((~np.isfinite(each)).sum())
                 mean, half = resampled_t(each.to_numpy(), self.test_to_training)
-                lines.append((metric, key, mean, mean - half, mean + half, unknown))
+                ends = mean - half, mean + half
+                known = metric, key, basis, self.base_rate, mean, *ends
+                found.append(Difference(*known, against=reference, unknown=unknown))
                 runs.append(
                     pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each})
                 )
-        basis = f"{self.splits} random splits, with all steps fitted on each{self.bins and f' (ECE: {self.bins})'}"
         return Differences(
-            _table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None
+            tuple(found), reference, basis, pd.concat(runs, ignore_index=True) if runs else None
         )
 
 
@@ -251,4 +273,5 @@ def repeat_splits(
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
     values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]
     width = "equal width" if recipe.binning == "uniform" else "equal count"
-    return OtherSplits(values, recipe.test_size / (1 - recipe.test_size), f"{recipe.bins} bins of {width}")
+    ratio = recipe.test_size / (1 - recipe.test_size)
+    return OtherSplits(values, ratio, f"{recipe.bins} bins of {width}", recipe.base_rate)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calib.analysis.clipped import change_or_clipped, with_clipped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number, with_interval
+from calib.kernel.wording import change_or_clipped, number, with_clipped, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import log_losses, squared_errors

@@ -29,6 +29,7 @@ from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
 from calib.data.table import describe
 from calib.kernel.progress import Watch, interrupted
+from calib.kernel.version import to_install
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
 MOST_ROWS, MOST_SECONDS = 1_000_000, 60.0  # unless a connection says otherwise
@@ -37,7 +38,7 @@ ROWS_AT_ONCE = 50_000
 COUNT = "count"  # column of counts
 By: TypeAlias = tuple[str, str, str | None]
 PARTS = ("drivername", "username", "password", "host", "port", "database")
-NEEDED = "Install the packages in requirements-database.txt."
+NEEDED = f"Install what databases need: {to_install('database')}."
 LOG = logging.getLogger(__name__)
 
 

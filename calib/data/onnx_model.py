@@ -2,7 +2,7 @@
 
 onnxruntime executes only the graph, in a process without files and network, with limits of memory and time
 (``confined``). Operators from other domains than ONNX's own, functions, and weights in other files (which name paths)
-are refused. Both packages are optional (requirements-onnx.txt).
+are refused. Both packages are optional (the extra ``onnx``).
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from calib.data.errors import DataError, TooLargeError
 from calib.data.limits import MODEL_LIMIT, Bounds, format_bytes
 from calib.data.table import about, describe
 from calib.data.target import class_counts
+from calib.kernel.version import to_install
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 13
 MOST_MEMORY = 2 << 30  # bytes that a graph may take
 PER_BYTE = 4  # bytes of memory for each byte of the model and of the table
 LONGEST_RUN = 8  # seconds of processor time for a batch of ROWS_AT_ONCE
-EXTRA = "Install both with: pip install -r requirements-onnx.txt."
+EXTRA = f"Install both with: {to_install('onnx')}."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from calib.kernel.wording import with_clear_interval, with_interval
+from calib.kernel.wording import change, change_or_clipped, with_clear_interval, with_clipped, with_interval
+
+PER_NAT = {"log_loss": 1.0, "log_loss_base2": 1 / math.log(2)}
+"""Log loss metric → the factor that converts the clipped log loss from nats to its unit."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric of some predictions. Titles, tiles, tables, corners, captions and reports print it from here.
+    """A metric or a cost of some predictions, which titles, tiles, tables, captions and reports print from here.
 
     Attributes
     ----------
@@ -24,6 +27,8 @@ class Estimate:
         The estimate; NaN if unknown.
     low, high
         Ends of its 95 % interval; NaN if it has none.
+    clipped
+        Finite value to show beside an infinite log loss (``calib.analysis.clipped``); NaN if the value is finite.
 
     Examples
     --------
@@ -40,15 +45,52 @@ class Estimate:
     value: float
     low: float = math.nan
     high: float = math.nan
+    clipped: float = math.nan
 
-    def text(self, digits: int = 3) -> str:
-        """Format the value, with its interval if that is known."""
-        return with_interval(self.value, self.low, self.high, digits=digits)
+    def text(self, digits: int = 3, mark: str = "") -> str:
+        """Format the value, a mark after it, and its interval if that is known."""
+        return self.beside(with_interval(self.value, self.low, self.high, mark, digits))
 
     def text_apart(self, excluded: float) -> str:
         """Format the value and its interval so that no end reads like a number that the interval excludes."""
         return with_clear_interval(self.value, self.low, self.high, excluded)
 
+    def beside(self, text: str) -> str:
+        """Return the text of the value, with the clipped value beside it if the value is infinite."""
+        return with_clipped(text, self.clipped)
+
     def excludes(self, value: float) -> bool:
         """Tell whether the interval excludes a value."""
         return self.low > value or self.high < value
+
+
+@dataclass(frozen=True)
+class Difference(Estimate):
+    """A metric, or a cost, of some predictions minus that of others: on the same rows, or the mean over splits.
+
+    Attributes
+    ----------
+    against
+        Key of the predictions whose value is subtracted.
+    unknown
+        Number of rows or splits whose difference is infinite or undefined.
+
+    Examples
+    --------
+    >>> found = Difference("brier", "platt", "540 rows", None, -0.0814, -0.1047, -0.0581, against="none")
+    >>> found.text(), found.clear
+    ('−0.0814 [−0.1047, −0.0581]', True)
+    """
+
+    against: str = "none"
+    unknown: int = 0
+
+    def text(self, digits: int = 3, mark: str = "") -> str:
+        """Format the difference with its sign; the clipped difference or a dash if it is infinite or undefined."""
+        told = change_or_clipped(change(self.value, self.low, self.high, digits), self.value, self.clipped)
+        return told + mark
+
+    @property
+    def clear(self) -> bool:
+        """Whether its interval excludes 0."""
+        return self.excludes(0.0)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from calib.analysis.clipped import with_clipped
 from calib.kernel.checks import one_of
 from calib.kernel.fields import json_numbers
+from calib.kernel.wording import with_clipped
 
 WIDTH = 80  # of a terminal; further columns follow below, with the metrics' names repeated
 

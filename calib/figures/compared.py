@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.recommendation.advice import recommend, why_not_chosen
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
@@ -20,7 +19,7 @@ from calib.figures.base import FigureEntry, Record, chart_text, in_two_lines
 from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import briefly, counted, number, set_apart, with_interval
+from calib.kernel.wording import briefly, counted, number, set_apart, with_clipped, with_interval
 from calib.metrics import METRICS
 
 LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the share of a lane that its calibrators use
@@ -65,9 +64,8 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         If no evaluation has an answer.
     """
     lines = [
-        (name, key, found.value, beside[metric][key], found.low, found.high)
+        (name, key, found.value, found.clipped, found.low, found.high)
         for name, evaluation in evaluations.items()
-        for beside in [clipped(evaluation, evaluation.measured([metric]))]
         for key in evaluation.predictions
         for found in [evaluation.estimate(metric, key)]
         if not np.isnan(found.value)

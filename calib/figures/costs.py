@@ -21,7 +21,8 @@ from calib.figures.ink import error_bars
 from calib.figures.metrics import starred_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, capital, change, class_named, from_to, number, percent
+from calib.kernel.weights import are_whole
+from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent
 from calib.metrics.base import TIE_DECIMALS
 
 FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
@@ -104,15 +105,13 @@ def _costs(decision: Costed, rules: pd.DataFrame, note: str, without: str) -> Co
 
 def _finding(decision: Costed) -> str:
     """Write the result in one sentence; a difference whose interval includes 0 may be sampling variability."""
-    table, best = decision.table, decision.cheapest
-    cost = float(table.realised[best])
+    best = decision.cheapest
     if best == decision.reference:
-        return f"{capital(name_of(best))} costs {brief(cost)} per row; no calibrator here is cheaper"
-    before = float(table.realised[decision.reference])
-    text = f"{label_of(best)} lowers the cost per row {from_to(before, cost)}"
-    return text + (
-        ", but the change may be sampling variability" if table.difference_upper[best] >= 0 else ""
-    )
+        cost = brief(decision.cost("realised", best).value)
+        return f"{capital(name_of(best))} costs {cost} per row; no calibrator here is cheaper"
+    text = "{} lowers the cost per row from {} to {}".format(label_of(best), *decision.changed_cost(best, 1))
+    sure = decision.difference(best).high < 0
+    return text + ("" if sure else ", but the change may be sampling variability")
 
 
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
@@ -195,23 +194,30 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
         )
     else:
         shown["Acted on"] = [percent(share) for share in table["acted"]]
-        shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
+        for name, label in (("false_alarms", "False alarms"), ("misses", "Misses")):
+            shown[label] = _mistakes(decision, table[name])
     realised = table["realised"].round(TIE_DECIMALS)
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
         stars = ((realised == realised.min()) & (name == "realised")).tolist()
-        lines = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False, name=None)
-        shown[label] = starred_intervals(list(lines), stars)
+        found = [decision.cost(name, key) for key in table.index]
+        shown[label] = starred_intervals([(each.value, each.low, each.high) for each in found], stars)
     shown["Difference"] = [
-        "–"
-        if key == decision.reference
-        else change(row["difference"], row["difference_lower"], row["difference_upper"])
-        for key, row in table.iterrows()
+        MISSING if key == decision.reference else decision.difference(key).text() for key in table.index
     ]
     return shown
 
 
+def _mistakes(decision: Decision | ClassDecision, rows: pd.Series) -> list[str]:
+    """Format numbers of rows; if weights are not counts, as shares of their total."""
+    one = decision.evaluation
+    if one.weight is None or are_whole(one.weight):
+        return [f"{each:,}" for each in rows]
+    told = one.stated_weight if one.before is None else one.weight
+    return [percent(each / told.sum()) for each in rows]
+
+
 def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
-    among = evaluation if evaluation.joint is not None and evaluation.of_confidence else evaluation.of("top")
+    among = evaluation if evaluation.whole is not None and evaluation.of_confidence else evaluation.of("top")
     return decide_class(among, **options.stated("costs", "reject")), {}
 
 

@@ -5,16 +5,13 @@ Each calibrator has a lane, and each metric an axis, which says on which side of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.clipped import change_or_clipped, clipped_change
 from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as on_test_rows
 from calib.calibrators import label_of, name_of
@@ -24,10 +21,11 @@ from calib.figures.base import FigureEntry, Record, itself
 from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes, heading, set_axes
 from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
-from calib.kernel.wording import change, counted, listed
+from calib.kernel.wording import counted, listed
 from calib.metrics import METRICS
 
 LANE, HEAD = 26, 64  # pixels
+CLEAR = " ●"
 BETTER = {None: "difference", True: "better to the right", False: "better to the left"}
 
 
@@ -51,15 +49,9 @@ class DifferenceLanes(Record):
 def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None = None) -> DifferenceLanes:
     """Prepare lanes of these calibrators, all by default; an Evaluation gives the differences on its test rows."""
     differences = on_test_rows(source) if isinstance(source, Evaluation) else source
-    table = differences.table
-    if calibrators is not None:
-        table = table[table["calibrator"].isin(list(calibrators))]
-    shown = Differences(table, differences.reference, differences.basis, differences.runs)
-    sure = [(row.metric, row.calibrator) for row in table.itertuples() if row.lower > 0 or row.upper < 0]
-    brier = table[table["metric"] == "brier"]
-    listed = "; ".join(
-        f"{label_of(row.calibrator)} {interval_text(row)}" for row in brier.itertuples(index=False)
-    )
+    found = [each for each in differences.found if calibrators is None or each.calibrator in calibrators]
+    shown = replace(differences, found=tuple(found))
+    brier = [f"{label_of(each.calibrator)} {each.text()}" for each in found if each.metric == "brier"]
     dots = (
         ""
         if differences.runs is None
@@ -70,19 +62,20 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
         title=_finding(shown),
         caption=f"Marks show the difference from {name_of(differences.reference)}, bars its 95 % interval from "
         f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
-        alt=f"Differences from {name_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
-        f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
+        alt=f"Differences from {name_of(differences.reference)} in {len({each.metric for each in found})} metrics, "
+        f"{sum(each.clear for each in found)} of {len(found)} clearly different. Brier score: "
+        f"{'; '.join(brier) or 'none'}.",
     )
 
 
 def _finding(found: Differences) -> str:
     """Name the calibrators that clearly lower the Brier score, with an interval that excludes 0."""
-    brier = found.table[found.table["metric"] == "brier"]
+    brier = [each for each in found.found if each.metric == "brier"]
     against = name_of(found.reference)
     splits = "" if found.runs is None else " over splits"
-    if brier.empty:
+    if not brier:
         return f"There is nothing to compare with {against}"
-    better = [label_of(str(key)) for key in brier["calibrator"][brier["upper"] < 0]]
+    better = [label_of(each.calibrator) for each in brier if each.high < 0]
     if len(better) == len(brier) > 1:
         every = "Both" if len(brier) == 2 else f"All {len(brier)}"
         return f"{every} calibrators clearly lower the Brier score of {against}{splits}"
@@ -90,11 +83,11 @@ def _finding(found: Differences) -> str:
         lower = "lower" if len(better) > 1 else "lowers"
         rest = "" if len(better) == len(brier) else "; the others do not"
         return f"{listed(better)} clearly {lower} the Brier score of {against}{splits}{rest}"
-    if (brier["lower"] > 0).all():
+    if all(each.low > 0 for each in brier):
         raised = (
             "Every calibrator clearly raises"
             if len(brier) > 1
-            else f"{label_of(str(brier['calibrator'].iloc[0]))} clearly raises"
+            else f"{label_of(brier[0].calibrator)} clearly raises"
         )
         return f"{raised} the Brier score of {against}{splits}"
     return f"No calibrator clearly lowers the Brier score of {against}{splits}"
@@ -102,8 +95,9 @@ def _finding(found: Differences) -> str:
 
 def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
     """Draw one panel per metric, stacked, each on its own scale with 0 marked."""
-    table = record.differences.table
-    metrics, keys = list(dict.fromkeys(table["metric"])), list(dict.fromkeys(table["calibrator"]))
+    every = record.differences.found
+    metrics = list(dict.fromkeys(each.metric for each in every))
+    keys = list(dict.fromkeys(each.calibrator for each in every))
     panel = LANE * max(len(keys), 1) + HEAD
     height = panel * max(len(metrics), 1) - HEAD
     margin = {"l": 56, "r": 12, "t": 24, "b": 44}
@@ -128,7 +122,7 @@ def _of(found: Differences, **chosen: str) -> Differences:
     """Return the differences of one metric, or of one calibrator."""
     ((column, key),) = chosen.items()
     runs = None if found.runs is None else found.runs[found.runs[column] == key]
-    return replace(found, table=found.table[found.table[column] == key], runs=runs)
+    return replace(found, found=tuple(e for e in found.found if getattr(e, column) == key), runs=runs)
 
 
 def _range(found: Differences) -> list[float]:
@@ -141,29 +135,29 @@ def _lane(
     figure: go.Figure, lane: int, found: Differences, ends: list[float], on: dict[str, str], theme: Theme
 ) -> None:
     """Draw one calibrator's splits if any, and its difference with the interval, or the reason why there is none."""
-    row = found.table.iloc[0]
-    mark, name = theme.mark(row.calibrator), label_of(row.calibrator)
+    one = found.found[0]
+    mark, name = theme.mark(one.calibrator), label_of(one.calibrator)
     if found.runs is not None:
         figure.add_trace(_splits(found.runs, lane, mark).update(on))
-    if not np.isfinite(row.value):
-        what = "infinite" if np.isinf(row.value) or row.metric == "log_loss" else "not defined"
-        why = f"{what} in {counted(row.unknown, 'split')}" if found.runs is not None else what
+    if not np.isfinite(one.value):
+        what = "infinite" if np.isinf(one.value) or one.metric == "log_loss" else "not defined"
+        why = f"{what} in {counted(one.unknown, 'split')}" if found.runs is not None else what
         figure.add_annotation(
             text=why, x=0, y=lane, xref=on["xaxis"], yref=on["yaxis"], showarrow=False,
             **({"xanchor": "left", "xshift": 8} if abs(ends[0]) < ends[1] else {"xanchor": "right", "xshift": -8}),
             font={"color": theme.muted, "size": 12},
         )  # fmt: skip
         return
-    lower, upper = (end if np.isfinite(end) else row.value for end in (row.lower, row.upper))
+    lower, upper = (end if np.isfinite(end) else one.value for end in (one.low, one.high))
     figure.add_scatter(
         **on,
-        x=[row.value],
+        x=[one.value],
         y=[lane],
         mode="markers",
         name=name,
         marker=outlined(mark.color, 11, theme, symbol=mark.symbol),
-        error_x=error_bars(row.value, lower, upper, mark.color, 3),
-        hovertemplate=f"{name}: {interval_text(row)}<extra></extra>",
+        error_x=error_bars(one.value, lower, upper, mark.color, 3),
+        hovertemplate=f"{name}: {one.text()}<extra></extra>",
     )
 
 
@@ -180,35 +174,12 @@ def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
     )
 
 
-def interval_text(row: Any) -> str:
-    """Format a difference with its sign in three digits, and its interval in two."""
-    if not np.isfinite(row.value):
-        return "–"
-    return change(row.value, row.lower, row.upper)
-
-
-def formatted_differences(found: Differences, evaluation: Evaluation | None = None) -> pd.DataFrame:
-    """Format differences as "difference [low, high]", rows by calibrator, columns by metric; ● marks clear ones.
-
-    Parameters
-    ----------
-    found
-        The result of ``differences``.
-    evaluation
-        The Evaluation of these differences: an infinite difference of log losses becomes that of the clipped ones, or
-        – without it.
-    """
+def formatted_differences(found: Differences) -> pd.DataFrame:
+    """Format differences as "difference [low, high]", rows by calibrator, columns by metric; ● marks clear ones."""
     columns: dict[str, dict[str, str]] = {}
-    for row in found.table.itertuples(index=False):
-        beyond = " ●" if np.isfinite(row.value) and (row.lower > 0 or row.upper < 0) else ""
-        finite = (
-            clipped_change(evaluation, row.metric, row.calibrator, found.reference)
-            if evaluation
-            else math.nan
-        )
-        columns.setdefault(METRICS[row.metric].label, {})[label_of(row.calibrator)] = (
-            change_or_clipped(interval_text(row), row.value, finite) + beyond
-        )
+    for each in found.found:
+        column = columns.setdefault(METRICS[each.metric].label, {})
+        column[label_of(each.calibrator)] = each.text(mark=CLEAR * each.clear)
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
+from math import isfinite, isnan
 
 import pandas as pd
 
-from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.label_shift import places_of
 from calib.analysis.sample_size import QUANTITIES, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.evaluate.estimate import Estimate
 from calib.kernel.wording import digits_apart, number, percent, set_apart, with_interval
 from calib.metrics import METRICS, Metric
 
@@ -40,9 +40,11 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
     metrics
         Keys of the columns, all everyday ones by default; metrics without a value are left out.
     """
-    table = evaluation.metrics if metrics is None else evaluation.measured(metrics)
-    index = pd.Index([label_of(key) for key in table.index], name="Calibrator")
-    return _formatted(table, clipped(evaluation, table), index)
+    keys = list(evaluation.predictions)
+    index = pd.Index(map(label_of, keys), name="Calibrator")
+    return _formatted(
+        evaluation.metrics if metrics is None else metrics, [(evaluation, key) for key in keys], index
+    )
 
 
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
@@ -57,17 +59,12 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
     metrics
         Keys of the columns.
     """
-    chosen = list(metrics)
-    tables = {name: evaluation.measured(chosen) for name, evaluation in evaluations.items()}
-    keys = dict.fromkeys(["none", *(key for table in tables.values() for key in table.index)])
-    rows = [(name, key) for key in keys for name, table in tables.items() if key in table.index]
-    beside = {name: clipped(evaluations[name], found) for name, found in tables.items()}
-    table, finite = (
-        pd.DataFrame([those[name].loc[key] for name, key in rows]).reset_index(drop=True)
-        for those in (tables, beside)
+    keys = dict.fromkeys(
+        ["none", *(key for evaluation in evaluations.values() for key in evaluation.predictions)]
     )
+    rows = [(name, key) for key in keys for name, one in evaluations.items() if key in one.predictions]
     index = pd.MultiIndex.from_tuples([(name, label_of(key)) for name, key in rows], names=["", "Calibrator"])
-    return _formatted(table, finite, index).reset_index()
+    return _formatted(metrics, [(evaluations[name], key) for name, key in rows], index).reset_index()
 
 
 def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
@@ -98,26 +95,37 @@ def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
     places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
     shown["Where"] = table["place"].map(places)
-    for column in table.columns[2:]:
-        label = {"base_rate": "Base rate", "mean_p": "Mean prediction"}.get(column) or METRICS[column].label
-        text = percent if column in ("base_rate", "mean_p") else number
-        shown[label] = [text(value) for value in table[column]]
-    for place, made in places_of(evaluation).items():
-        here = table["place"] == place
-        finite = clipped(made, table[here].set_index("calibrator"))["log_loss"]
-        label = METRICS["log_loss"].label
-        shown.loc[here, label] = list(map(with_clipped, shown.loc[here, label], finite))
+    for column, label in (("base_rate", "Base rate"), ("mean_p", "Mean prediction")):
+        shown[label] = list(map(percent, table[column]))
+    at = places_of(evaluation)
+    for column in table.columns[4:]:
+        shown[METRICS[column].label] = [
+            at[line.place].estimate(column, line.calibrator, interval=False).text()
+            for line in table.itertuples()
+        ]
     return shown
 
 
-def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
-    """Format a table; ``finite``, of the same shape, has the values to show beside infinite ones."""
-    known = [key for key in table.columns if not table[key].isna().all()]
-    cells = {
-        METRICS[key].label: map(with_clipped, starred(METRICS[key], table[key].tolist()), finite[key])
-        for key in known
+def _formatted(
+    metrics: Iterable[str], lines: Sequence[tuple[Evaluation, str]], index: pd.Index
+) -> pd.DataFrame:
+    """Format a table with one line per (evaluation, calibrator), and a column per metric that has a value."""
+    columns = {
+        key: [one.estimate(key, calibrator, interval=False) for one, calibrator in lines] for key in metrics
     }
-    return pd.DataFrame({label: list(texts) for label, texts in cells.items()}, index)
+    return pd.DataFrame(
+        {
+            METRICS[key].label: _starred(METRICS[key], found)
+            for key, found in columns.items()
+            if not all(isnan(each.value) for each in found)
+        },
+        index,
+    )
+
+
+def _starred(metric: Metric, found: Sequence[Estimate]) -> list[str]:
+    texts = starred(metric, [each.value for each in found])
+    return [each.beside(text) for each, text in zip(found, texts, strict=True)]
 
 
 def starred(metric: Metric, values: Iterable[float], form: Callable[[float, int], str] = number) -> list[str]:

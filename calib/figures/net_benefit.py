@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.decision import Decision, gain, net_benefit, thresholds_within
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, ReportOptions, of_decision, predictions_of
 from calib.figures.costs import NOTHING
@@ -101,7 +101,7 @@ def prepare(
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         {key: float(each.p[0]) for key, each in shown.items() if len(each.p) and np.ptp(each.p) == 0},
-        title=_finding(best, gain(evaluation, best, t), simple, t),
+        title=_finding(best, gain(evaluation, best, t), simple, t, len(shown) < len(evaluation.predictions)),
         caption="Lines show the net benefit of acting on predictions above each threshold; higher is better. Net "
         "benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
         "threshold. A model is useful at thresholds where its curve lies above both grey lines: act on all, act on "
@@ -120,17 +120,18 @@ def _where(decision: Decision, lowest: float, highest: float) -> str:
     return f"If {costs}, the threshold is {probability(decision.threshold)}, outside this range."
 
 
-def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float) -> str:
+def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float, some: bool) -> str:
     (mean, lower, _), rule = gained, f"acting on {'all' if simple > 0 else 'none'}"
+    none = "none of these methods" if some else "no calibrator"
     if mean <= 0:
-        return f"At the threshold {brief(t)} no calibrator beats {rule}"
+        return f"At the threshold {brief(t)} {none} beats {rule}"
     here, more = f"At the threshold {brief(t)}", f"{brief(1000 * mean)} rows per 1,000"
     if not lower > 0:  # or unknown
         return (
-            f"{here} no calibrator clearly beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
+            f"{here} {none} clearly beats {rule}: the net benefit of {name_of(best)} is {more} higher, "
             "within sampling variability"
         )
-    return f"{here} the net benefit of {label_of(best)} is {more} above that of {rule}"
+    return f"{here} the net benefit of {name_of(best)} is {more} above that of {rule}"
 
 
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:

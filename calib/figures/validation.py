@@ -8,7 +8,6 @@ import pandas as pd
 
 from calib.analysis.audit.of_evaluation import LOOK_LABELS, Audited, look_of
 from calib.analysis.chance import chance_sentence
-from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -23,11 +22,12 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     weighted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
     counted = not (table["rows"] < table["lines"]).any()  # otherwise weights make rows worth less
     lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Effective rows")
+    events = f"In {class_named(positive)}" if counted else f"Effective rows in {class_named(positive)}"
     shown = {"Step": table["step"]}
     if weighted:
         shown[lines] = _whole(table["lines"])
     shown[rows] = _whole(table["rows"].where(table["rows"].notna(), math.nan if weighted else table["lines"]))
-    shown[f"In {class_named(positive)}"] = _whole(table["events"])
+    shown[events] = _whole(table["events"])
     shown["Share"] = list(map(percent, table["events"] / table["rows"]))
     return pd.DataFrame(shown)
 
@@ -38,11 +38,12 @@ def _whole(values: pd.Series) -> list[str]:
 
 def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     """Format ``calib.analysis.validation.performance``, one line per metric and one column per calibrator."""
-    shown = _crossed(table, "metric", "calibrator")
-    values = evaluation.measured(shown.index)
-    beside = clipped(evaluation, values).T.loc[shown.index, shown.columns]
-    shown = shown.combine(beside, lambda texts, finite: texts.combine(finite, with_clipped))
-    return shown.rename(index=lambda key: METRICS[key].label, columns=label_of)
+    metrics = list(dict.fromkeys(table["metric"]))
+    texts = {
+        label_of(key): [evaluation.estimate(metric, key).text() for metric in metrics]
+        for key in evaluation.predictions
+    }
+    return pd.DataFrame(texts, index=[METRICS[metric].label for metric in metrics])
 
 
 def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+MISSING = "–"
 MOST_DIGITS = 6
 MOST_APART = 12  # digits that tell numbers apart
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -34,7 +35,7 @@ def number(value: float | None, digits: int = 3) -> str:
     '−2.50e−9'
     """
     if value is None or math.isnan(value):
-        return "–"
+        return MISSING
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0:
@@ -119,7 +120,7 @@ def percent(p: float) -> str:
     ('25.6 %', '0.42 % (1 in 240)', '0 %')
     """
     if math.isnan(p):
-        return "–"
+        return MISSING
     text = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
     return f"{text} ({one_in(p)})" if one_in(p) else text
 
@@ -256,8 +257,30 @@ def with_clear_interval(value: float, lower: float, upper: float, excluded: floa
     return with_interval(value, lower, upper, digits=digits)
 
 
+def with_clipped(text: str, value: float) -> str:
+    """Return an infinite value's text with its clipped value beside it; ``text`` alone if there is none.
+
+    >>> with_clipped("∞", 4.3096), with_clipped("0.142", float("nan"))
+    ('∞ (clipped: 4.31)', '0.142')
+    """
+    return text if math.isnan(value) else f"{text} (clipped: {number(value)})"
+
+
+def change_or_clipped(text: str, value: float, clipped: float) -> str:
+    """Return the text of a change; if it is infinite or undefined, the clipped change or a dash.
+
+    >>> change_or_clipped("−0.2", -0.2, float("nan")), change_or_clipped("−∞", float("-inf"), -17.67)
+    ('−0.2', 'clipped: −17.7')
+    >>> change_or_clipped("−∞", float("-inf"), float("nan"))
+    '–'
+    """
+    if math.isfinite(value):
+        return text
+    return MISSING if math.isnan(clipped) else f"clipped: {'+' * (clipped > 0)}{number(clipped)}"
+
+
 def _read(text: str) -> float:
-    return float(text.replace("−", "-").replace("∞", "inf").replace("–", "nan"))
+    return float(text.replace("−", "-").replace("∞", "inf").replace(MISSING, "nan"))
 
 
 def points(gap: float, lower: float, upper: float) -> str:

@@ -21,6 +21,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.version import to_install
 from calib.kernel.wording import duration
 from calib.study.cell import Result, Task, outside, run
 from calib.study.grid import Cell, check_rows_for, study_cells
@@ -323,8 +324,7 @@ def _client(scheduler: str | None) -> Any:
         from distributed.comm.addressing import get_address_host_port, parse_address
     except ImportError:
         raise InputError(
-            "--backend dask needs the package distributed. Install the package with pip install -r "
-            "requirements-dask.txt."
+            f"--backend dask needs the package distributed. Install it with {to_install('dask')}."
         ) from None
     try:
         if parse_address(scheduler)[0] not in HOSTLESS:

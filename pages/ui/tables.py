@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, isnan, nan
+from math import isfinite
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.clipped import (
-    change_or_clipped,
-    clipped,
-    clipped_change,
-    clipped_sentence,
-    with_clipped,
-)
+from calib.analysis.clipped import clipped_sentence
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.analysis.recommendation.rare import leading_metrics
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.evaluate.estimate import Difference, Estimate
 from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
 from calib.figures.reliability import default_curves
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import brief, briefly, change, class_named, percent, values_and_change
+from calib.kernel.wording import MISSING, brief, briefly, class_named, percent, values_and_change
 from calib.lessons import parse_step
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
@@ -56,67 +51,50 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
         The differences; None while they are worked out.
     """
     leading = evaluation.applicable(leading_metrics(evaluation))
-    headline_key, table = reference_of(evaluation.predictions), evaluation.measured(leading)
-    beside = clipped(evaluation, table)
+    headline_key = reference_of(evaluation.predictions)
     if headline_key != "none" and choice is not None:
         headline_key = choice
     other = None if choice in (None, headline_key) else choice
     found = found or differences(evaluation, PER_ROW)
+    shown = [key for key in (headline_key, other) if key is not None]
     with headings.rows():
         for name in leading:
-            keys = [key for key in (headline_key, other) if key is not None]
             line = None if other is None else found.line(name, other)
-            texts = _as_changed([float(table[name][key]) for key in keys], line)
-            values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
+            values = [evaluation.estimate(name, key, interval=False) for key in shown]
+            texts = dict.fromkeys(map(Estimate.beside, values, _as_changed(values, line)))
             st.metric(
                 METRICS[name].label,
-                " → ".join(dict.fromkeys(values)),
+                " → ".join(texts),
                 help=METRICS[name].help,
-                **_changed(line, evaluation, headline_key),
+                **(changed(line, METRICS[name].higher_is_better) if line else {}),
             )
     who = "Uncalibrated" if headline_key == "none" else label_of(headline_key)
     then = f" → {label_of(other)}, change [95 % interval]" if other else ""
-    shown = table.loc[list(filter(None, [headline_key, other]))]
+    clipped = clipped_sentence(evaluation.measured(leading).loc[shown])
     chart.caption(
-        f"{who}{then}; {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}".strip(),
+        f"{who}{then}; {evaluation.size_text}. {why_missing(evaluation.sample)} {clipped}".strip(),
         "headline",
     )
 
 
-def _as_changed(values: Sequence[float], line: pd.Series | None) -> tuple[str, ...]:
+def _as_changed(values: Sequence[Estimate], line: Difference | None) -> tuple[str, ...]:
     """Format one number, or two in the decimals of their difference."""
+    numbers = [each.value for each in values]
     if line is None or not isfinite(line.value):
-        return briefly(*values)
-    before, after = values
-    return values_and_change(before, after, line.value, line.lower, line.upper, digits=2)[:2]
+        return briefly(*numbers)
+    return values_and_change(*numbers, line.value, line.low, line.high, digits=2)[:2]
 
 
-def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
-    """Return a difference with its interval for a headline number: green if better and the interval excludes 0.
+def changed(line: Difference, up_is_good: bool | None) -> dict[str, Any]:
+    """Return the arguments of ``st.metric`` for a difference: green if better and its interval excludes 0.
 
-    If the log loss is infinite, the difference is between the clipped values, and has no interval.
+    If the log loss is infinite, the difference is between the clipped values, and grey. An unknown one is not shown.
     """
-    if line is None:
+    text = line.text(2)
+    if text == MISSING:
         return {}
-    up_is_good = bool(METRICS[line.metric].higher_is_better)
-    if isfinite(line.value):
-        return changed(line.value, line.lower, line.upper, up_is_good)
-    finite = clipped_change(evaluation, line.metric, line.calibrator, reference)
-    if isnan(finite):
-        return {}
-    text = change_or_clipped("", line.value, finite)
-    return changed(finite, nan, nan, up_is_good) | {"delta": text}
-
-
-def changed(value: float, lower: float, upper: float, up_is_good: bool) -> dict[str, Any]:
-    """Return the arguments of ``st.metric`` for a difference with its interval; grey if the interval includes 0."""
-    sure = lower > 0 or upper < 0
-    color: Any = ("green" if (value > 0) == up_is_good else "red") if sure else "gray"
-    return {
-        "delta": change(value, lower, upper, 2),
-        "delta_color": color,
-        "delta_arrow": "off",
-    }
+    color: Any = ("green" if (line.value > 0) == bool(up_is_good) else "red") if line.clear else "gray"
+    return {"delta": text, "delta_color": color, "delta_arrow": "off"}
 
 
 def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
@@ -127,14 +105,13 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
     metric
         One of ``PER_ROW``.
     """
-    table = evaluation.measured([metric])
-    value, finite = float(table[metric][key]), clipped(evaluation, table)[metric][key]
+    found = evaluation.estimate(metric, key, interval=False)
     against = reference_of(evaluation.predictions) == "none"
     line = differences(evaluation, [metric]).line(metric, key) if against else None
     st.metric(
         f"{METRICS[metric].label} · {label_of(key)}",
-        with_clipped(brief(value), finite),
-        **_changed(line, evaluation, "none"),
+        found.beside(brief(found.value)),
+        **(changed(line, METRICS[metric].higher_is_better) if line else {}),
         help=f"{METRICS[metric].help} The second number is the difference from the uncalibrated model, with its 95 % "
         "interval.",
     )

@@ -88,7 +88,7 @@ def test_both_base_rates_have_their_own():
 
 def test_a_change_against_infinity_is_that_of_the_clipped_losses(tree):
     change = number(by_sklearn(tree, "platt") - by_sklearn(tree))
-    shown = formatted_differences(differences(tree), tree)
+    shown = formatted_differences(differences(tree))
     assert shown.loc["Platt scaling", "Log loss"] == f"clipped: {change}"
     assert not shown.apply(lambda column: column.str.contains("∞")).any(axis=None)
 

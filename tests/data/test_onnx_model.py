@@ -302,7 +302,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
 
 def test_without_the_packages_the_way_to_them_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(DataError, match="pip install -r requirements-onnx.txt"):
+    with pytest.raises(DataError, match=r"pip install \"calibration-explorer\[onnx\]\""):
         model_inputs(logistic().SerializeToString(), TABLE, ["y"])
 
 

@@ -7,6 +7,7 @@ import pytest
 from calib import Recipe
 from calib.analysis.differences import DIFFERENCE_METRICS, Differences, differences, repeat_splits
 from calib.calibrators import label_of
+from calib.evaluate.estimate import Difference
 from calib.figures import DARK, FIGURES, formatted_differences
 from tests.figures.evaluations import dataset, evaluation
 
@@ -25,8 +26,11 @@ def repeated():
 
 
 def made(*lines, runs=None) -> Differences:
-    table = pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
-    return Differences(table, "none", "ten resamples", runs)
+    found = (
+        Difference(metric, key, "ten resamples", None, *ends, unknown=unknown)
+        for metric, key, *ends, unknown in lines
+    )
+    return Differences(tuple(found), "none", "ten resamples", runs)
 
 
 def panel(metric, found):

@@ -224,7 +224,7 @@ def test_what_cannot_be_run_is_refused_before_anything_is(path, sets, fits, opti
 def test_a_missing_package_is_named_before_any_work(path, sets, fits, monkeypatch):
     monkeypatch.setattr("calib.study.papers.models.find_spec", lambda name: None)
     text = PROTOCOL.replace('model = "random_forest", params = { n_estimators = 5 }', 'model = "XGB_opt"')
-    with pytest.raises(InputError, match="XGB_opt .*package xgboost.*requirements-xgboost.txt"):
+    with pytest.raises(InputError, match="XGB_opt .*package xgboost.*calibration-explorer.xgboost"):
         study(path, sets, read_protocol(text, "small.toml"))
     assert fits == []
 

@@ -27,6 +27,7 @@ from sklearn.svm import SVC
 from calib.data import preprocessor
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
+from calib.kernel.version import to_install
 from calib.models import MODELS, ModelEntry, ProbabilityForest, ProbabilityTree
 from calib.models.tuned import SPACE, CurtailedForest
 from calib.placements.split import Split
@@ -215,7 +216,7 @@ def check_installed(estimator: str | None) -> None:
     package = EXTRAS.get(estimator or "")
     if package is not None and find_spec(package) is None:
         raise InputError(
-            f"{estimator} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
+            f"{estimator} needs the package {package}. Install it with {to_install(package)}, "
             "or exclude this setup with --setups."
         )
 

@@ -36,7 +36,6 @@ from pages.ui.widget import show_widget
 
 MOST_LISTED = 200
 MOST_EDITED = 12  # classes whose costs fit a table on the page
-DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
 # A thousandth apart for rare events; a range is proposed only if narrower than half of the whole range
 STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
 WIDEST = 0.5
@@ -72,7 +71,7 @@ def among_classes(evaluation: Evaluation) -> None:
 
 def _class_costs(decision: ClassDecision) -> None:
     """Draw the editable matrix of costs, one line per true class."""
-    names = [short_class(name) for name in decision.evaluation.joint.names]
+    names = [short_class(name) for name in decision.evaluation.whole.names]
     if len(names) > MOST_EDITED:
         st.caption(
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
@@ -108,18 +107,19 @@ def _class_costs(decision: ClassDecision) -> None:
 def _costs(decision: Decision | ClassDecision, realised: str) -> None:
     """Draw the realised and expected costs of the cheapest calibrator; ``realised`` describes the former."""
     best = decision.cheapest
-    line = decision.table.loc[best]
+    realised, expected = (decision.cost(name, best).value for name in ("realised", "expected"))
+    is_reference = best == decision.reference
     st.metric(
         f"Realised cost · {label_of(best)}",
-        brief(line.realised),
-        **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
+        brief(realised) if is_reference else decision.changed_cost(best)[1],
+        **({} if is_reference else changed(decision.difference(best), up_is_good=False)),
         help=f"{realised} The number beside it is the difference from {name_of(decision.reference)} with its 95 % "
         "interval.",
     )
     st.metric(
         "Expected cost",
-        brief(line.expected),
-        **difference(line.expected - line.realised),
+        brief(expected),
+        **difference(expected - realised),
         help="The cost that the probabilities predict. The number beside it is the difference from the realised "
         "cost, which is near 0 if the probabilities are calibrated.",
     )
@@ -179,11 +179,14 @@ def headline(decision: Decision) -> None:
     """Draw the threshold, the costs of the cheapest calibrator, and the share of undecided rows."""
     classes = decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
-    st.markdown(
-        f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
-    )
     with headings.rows():
+        noted(
+            "Threshold",
+            probability(decision.threshold),
+            f"{false_alarm} / ({false_alarm} + {miss})",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the cost of a "
+            "false alarm, divided by the sum of both costs.",
+        )
         _costs(decision, "Cost per test row by the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested
