@@ -26,29 +26,38 @@ DEPTHS = range(1, 9)
 
 def people() -> dict[str, Any]:
     """Return the content of the file."""
-    bank = _evaluated(BANK)
-    frame = make.loans().iloc[bank.rows]
+    bank = evaluated(BANK)
     return {
         "p": bank.predictions["none"].p.tolist(),
         "y": bank.y.tolist(),
-        "truth": make.loans_truth()[bank.rows].tolist(),
-        "income": [None if pd.isna(one) else int(one) for one in frame["income"]],
-        "history": [HISTORIES.index(one) for one in frame["history"]],
+        **columns(bank),
         "calibration": {"p": bank.calibration_scores.tolist(), "y": bank.calibration_y.tolist()},
-        "trees": [_leaves(_constant(bank)), *(_leaves(_tree(depth)) for depth in DEPTHS)],
+        "trees": [_leaves(constant(bank)), *(_leaves(tree(depth)) for depth in DEPTHS)],
     }
 
 
-def _evaluated(recipe: Recipe) -> Evaluation:
+def columns(bank: Evaluation) -> dict[str, list]:
+    """Return what the sample says of the test rows: true probabilities, incomes (None if missing) and histories."""
+    frame = make.loans().iloc[bank.rows]
+    return {
+        "truth": make.loans_truth()[bank.rows].tolist(),
+        "income": [None if pd.isna(one) else int(one) for one in frame["income"]],
+        "history": [HISTORIES.index(one) for one in frame["history"]],
+    }
+
+
+def evaluated(recipe: Recipe) -> Evaluation:
+    """Return the Recipe's evaluation on the sample."""
     return evaluate(recipe, load(recipe))
 
 
-def _tree(depth: int) -> np.ndarray:
+def tree(depth: int) -> np.ndarray:
+    """Return what a decision tree of this depth predicts for the people."""
     recipe = BANK.replace(model="decision_tree", calibrators=("none",), params={"max_depth": depth})
-    return _evaluated(recipe).predictions["none"].p
+    return evaluated(recipe).predictions["none"].p
 
 
-def _constant(bank: Evaluation) -> np.ndarray:
+def constant(bank: Evaluation) -> np.ndarray:
     """Return what a tree with no splits predicts: the share of defaults among the rows that train."""
     others = np.concatenate([bank.y, bank.calibration_y])
     defaults = int(bank.dataset.y.sum() - others.sum())

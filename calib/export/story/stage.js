@@ -182,7 +182,6 @@ function makeStage(host, people) {
         view()
     }
     new ResizeObserver(fit).observe(host)
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", look)
     look()
     fit()
     return stage

@@ -85,6 +85,7 @@ function story(root, data) {
     document.addEventListener("click", event => { if (!event.composedPath().includes(you)) you.open = false })
 
     world.stage = makeStage(picture, data.p.length)
+    themed(world.stage)
     const begin = state.at
     go(begin, true)
     world.ready = true
@@ -121,6 +122,19 @@ function story(root, data) {
         save()
     }
     return world
+}
+
+// Dark as the system is, or as the page that shows the story says.
+function themed(stage) {
+    const system = matchMedia("(prefers-color-scheme: dark)"), show = dark => {
+        document.documentElement.classList.toggle("dark", dark)
+        stage.look()
+    }
+    show(system.matches)
+    system.addEventListener("change", ({ matches }) => show(matches))
+    addEventListener("message", ({ source, data }) => {
+        if (source === parent && typeof data?.dark === "boolean") show(data.dark)
+    })
 }
 
 // What happened, of the statements that the story settles; the numbers are those of the picture.
