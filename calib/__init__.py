@@ -11,6 +11,7 @@ from calib.kernel.hooks import HOOKS
 from calib.kernel.version import __version__
 
 if TYPE_CHECKING:
+    from calib.analysis.internal_validation import validate
     from calib.analysis.recommendation.advice import Recommendation
     from calib.analysis.recommendation.verdict import Verdict
     from calib.analysis.survival.check import check_survival
@@ -49,6 +50,7 @@ __all__ = [
     "explore",
     "fit",
     "load_sample",
+    "validate",
 ]
 
 

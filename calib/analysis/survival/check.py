@@ -264,7 +264,7 @@ def _refuse_unknown(censoring: Censoring, names: Any) -> None:
         raise InputError(f"There is no event by {t}: {first}. Choose a later horizon, or check cause=.")
     for group in censoring.unreached:
         last = censoring.time[slice(None) if censoring.group is None else censoring.group == group].max()
-        who = f"Nobody in the censoring group {names[group]!r}" if len(names) else "Nobody"
+        who = f"Nobody in the censoring group {str(names[group])!r}" if len(names) else "Nobody"
         raise InputError(
             f"{who} is followed up to {t}: the last row is censored at {number(last)}, so the risk by {t} is not "
             f"known. Choose a horizon of at most {number(last)}{', or merge groups' if len(names) else ''}."
