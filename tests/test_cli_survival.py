@@ -54,7 +54,7 @@ def test_survival_probabilities_are_turned_into_risks(table, capsys):
     [
         (OPTIONS, ("event holds", "dead", "cause", "censored")),
         ([*OPTIONS, *CODES, "--weight", "kilos"], ("There is no column 'kilos'", "years")),
-        ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50", "at most")),
+        ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50.0", "at most")),
         ([*OPTIONS, *CODES, "--time", "status"], ("time must be numbers",)),
     ],
 )
