@@ -78,7 +78,7 @@ def test_links_lead_to_what_is_there(name):
 
 
 ELSEWHERE = {  # what runs these blocks of Python, SQL and JavaScript, where more is needed than running them
-    "CONTRIBUTING.md": "tests/calibrators/test_register.py",
+    "docs/adding.md": "tests/calibrators/test_register.py",
     "docs/command_line.md": "tests/test_cli_watch.py",
     "docs/databases.md": "tests/data/test_database.py",
     "docs/export.md": "tests/export/programs/test_guide.py",

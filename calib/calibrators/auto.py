@@ -44,18 +44,15 @@ from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import log_loss_sum, ridge_fits
-from calib.kernel.stacking import stacking_weights
+from calib.kernel.stacking import PRIOR_ROWS, in_folds, stacking_weights, without_small
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
 
 PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
 CANDIDATES = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
 KNOTS = 12
-FOLDS = 5
-PRIOR = 1.0  # rows that the prior counts as
 PART = 2.0**-20  # of a row
 STEP = 0.05  # log-odds to whose multiples the steps are rounded
-LEAST = 0.01  # candidates with a smaller weight are left out
 
 
 class Auto(ScoreCalibrator):
@@ -205,26 +202,19 @@ def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
     weights = np.concatenate([each.weights for each in rows])
     targets = np.concatenate([each.sums for each in rows]) / weights
-    prior = np.full(found.shape[1] - first, PRIOR / (found.shape[1] - first))
-    own = np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
-    own = np.where(own < LEAST, 0.0, own)
-    own /= own.sum()
+    prior = np.full(found.shape[1] - first, PRIOR_ROWS / (found.shape[1] - first))
+    own = without_small(
+        np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
+    )
     losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]
     return own, np.array(losses) / weights.sum()
 
 
 def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
-    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed.
-
-    Rows of whole weights are divided one by one, so that repeated rows and weighted ones give the same folds.
-    """
+    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed."""
     random, classes = np.random.default_rng(0), (tied.sums, tied.weights - tied.sums)
     whole = are_whole(tied.weights) and are_whole(tied.sums)
-    ones, zeros = (
-        random.multinomial(each.astype(np.int64) if whole else 1, np.full(FOLDS, 1 / FOLDS), size=len(each))
-        * (1.0 if whole else each[:, None])
-        for each in classes
-    )
+    ones, zeros = (in_folds(each, random, whole) for each in classes)
     for first, second in zip(ones.T, zeros.T, strict=True):
         held = Tied(tied.scores, first + second, first)
         yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held

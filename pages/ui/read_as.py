@@ -16,10 +16,11 @@ from pages.ui import state
 from pages.ui.text import plain
 
 AT_ONCE = 3  # other readings that are buttons, where there is room; more are folded
+LONGEST = 40  # letters of such a button; longer ones are folded
 
 
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
-    """Write how the table was read, with one button per other reading; more than ``at_once`` are folded.
+    """Write how the table was read, with one button per other reading; long ones and more than ``at_once`` are folded.
 
     Nothing is written on *Data* for a table of features: its controls show the label and the positive class.
     """
@@ -28,7 +29,7 @@ def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
-        if len(reading.others) > at_once:
+        if len(reading.others) > at_once or any(len(other.label) > LONGEST for other in reading.others):
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)
         else:

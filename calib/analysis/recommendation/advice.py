@@ -97,8 +97,8 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     >>> found.answer, bool(abs(found.fit().predict([0.5])[0] - 0.25) < 0.05)
     ('Use Venn–Abers.', True)
     """
-    if evaluation.calibrators or evaluation.joint is not None or not evaluation.dataset.predictions:
-        owner = evaluation.joint.whole if evaluation.of_confidence else evaluation  # of all classes together
+    if evaluation.calibrators or evaluation.whole is not None or not evaluation.dataset.predictions:
+        owner = evaluation.all_classes if evaluation.of_confidence else evaluation  # of all classes together
         return replace(recommend(evaluation), fitted=lambda key: owner.only_fitted(key, "to use on new rows"))
     recipe, data = _of_arrays(evaluation, seed)
     try:
@@ -146,7 +146,7 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
         return Recommendation(NOTHING, _alone(evaluation), notes)
     found = advise(evaluation)
     if _together_first(evaluation):
-        return _together(evaluation, found, advise_joint(evaluation.joint), notes)
+        return _together(evaluation, found, advise_joint(evaluation.all_classes), notes)
     others = tuple(
         filter(
             None,
@@ -171,9 +171,9 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
 def _together_first(evaluation: Evaluation) -> bool:
     """Tell whether the method for all classes together decides: for a confidence, if a starting method is chosen."""
     return (
-        evaluation.joint is not None
+        evaluation.whole is not None
         and evaluation.of_confidence
-        and advise_joint(evaluation.joint).start in START
+        and advise_joint(evaluation.whole).start in START
     )
 
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from calib.calibrators import name_of
-from calib.evaluate import JointEvaluation
+from calib.evaluate import Evaluation
 from calib.kernel.cache import once
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.wording import briefly, capital, number, values_and_change
 from calib.metrics.confidence import mean_interval
-from calib.metrics.losses import joint_log_losses, joint_squared_errors
+from calib.metrics.losses import class_log_losses, class_squared_errors
 
 START = ("structured_matrix", "structured_vector", "platt")
 TRIED = (  # a test compares it with docs/results.md
@@ -51,25 +51,25 @@ class JointAdvice:
     reason: str
 
 
-def advise_joint(joint: JointEvaluation) -> JointAdvice:
+def advise_joint(whole: Evaluation) -> JointAdvice:
     """Choose a method for all classes together on the test rows.
 
     Examples
     --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> recipe = Recipe(model="naive_bayes", calibrators=("none", "structured_matrix"), cv=2)
-    >>> advise_joint(evaluate(recipe, load_sample("all_digits")).joint).choice
+    >>> advise_joint(evaluate(recipe, load_sample("all_digits")).whole).choice
     'structured_matrix'
     """
-    return once(joint, "advise", lambda: _advise(joint))
+    return once(whole, "advise", lambda: _advise(whole))
 
 
-def _advise(joint: JointEvaluation) -> JointAdvice:
-    y, predictions = joint.y, joint.predictions
-    losses = {key: joint_squared_errors(y, P) for key, P in predictions.items()}
-    never = {key for key, P in predictions.items() if np.isinf(joint_log_losses(y, P)).any()}
+def _advise(whole: Evaluation) -> JointAdvice:
+    y, predictions = whole.y, whole.distributions
+    losses = {key: class_squared_errors(y, P) for key, P in predictions.items()}
+    never = {key for key, P in predictions.items() if np.isinf(class_log_losses(y, P)).any()}
     start = next((key for key in START if key in losses), next(iter(losses)))
-    rows = joint.rows
+    rows = whole.sample
     choice = best_or_start(rows, losses, never, start)
     means = {key: rows.mean(losses[key]) for key in dict.fromkeys((choice, start, *losses))}
     score = f"Brier score of all classes {number(means[choice])}"

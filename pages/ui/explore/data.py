@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -519,7 +520,7 @@ def how_read(recipe: Recipe) -> ReadingQuestion | None:
 
 
 def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = None) -> list[Problem]:
-    """Show every problem in plain words with its remedy, the gravest first; return them.
+    """Show every problem in plain words with its remedy, the gravest first; fold remarks without a button; return all.
 
     The page ends here if there is a ``question``, which is shown elsewhere.
     """
@@ -527,19 +528,30 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _ask_for_label(table.frame)
         _first_rows(table.frame)
         st.stop()
-    found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table))
+    looking = f"Looking for problems in {counted(len(table.frame), 'row')}"
+    with (
+        st.spinner(looking, show_time=True) if len(table.frame) > evaluations.AT_ONCE_ROWS else nullcontext()
+    ):
+        found = evaluations.of_data(
+            "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table)
+        )
     found = [problem for problem in found if question is None or problem.message != question.message]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
-            show(_line(group).removeprefix("- "))
+            told = severity == "error"
+            show(_line(group, None if told else "").removeprefix("- "))
             with st.container(horizontal=True):
                 for remedies in zip(*(problem.fixes for problem in group), strict=True):
                     fixes, (action, *_) = zip(*remedies, strict=True)
                     button = f"fix_{action}_{group[0].column}"
-                    st.button(plain(action), key=button, on_click=_apply, args=(fixes,))
+                    help = None if told else plain(group[0].remedy)
+                    st.button(plain(action), key=button, help=help, on_click=_apply, args=(fixes,))
         lines = list(_lines([group for group in alike if group[0].fix is None]))
-        if lines:
+        if lines and severity == "info":
+            with st.expander(f"Remarks ({len(lines)})", key="remarks"):
+                show("\n".join(lines))
+        elif lines:
             show("\n".join(lines))
     if question is not None or any(problem.severity == "error" for problem in found):
         _first_rows(table.frame)
@@ -657,6 +669,8 @@ def overview(data: Dataset) -> None:
 def _balance(data: Dataset) -> None:
     """Draw the number of rows in each of K classes."""
     found = class_shares(data)
+    if data.weight is not None and not are_whole(data.weight):
+        found = found.drop(columns="rows")  # sums of scaled weights
     headings.heading("Classes")
     grid(
         found,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from calib.analysis.differences import (
 )
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
+from calib.analysis.recommendation.in_steps import recommend_in_steps
 from calib.analysis.recommendation.rare import small_median
 from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
@@ -29,6 +29,7 @@ from calib.evaluate import Evaluation
 from calib.export.charts import in_report
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
 from calib.figures.reliability import has_thin_bins
+from calib.kernel.cache import is_known
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
 from calib.lessons import parse_step
@@ -77,11 +78,10 @@ def to_groups(recipe: Recipe) -> None:
 
 
 def compare(evaluation: Evaluation) -> None:
-    """Find the recommended calibrator, which colours the picture; of very many rows, say that this takes a while."""
-    what = f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}"
-    many = evaluation.tested > evaluations.AT_ONCE_ROWS
-    with st.spinner(what, show_time=True) if many else nullcontext():
-        recommend(evaluation)
+    """Find the recommended calibrator, which colours the picture, with progress on very many rows."""
+    if evaluation.tested > evaluations.AT_ONCE_ROWS and not is_known(evaluation, "recommend"):
+        with jobs.told(f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}") as watch:
+            recommend_in_steps(evaluation, watch)
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from calib import JointEvaluation, Recipe, evaluate, load_sample
+from calib import Evaluation, Recipe, evaluate, load_sample
 from calib.analysis.recommendation.joint import START, advise_joint
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
@@ -26,7 +26,7 @@ def predictions(seed=0, n=600):
 
 def of(**named):
     y, P = predictions()
-    return advise_joint(JointEvaluation.from_predictions(y, {name: P[kind] for name, kind in named.items()}))
+    return advise_joint(Evaluation.from_predictions(y, {name: P[kind] for name, kind in named.items()}))
 
 
 def test_the_first_method_compared_stays_unless_another_is_clearly_better():
@@ -47,7 +47,7 @@ def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
     y, P = predictions()
     better = P["right"].copy()
     better[np.flatnonzero(y == 0)[:1]] = [0, 0.5, 0.5]
-    joint = JointEvaluation.from_predictions(y, {"platt": P["flat"], "isotonic": better})
+    joint = Evaluation.from_predictions(y, {"platt": P["flat"], "isotonic": better})
     assert advise_joint(joint).choice == "platt"
     assert of(none="certain", isotonic="certain").reason.startswith("The uncalibrated model gave")
 
@@ -85,12 +85,12 @@ def test_all_calibrators_may_be_refused():
     fitted = fit(recipe, load_sample("all_digits"))
     found = calibrate(recipe.replace(calibrators=("platt",)), fitted)
     assert "needs calibration scores" in found.refused["platt"]
-    assert found.joint.classes == 10
+    assert found.whole.classes == 10
 
 
 def test_digits_are_advised_on():
     recipe = Recipe(model="naive_bayes", calibrators=("none", "structured_matrix"))
-    found = advise_joint(evaluate(recipe, load_sample("all_digits")).joint)
+    found = advise_joint(evaluate(recipe, load_sample("all_digits")).whole)
     assert found.choice == "structured_matrix"
 
 
@@ -112,7 +112,7 @@ def test_the_confidence_gets_the_recommendation_of_all_classes_and_its_calibrato
         )
         recipe = recipe.replace(content="predictions")
     evaluation = evaluate(recipe, table)
-    found, joint = evaluation.recommendation(), advise_joint(evaluation.joint)
+    found, joint = evaluation.recommendation(), advise_joint(evaluation.whole)
     assert (found.choice, found.answer, found.reasons[0]) == (joint.choice, joint.answer, joint.reason)
     if found.choice not in (None, "none"):
         assert found.fit().predict(np.full((1, 10), 0.1)).shape == (1, 10)
