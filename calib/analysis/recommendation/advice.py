@@ -326,10 +326,13 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     >>> why_not_chosen(evaluation, "venn_abers")
     'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.00327]'
     """
-    if _together_first(evaluation):
-        return "it rests on the Brier score of all classes"
-    found, name = advise(evaluation), name_of(key)
+    together = evaluation.all_classes if _together_first(evaluation) else evaluation
+    found, name = advise(together), name_of(key)
     line = found.table.loc[key]
+    if together.classes > 2:
+        if line.infinite:
+            return f"{name} gave the true class a probability of 0"
+        return f"{name} is not clearly better in the Brier score of all classes"
     if line.gap_upper < 0:
         return f"{name} {_fault(found, key)}" if _fault(found, key) else f"the gain of {name} is {SLIGHT}"
     if line.gap_lower <= 0:

@@ -33,8 +33,8 @@ WIDTHS = {"Gap, in points": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Ro
 NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
 CALIBRATOR = "reliability.classes_of"
 KERNEL = (
-    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value ranks the observed labels "
-    "among labels drawn from the probabilities."
+    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value says how extreme the "
+    "observed labels are among labels drawn from the probabilities."
 )
 
 

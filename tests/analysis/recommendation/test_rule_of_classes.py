@@ -6,11 +6,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Evaluation, Recipe, evaluate, load_sample
-from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.advice import recommend, why_not_chosen
 from calib.analysis.recommendation.rule import START_OF_CLASSES, advise
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
 from scripts.judge_joint_advice import elsewhere, followed, halves, judged, regrets
+from tests.saying import assert_says
 
 
 def predictions(seed=0, n=600):
@@ -119,3 +120,13 @@ def test_the_confidence_gets_the_recommendation_of_all_classes_and_its_calibrato
     if found.choice not in (None, "none"):
         assert found.fit().predict(np.full((1, 10), 0.1)).shape == (1, 10)
     assert evaluation.of(3).recommendation().answer.startswith(("Use ", "Leave ", "Too few", "The model"))
+
+
+def test_the_reason_against_a_method_is_its_own():
+    """A probability of 0 for the class that came, or a Brier score of all classes that is not clearly lower."""
+    y, P = predictions()
+    named = {"structured_matrix": P["right"], "certain": P["certain"], "sharp": P["sharp"]}
+    found = Evaluation.from_predictions(y, named)
+    assert advise(found).choice == "structured_matrix"
+    assert_says(why_not_chosen(found, "certain"), "gave the true class a probability of 0")
+    assert_says(why_not_chosen(found, "sharp"), "not clearly better", "all classes")
