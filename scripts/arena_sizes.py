@@ -41,7 +41,7 @@ from calib.calibrators import (
     label_of,
 )
 from calib.kernel.checks import Array, InputError
-from calib.metrics.losses import joint_log_losses, joint_squared_errors, log_losses, squared_errors
+from calib.metrics.losses import class_log_losses, class_squared_errors, log_losses, squared_errors
 from calib.study import Store
 
 SIZES = (50, 150, 500, 1500, 5000, 15000)
@@ -121,7 +121,7 @@ def losses(key: str, rows: Drawn, decides: bool) -> dict[str, float]:
     except InputError:
         return {}
     seconds = time.perf_counter() - begin
-    squared, logs = (squared_errors, log_losses) if p.ndim == 1 else (joint_squared_errors, joint_log_losses)
+    squared, logs = (squared_errors, log_losses) if p.ndim == 1 else (class_squared_errors, class_log_losses)
     exact = logs(rows.rest_y, p)
     return {
         "brier": squared(rows.rest_y, p).mean(),
