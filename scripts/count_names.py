@@ -21,7 +21,8 @@ import numpy as np
 
 PATTERNS = ("calib/**/*.py", "pages/**/*.py", "app.py")
 K = re.compile(
-    r"\bjoint\b|\bof_confidence\b|\bn_classes\b|\bTOP\b|is_joint|view_class|base_rates|\.whole\b|all_classes|classes [=>]"
+    r"\bjoint\b|\bof_confidence\b|\bn_classes\b|\bTOP\b|is_joint|view_class|base_rates|\.whole\b|all_classes|"
+    r"classes [=>]"
 )
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.comprehension, ast.BoolOp)
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")

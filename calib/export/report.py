@@ -387,7 +387,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
 
 def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
     """Return the scores of all classes with their intervals, and a line per class of the recommended calibrator."""
-    joint, choice = evaluation.whole, recommend(evaluation).choice
+    joint, choice = evaluation.all_classes, recommend(evaluation).choice
     key = next(iter(joint.predictions)) if choice not in joint.predictions else str(choice)
     scores = [
         formatted_intervals(joint, each).assign(Calibrator=label_of(each)) for each in joint.predictions
