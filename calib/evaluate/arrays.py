@@ -103,6 +103,7 @@ def read_arrays(
         Probability of the positive class, or of all classes.
     sample_weight, cluster, features, pos_label
         As in ``Evaluation.from_predictions``.
+
     Raises
     ------
     InputError
