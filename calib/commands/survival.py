@@ -37,7 +37,7 @@ def add_survival(commands: Any) -> None:
         "--censored",
         default="0",
         metavar="CODE",
-        help="code of censoring (default: 0); others are competing events",
+        help="code of censoring (default: 0). All others compete",
     )
     command.add_argument(
         "--survival", action="store_true", help="the risk columns hold probabilities of survival: use 1 − p"
