@@ -190,7 +190,7 @@ def check_survival(
     >>> found.verdict.finding, found.estimate("observed_expected").text()
     ('no sign', '1.04 [0.98, 1.10]')
     >>> found.at(2).estimate("auc").text()
-    '0.741 [0.708, 0.772]'
+    '0.765 [0.737, 0.791]'
     """
     given = {name: value for name, value in locals().items() if name != "horizon"}
     checks.in_range(horizon, "horizon", 0, open_ends=True)
