@@ -74,11 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=300)
     args = parser.parse_args(arguments)
-    lines = []
     for n, d in CASES:
         apparent, corrected, true, covers, shifted = np.array(
             [list(one(n, d, seed)) for seed in range(args.draws)], dtype=float
         ).transpose(1, 0, 2)
+        lines = []
         for j, key in enumerate(SHOWN):
             lines.append(
                 {
@@ -92,8 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     "location-shifted covers, %": (100 * shifted[:, j].mean()).round(1),
                 }
             )
-        print(pd.DataFrame(lines[-len(SHOWN) :]).to_string(), flush=True)
-    print(pd.DataFrame(lines).to_markdown(index=False))
+        print(pd.DataFrame(lines).to_string(), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -284,8 +285,9 @@ def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled
     shrunken[known] = back(all_of.value + (y - all_of.value) * all_of.tau**2 / (all_of.tau**2 + v))
     table[metric], table[f"{metric}_low"], table[f"{metric}_high"] = found[:, :3].T
     table[f"{metric}_shrunken"] = shrunken
-    ends = (float(back(getattr(all_of, name))) for name in ("value", "low", "high", "new_low", "new_high"))
-    return Pooled(*ends, all_of.tau, all_of.i_squared, all_of.centres)
+    names = ("value", "low", "high", "new_low", "new_high")
+    ends: dict[str, Any] = {name: float(back(getattr(all_of, name))) for name in names}
+    return replace(all_of, **ends)
 
 
 def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float) -> pd.DataFrame:

@@ -411,8 +411,10 @@ def validate(
     train, test, out, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
     apparent = model.curve(every, p, grid)
     curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
-    beside = (np.array([each["test"] for each in of[kind]]) for kind in ("cross_validation", "single_split"))
-    return Validation(model.measured(every, p), p, model.y, train, test, out, *beside, curve, model)
+    repeated, split = (
+        np.array([each["test"] for each in of[kind]]) for kind in ("cross_validation", "single_split")
+    )
+    return Validation(model.measured(every, p), p, model.y, train, test, out, repeated, split, curve, model)
 
 
 _PARTS = ("train", "test", "out", "bend")

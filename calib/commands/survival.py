@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.survival.check import METRICS, SurvivalEvaluation, check_survival
+from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation, check_survival
 from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
 from calib.commands.output import csv_bytes, print_table
 from calib.data import read_table
 from calib.kernel.checks import InputError
 from calib.kernel.overview import COMMANDS
 from calib.kernel.wording import quoted, with_interval
-from calib.metrics import METRICS as LABELS
+from calib.metrics import METRICS
 
 OF_CODES = ("cause", "censored")
 
@@ -37,7 +37,7 @@ def add_survival(commands: Any) -> None:
         "--censored",
         default="0",
         metavar="CODE",
-        help="code of censoring (default: 0); others are competing events",
+        help="code of censoring (default: 0). All others compete",
     )
     command.add_argument(
         "--survival", action="store_true", help="the risk columns hold probabilities of survival: use 1 − p"
@@ -101,7 +101,7 @@ def _code(events: pd.Series, text: str) -> Any:
 def _printed(found: SurvivalEvaluation) -> pd.DataFrame:
     """Return one row per metric and one column per risk, with intervals where they are known."""
     columns = {
-        name: [with_interval(*found.table(name).loc[metric]) for metric in METRICS]
+        name: [with_interval(*found.table(name).loc[metric]) for metric in SURVIVAL_METRICS]
         for name in found.evaluation.predictions
     }
-    return pd.DataFrame(columns, index=[LABELS[metric].label for metric in METRICS])
+    return pd.DataFrame(columns, index=[METRICS[metric].label for metric in SURVIVAL_METRICS])

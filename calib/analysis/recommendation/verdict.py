@@ -333,10 +333,9 @@ def _cuts(rows: Rows, p: Array) -> list[float]:
 
 def _off(rows: Rows, at: Array, p: Array, k: int) -> tuple[Array, Array]:
     """Return the sums (k,) of label less prediction in ranges, and their standard deviations (k,) by chance."""
-    if rows.cluster is None:
-        variance = gaps_by_chance(rows, p, at, k)
-    else:
-        variance = np.diag(rows.covariance(in_cells(rows.y - p, at, k)))
+    variance = gaps_by_chance(rows, p, at, k)
+    if rows.cluster is not None:  # a range without events varies less than it would by chance
+        variance = np.maximum(variance, np.diag(rows.covariance(in_cells(rows.y - p, at, k))))
     return group_sums(at, k, rows.y - p, rows.weights), np.sqrt(variance) * rows.weights.sum()
 
 
