@@ -7,16 +7,17 @@ import os
 from typing import TYPE_CHECKING
 
 from calib.kernel import lazy
-from calib.kernel.hooks import HOOKS
 from calib.kernel.version import __version__
 
 if TYPE_CHECKING:
+    from calib.analysis.internal_validation import validate
     from calib.analysis.recommendation.advice import Recommendation
     from calib.analysis.recommendation.verdict import Verdict
+    from calib.analysis.survival.check import check_survival
     from calib.calibrated import CalibratedClassifier
     from calib.dashboard import explore
     from calib.data import load_sample
-    from calib.evaluate import Evaluation, Fitted, JointEvaluation, calibrate, check, evaluate, fit
+    from calib.evaluate import Evaluation, Fitted, calibrate, check, evaluate, fit
     from calib.experiments import EXPERIMENTS
     from calib.kernel.records import Dataset, Predictions
     from calib.recipe import Recipe
@@ -35,7 +36,6 @@ __all__ = [
     "Dataset",
     "Evaluation",
     "Fitted",
-    "JointEvaluation",
     "Predictions",
     "Recipe",
     "Recommendation",
@@ -43,17 +43,10 @@ __all__ = [
     "__version__",
     "calibrate",
     "check",
+    "check_survival",
     "evaluate",
     "explore",
     "fit",
     "load_sample",
+    "validate",
 ]
-
-
-HOOKS.update(
-    verdict=lazy.first_use("calib.analysis.recommendation.verdict", "verdict_of"),
-    recommendation=lazy.first_use("calib.analysis.recommendation.advice", "recommendation"),
-    figure=lazy.first_use("calib.export.notebook", "figure"),
-    plot=lazy.first_use("calib.export.notebook", "plot"),
-    html=lazy.first_use("calib.export.notebook", "html"),
-)

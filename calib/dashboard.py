@@ -39,7 +39,7 @@ from calib.data import (
     open_large,
     read_table,
 )
-from calib.evaluate import JointEvaluation, check
+from calib.evaluate import check
 from calib.kernel.checks import InputError
 from calib.models import class_one_score, class_scores
 from calib.placements.base import coded_classes
@@ -161,9 +161,9 @@ def _of_predictions(y: Any, p: Any, pos_label: Any = None) -> tuple[str, pd.Data
             "p is missing. Pass labels and probabilities, a fitted model with X and y, or a DataFrame."
         )
     found = check(y, p, pos_label=pos_label)
-    if isinstance(found, JointEvaluation):
-        names = list(found.names) or [str(k) for k in range(found.classes)]
-        tables = {SCORE if name == "none" else name: P for name, P in found.predictions.items()}
+    if found.classes > 2:
+        names = list(map(str, found.names))
+        tables = {SCORE if name == "none" else name: P for name, P in found.distributions.items()}
         return "predictions", *_of_classes(pd.DataFrame(), tables, names, found.y)
     checked = found.dataset
     columns = {SCORE if name == "none" else name: checked.X[name] for name in checked.X}

@@ -586,6 +586,8 @@ class Recipe:
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
             value, check = getattr(self, spec.name), spec.metadata["check"]
+            if value is spec.default:
+                continue
             value = check(value, spec.name) if check else _checked(value, FIELDS[spec.name], spec.name)
             object.__setattr__(self, spec.name, value)
         if self.params:  # a model or a calibrator is imported only if it has settings to check
@@ -641,7 +643,10 @@ class Recipe:
 
     def _check_split(self) -> None:
         """Refuse an option of a split other than the chosen one."""
-        given, allowed = dict(self.data_params), {p.name for p in SPLITS[self.split].parameters}
+        given = dict(self.data_params)
+        if not given:
+            return
+        allowed = {p.name for p in SPLITS[self.split].parameters}
         for key, split in SPLITS.items():
             for p in split.parameters:
                 if p.name in given and p.name not in allowed:
@@ -988,3 +993,7 @@ def _from_text(name: str, text: str) -> Any:
         raise InputError(
             f'{name} must be an object such as {{"max_depth":4}} in JSON, but is {checks.short_repr(text)}.'
         ) from None
+
+
+OF_ARRAYS = Recipe(content="predictions", calibrators=())
+"""Recipe of an Evaluation of arrays, for which nothing is fitted."""

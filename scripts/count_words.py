@@ -22,7 +22,7 @@ SEEN = """height => {
     const range = document.createRange(), words = {first: [], page: []};
     for (let node; node = walker.nextNode();) {
         const parent = node.parentElement;
-        if (parent.closest("svg, style, script, canvas, iframe, [data-testid=stIconMaterial]")) continue;
+        if (parent.closest("svg, style, script, canvas, iframe, [data-testid=stIconMaterial], [role=img]")) continue;
         if (parent.closest(".st-key-tools, .st-key-heading") && !parent.closest("h1")) continue;
         if (!parent.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
         if (parent.closest("details:not([open])") && !parent.closest("summary")) continue;

@@ -200,7 +200,7 @@ def _open(world: World) -> Any:
 def _elsewhere(evaluation: Evaluation, world: World) -> dict[str, list[Piece]]:
     """Return what ``check`` and the command line say about the same predictions."""
     recipe, found = evaluation.recipe, {}
-    if recipe.content == "predictions" and evaluation.joint is None and recipe.base_rate is None:
+    if recipe.content == "predictions" and evaluation.whole is None and recipe.base_rate is None:
         all_rows = evaluation.on_every_row()
         if "none" in all_rows.predictions and all_rows.weight is None and all_rows.cluster is None:
             checked = check(all_rows.y, all_rows.predictions["none"].p).with_view(recipe)
@@ -231,8 +231,8 @@ def exact_numbers(evaluation: Evaluation) -> dict[tuple, float]:
                     with np.errstate(invalid="ignore"):  # ∞ − ∞
                         change = value - table.loc["none", quantity]
                     found[f"change of {quantity}", key, one.tested] = change
-    if evaluation.joint is not None:
-        for key, line in evaluation.joint.metrics.iterrows():
+    if evaluation.whole is not None:
+        for key, line in evaluation.whole.metrics.iterrows():
             found |= {(f"joint {score}", key, evaluation.tested): value for score, value in line.items()}
     return {place: value for place, value in found.items() if value == value}
 

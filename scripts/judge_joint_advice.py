@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.joint import best_or_start
+from calib.analysis.recommendation.rule import best_or_start
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows
-from calib.metrics.losses import joint_log_losses, joint_squared_errors
+from calib.metrics.losses import class_log_losses, class_squared_errors
 from calib.study import Store
 
 CASE = ["data", "model", "placement", "repeat"]
@@ -46,14 +46,14 @@ def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seed: int) -> pd.DataFrame:
     """Return per method its losses on the evaluated half, and the method taken when starting with it ("then")."""
     seen, fresh = halves(len(y), seed)
-    losses = {key: joint_squared_errors(y[seen], P[seen]) for key, P in predictions.items()}
-    never = {key for key, P in predictions.items() if np.isinf(joint_log_losses(y[seen], P[seen])).any()}
+    losses = {key: class_squared_errors(y[seen], P[seen]) for key, P in predictions.items()}
+    never = {key for key, P in predictions.items() if np.isinf(class_log_losses(y[seen], P[seen])).any()}
     rows = Rows((predictions["none"][seen].argmax(axis=1) == y[seen]).astype(np.intp))
     lines = {}
     for key, P in predictions.items():
-        exact = joint_log_losses(y[fresh], P[fresh])
+        exact = class_log_losses(y[fresh], P[fresh])
         lines[key] = {
-            "brier": joint_squared_errors(y[fresh], P[fresh]).mean(),
+            "brier": class_squared_errors(y[fresh], P[fresh]).mean(),
             "log_loss": np.minimum(exact, -np.log(CLIP)).mean(),
             "infinite": bool(np.isinf(exact).any()),
             "seen": losses[key].mean(),

@@ -35,9 +35,9 @@ from calib.analysis.depth import depth_scores, grow, sweep_depths
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.recommendation.enough import too_few
-from calib.analysis.recommendation.joint import advise_joint
+from calib.analysis.recommendation.rule import advise
 from calib.analysis.watch.over_time import over_time
-from calib.evaluate import Evaluation, Fitted, JointEvaluation, calibrate, evaluate, fit
+from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.kernel.cache import once
@@ -101,7 +101,7 @@ def _of_arrays(case: Case) -> Iterator[tuple[str, Any]]:
     if seed % 2:
         p = p["forest"]
     result = check(labels, p, **more)
-    if isinstance(result, JointEvaluation):
+    if result.classes > 2:
         yield from _of_classes(result)
         result = result.of("top" if seed % 8 > 3 else 1)
     yield from _of_evaluation(result, case["intervals"])
@@ -137,8 +137,8 @@ def _of_evaluation(found: Evaluation, intervals: Sequence[str]) -> Iterator[tupl
     yield from _of_conclusions(found)
     if found.before is not None:
         yield from ((f"before {name}", each) for name, each in _of_frame("metric", found.before.metrics))
-    if found.joint is not None:
-        yield from _of_classes(found.joint)
+    if found.whole is not None:
+        yield from _of_classes(found.whole)
 
 
 def _total(counted: Any) -> float:
@@ -159,20 +159,21 @@ def _of_conclusions(found: Evaluation) -> Iterator[tuple[str, Any]]:
     ]
 
 
-def _of_classes(joint: JointEvaluation) -> Iterator[tuple[str, Any]]:
+def _of_classes(whole: Evaluation) -> Iterator[tuple[str, Any]]:
     """Yield the tables of all classes together."""
-    yield from [("classes", joint.classes), ("shares", _sum(joint.shares)), ("chosen", _sum(joint.chosen))]
-    for key, P in joint.predictions.items():
+    chosen = whole.chosen
+    yield from [("classes", whole.classes), ("shares", _sum(whole.shares)), ("chosen", _sum(chosen))]
+    for key, P in whole.distributions.items():
         yield f"joint {key}", _sum(P)
-    if not joint.predictions:
+    if not whole.predictions:
         return
-    yield "joint choice", advise_joint(joint).choice
-    first = next(iter(joint.predictions))
+    yield "joint choice", advise(whole).choice
+    first = next(iter(whole.predictions))
     for name, make in {
-        "joint metric": lambda: joint.metrics,
-        "joint interval": joint.intervals,
-        "joint by class": joint.by_class,
-        "joint frame": joint.frame,
+        "joint metric": lambda: whole.metrics,
+        "joint interval": whole.intervals,
+        "joint by class": whole.by_class,
+        "joint frame": whole.frame,
     }.items():
         yield from _tried(f"{name} of {first}", make)
 

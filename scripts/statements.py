@@ -16,14 +16,13 @@ import pandas as pd
 
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.calibrators import JOINT as JOINT_METHODS
-from calib.evaluate.joint import JOINT_SCORES
-from calib.metrics import METRICS
+from calib.metrics import METRICS, class_metrics
 
 N = r"(?:[−+]?\d[\d,]*(?:\.\d+)?(?:e−?\d+)?|∞)"
 ENDS = rf"(?: \[({N}), ({N})\])?"
 STAR, DOT = "★", "●"
 LABELS = {metric.label: key for key, metric in METRICS.items()}
-JOINT = {score.label: f"joint {key}" for key, score in JOINT_SCORES.items()}
+JOINT = {score.label: f"joint {key}" for key, score in class_metrics().items()}
 SPOKEN = {
     "Brier score": "brier",
     "log loss": "log_loss",

@@ -1,4 +1,4 @@
-"""One addition of each kind that CONTRIBUTING describes: its files, and the line of its registry.
+"""One addition of each kind that docs/adding.md describes: its files, and the line of its registry.
 
 ``tests/test_one_file_one_line.py`` makes them all in one copy of the tree.
 """

@@ -15,7 +15,7 @@ class Look:
 
 def advise(evaluation):
     """Say what to do."""
-    if evaluation.joint is None:
+    if evaluation.whole is None:
         return "two"
     return "more" if evaluation.of_confidence else "one"
 '''

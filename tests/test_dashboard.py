@@ -76,7 +76,7 @@ def test_probabilities_of_k_classes_are_those_of_check(handed):
     np.testing.assert_array_equal(data.labels, CODES)
     assert json.loads(json.dumps(said)) == said
     recipe = Recipe(data="upload:0", calibrators=("none",), content="predictions", score="deep net")
-    table = evaluate(recipe, data).joint.metrics.loc["none"]
+    table = evaluate(recipe, data).whole.metrics.loc["none"]
     pd.testing.assert_series_equal(table, check(CODES, sharp).metrics.loc["none"], rtol=1e-9)
 
 

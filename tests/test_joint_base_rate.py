@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.analysis.label_shift import estimate_base_rate, estimate_base_rates, estimate_of_rows
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.joint import START, advise_joint
+from calib.analysis.recommendation.rule import START_OF_CLASSES, advise
 from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator, report_html
 from calib.kernel.checks import InputError
@@ -62,16 +62,16 @@ def test_shares_are_a_field_like_any_other_and_cost_no_fit():
 
 
 def test_every_probability_is_multiplied_by_the_ratio_of_its_shares():
-    before, part = MOVED.joint.before.predictions, np.setdiff1d(np.arange(DATA.n), MOVED.rows)
-    held = np.bincount(MOVED.joint.before.whole.calibration_y, minlength=3)
+    before, part = MOVED.whole.before.distributions, np.setdiff1d(np.arange(DATA.n), MOVED.rows)
+    held = np.bincount(MOVED.whole.before.calibration_y, minlength=3)
     trained = np.bincount(DATA.labels[part], minlength=3) - held
-    for key, P in MOVED.joint.predictions.items():
+    for key, P in MOVED.whole.distributions.items():
         counts = trained if key == "none" else held
         moved = before[key] * SHARES / (counts / counts.sum())
         np.testing.assert_allclose(P, moved / moved.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15)
         np.testing.assert_array_equal(
-            MOVED.joint.before.predictions[key],
-            evaluate(RECIPE.replace(base_rates={}), DATA).joint.predictions[key],
+            MOVED.whole.before.distributions[key],
+            evaluate(RECIPE.replace(base_rates={}), DATA).whole.distributions[key],
         )
 
 
@@ -90,15 +90,15 @@ def test_in_a_split_by_time_the_shares_of_the_earlier_rows_are_replaced():
     )
     found = evaluate(recipe, data)
     assert found.rows.min() >= 900 - len(found.rows), "the last rows are the test rows"
-    before = found.joint.before.predictions
-    held = np.bincount(found.joint.before.whole.calibration_y, minlength=3)
+    before = found.whole.before.distributions
+    held = np.bincount(found.whole.before.calibration_y, minlength=3)
     trained = np.bincount(y[order][: found.rows.min()], minlength=3) - held
     assert abs(held / held.sum() - np.bincount(y) / 900).max() > 0.02
-    for key, P in found.joint.predictions.items():
+    for key, P in found.whole.distributions.items():
         counts = trained if key == "none" else held
         moved = before[key] * SHARES / (counts / counts.sum())
         np.testing.assert_allclose(P, moved / moved.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(found.joint.shares, SHARES, atol=1e-12)
+    np.testing.assert_allclose(found.whole.shares, SHARES, atol=1e-12)
 
 
 def test_the_right_probabilities_stay_right_and_losses_are_those_where_the_shares_hold():
@@ -115,24 +115,24 @@ def test_the_right_probabilities_stay_right_and_losses_are_those_where_the_share
     found = evaluate(Recipe(content="predictions", calibrators=("none",), base_rates=STATED), data)
     there, labels = drawn(60_000, 2, SHARES)
     truth = log_loss(labels, posterior(there, SHARES))
-    assert found.joint.metrics.loc["none", "log_loss"] == pytest.approx(truth, rel=0.03)
-    assert found.joint.metrics.loc["none", "classwise_ece"] < 0.01
-    assert found.joint.before.metrics.loc["none", "log_loss"] == pytest.approx(
+    assert found.whole.metrics.loc["none", "log_loss"] == pytest.approx(truth, rel=0.03)
+    assert found.whole.metrics.loc["none", "classwise_ece"] < 0.01
+    assert found.whole.before.metrics.loc["none", "log_loss"] == pytest.approx(
         log_loss(y, posterior(X)), rel=0.03
     )
 
 
 def test_rows_are_weighted_by_class_and_views_hold_both_places():
-    y = MOVED.joint.y
-    np.testing.assert_allclose(MOVED.joint.shares, SHARES, atol=1e-12)
-    each = [log_loss(y[y == k], MOVED.joint.predictions["isotonic"][y == k]) for k in range(3)]
-    assert MOVED.joint.metrics.loc["isotonic", "log_loss"] == pytest.approx(SHARES @ each)
+    y = MOVED.whole.y
+    np.testing.assert_allclose(MOVED.whole.shares, SHARES, atol=1e-12)
+    each = [log_loss(y[y == k], MOVED.whole.distributions["isotonic"][y == k]) for k in range(3)]
+    assert MOVED.whole.metrics.loc["isotonic", "log_loss"] == pytest.approx(SHARES @ each)
     for k in range(3):
         view = MOVED.of(k)
         assert view.share == pytest.approx(SHARES[k])
         assert view.before.share == pytest.approx(np.mean(y == k))
         assert view.verdict.finding == view.before.verdict.finding
-    P = MOVED.joint.predictions["none"]
+    P = MOVED.whole.distributions["none"]
     assert MOVED.y.tolist() == (P.argmax(axis=1) == y).tolist()
     np.testing.assert_array_equal(MOVED.predictions["none"].p, P.max(axis=1))
     with pytest.raises(InputError, match="Remove base_rates"):
@@ -146,11 +146,11 @@ def test_folds_are_moved_each_from_its_own_shares_and_periods_keep_both_places()
         evaluation="folds", folds=3, calibrators=("none", "isotonic"), split="cluster", cluster="c"
     )
     found = evaluate(recipe, data)
-    assert len({one.rate.fitted for one in found.joint.whole.calibrators["isotonic"]}) > 1
-    np.testing.assert_allclose(found.joint.shares, SHARES, atol=1e-12)
+    assert len({one.rate.fitted for one in found.whole.calibrators["isotonic"]}) > 1
+    np.testing.assert_allclose(found.whole.shares, SHARES, atol=1e-12)
     rows = DATA.row_numbers[MOVED.rows]
     half = evaluate(RECIPE.replace(period=f"1..{rows[100]}"), DATA)
-    assert len(half.y) == len(half.before.y) == len(half.joint.before.y) == 101
+    assert len(half.y) == len(half.before.y) == len(half.whole.before.y) == 101
     np.testing.assert_array_equal(half.of(0).predictions["none"].p, MOVED.of(0).predictions["none"].p[:101])
 
 
@@ -180,15 +180,16 @@ def test_counts_at_stated_shares_are_their_rows():
         )
 
     counted, rows = judged(1, np.repeat(count, 2).astype(float)), judged(count, None)
-    for key, P in counted.joint.predictions.items():
-        np.testing.assert_allclose(np.repeat(P, count, axis=0), rows.joint.predictions[key], atol=1e-6)
-    pd.testing.assert_frame_equal(counted.joint.metrics, rows.joint.metrics, rtol=1e-5)
-    advice = advise_joint(counted.joint)
-    assert (advice.choice, advice.reason) == ((other := advise_joint(rows.joint)).choice, other.reason)
-    assert recommend(counted).choice == advice.choice or advice.start not in START
+    for key, P in counted.whole.distributions.items():
+        np.testing.assert_allclose(np.repeat(P, count, axis=0), rows.whole.distributions[key], atol=1e-6)
+    pd.testing.assert_frame_equal(counted.whole.metrics, rows.whole.metrics, rtol=1e-5)
+    assert recommend(counted.whole).reasons == recommend(rows.whole).reasons
+    advice = advise(counted.whole)
+    assert advice.choice == advise(rows.whole).choice
+    assert recommend(counted).choice == advice.choice or advice.start not in START_OF_CLASSES
     for one, other in (
-        (counted.joint.differences(), rows.joint.differences()),
-        (counted.joint.by_class("isotonic"), rows.joint.by_class("isotonic")),
+        (counted.whole.differences(), rows.whole.differences()),
+        (counted.whole.by_class("isotonic"), rows.whole.by_class("isotonic")),
     ):
         numbers = [name for name in one.columns if name not in ("rows", "calibrator", "metric")]
         pd.testing.assert_frame_equal(one[numbers], other[numbers], rtol=1e-4, atol=1e-7)
@@ -198,9 +199,9 @@ def test_counts_at_stated_shares_are_their_rows():
 def test_saved_calibrators_and_programs_say_what_predict_says(key):
     text = calibrator_json(MOVED, key)
     assert json.loads(text)["base_rate"]["stated"] == pytest.approx(SHARES)
-    saved, scores = read_calibrator(text), MOVED.joint.whole.scores
+    saved, scores = read_calibrator(text), MOVED.whole.scores
     answer = saved.predict(scores)
-    np.testing.assert_allclose(answer.p, MOVED.joint.predictions[key], rtol=1e-13)
+    np.testing.assert_allclose(answer.p, MOVED.whole.distributions[key], rtol=1e-13)
     np.testing.assert_allclose(answer.p.sum(axis=1), 1, atol=1e-12)
     if key == "pairwise":
         return

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib import Evaluation, JointEvaluation, Recipe, check, evaluate
+from calib import Evaluation, Recipe, check, evaluate
 from calib.kernel.checks import InputError
 from calib.metrics import confidence_interval
 from calib.sources import load
@@ -28,7 +28,7 @@ def same(one, other):
 
 def test_a_class_is_evaluated_against_the_rest():
     found = check(Y, {"plain": P, "sharp": SHARP}, WEIGHT, CLUSTER)
-    assert isinstance(found, JointEvaluation)
+    assert found.classes == 3
     for k in range(3):
         alone = check(k == Y, {"plain": P[:, k], "sharp": SHARP[:, k]}, WEIGHT, CLUSTER)
         same(found.of(k), alone)
@@ -94,19 +94,20 @@ def test_of_two_classes_counts_at_a_base_rate_stay_counts_in_every_view():
 
 
 @pytest.mark.parametrize("case", RECIPES)
-def test_of_two_classes_the_columns_give_the_two_class_numbers_bit_by_bit(case):
+def test_of_two_classes_the_other_class_has_the_numbers_of_its_probabilities_bit_by_bit(case):
     data, more = RECIPES[case]
     recipe = Recipe(data=data, model="naive_bayes", calibrators=("none", "platt"), **more)
     two = evaluate(recipe, load(recipe))
     same(two.of(1), two)
-    pairs = {key: np.column_stack([1 - one.p, one.p]) for key, one in two.predictions.items()}
-    joint = JointEvaluation.from_predictions(two.y, pairs, two.weight, two.cluster)
-    same(joint.of(1).with_view(recipe), two)
+    other = two.view(0)
+    alone = Evaluation.from_predictions(
+        1 - two.y, {key: 1 - one.p for key, one in two.predictions.items()}, two.weight, two.cluster
+    )
+    same(other, alone.with_view(recipe))
     for metric in ("brier", "log_loss", "ece", "auc"):
-        for key, one in two.predictions.items():
-            given = two.y, one.p, two.weight, two.cluster
-            mine = joint.of(1)
-            theirs = mine.y, mine.predictions[key].p, mine.weight, mine.cluster
+        for key, one in alone.predictions.items():
+            given = alone.y, one.p, alone.weight, alone.cluster
+            theirs = other.y, other.predictions[key].p, other.weight, other.cluster
             assert confidence_interval(metric, *theirs) == confidence_interval(metric, *given)
 
 
@@ -155,7 +156,7 @@ def test_a_page_has_one_error_of_the_confidence_and_of_each_class(view):
     found = evaluate(
         Recipe(model="naive_bayes", calibrators=("none",), **view), load(Recipe(data="sample:all_digits"))
     )
-    joint = found.joint
+    joint = found.whole
     assert found.metrics.loc["none", "ece"] == joint.metrics.loc["none", "confidence_ece"]
     each = joint.by_class("none")["ece"]
     views = {name: joint.of(k).metrics.loc["none", "ece"] for k, name in enumerate(joint.names)}
@@ -182,7 +183,7 @@ def test_bad_input_is_refused_by_name():
             "as many classes",
         ),
         (lambda: check(np.where(Y == 2, 1, Y), {"a": P, "b": np.full((N, 4), 0.25)}), "as many classes"),
-        (lambda: JointEvaluation.from_predictions(Y, {}), "no predictions"),
+        (lambda: Evaluation.from_predictions(Y, {}), "no predictions"),
     ):
         with pytest.raises(InputError, match=said):
             call()

@@ -46,13 +46,13 @@ def by_hand(key):
 def test_all_classes_by_hand(key):
     test, P = by_hand(key)
     assert WHOLE.rows.tolist() == test.tolist()
-    np.testing.assert_allclose(WHOLE.joint.predictions[key], P, atol=1e-9)
+    np.testing.assert_allclose(WHOLE.whole.distributions[key], P, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", range(3))
 def test_a_view_is_the_two_class_evaluation_of_its_column(k):
-    view, P = WHOLE.of(k), WHOLE.joint.predictions
-    alone = check(WHOLE.joint.y == k, {key: P[key][:, k] for key in KEYS})
+    view, P = WHOLE.of(k), WHOLE.whole.distributions
+    alone = check(WHOLE.whole.y == k, {key: P[key][:, k] for key in KEYS})
     for key in KEYS:
         np.testing.assert_array_equal(view.predictions[key].p, P[key][:, k])
     common = [
@@ -61,21 +61,21 @@ def test_a_view_is_the_two_class_evaluation_of_its_column(k):
     np.testing.assert_array_equal(view.with_view(alone.recipe).metrics[common], alone.metrics[common])
     assert view.dataset.classes == (f"not {NAMES[k]}", NAMES[k])
     assert view.verdict.finding == alone.verdict.finding
-    assert view.flow[0]["test"].events == (WHOLE.joint.y == k).sum()
+    assert view.flow[0]["test"].events == (WHOLE.whole.y == k).sum()
 
 
 def test_the_confidence_is_what_each_calibrator_gives_to_the_models_own_class():
-    chosen = WHOLE.joint.predictions["none"].argmax(axis=1)
+    chosen = WHOLE.whole.distributions["none"].argmax(axis=1)
     each = np.arange(len(chosen))
     assert WHOLE.of_confidence
-    assert WHOLE.y.tolist() == (chosen == WHOLE.joint.y).tolist()
+    assert WHOLE.y.tolist() == (chosen == WHOLE.whole.y).tolist()
     for key in KEYS:
-        np.testing.assert_array_equal(WHOLE.predictions[key].p, WHOLE.joint.predictions[key][each, chosen])
-    np.testing.assert_array_equal(WHOLE.scores, WHOLE.joint.predictions["none"].max(axis=1))
+        np.testing.assert_array_equal(WHOLE.predictions[key].p, WHOLE.whole.distributions[key][each, chosen])
+    np.testing.assert_array_equal(WHOLE.scores, WHOLE.whole.distributions["none"].max(axis=1))
     assert np.isnan(WHOLE.flow[0]["train"].events)
     own = WHOLE.of("top", "isotonic")  # by name: the calibrated model's own class
     np.testing.assert_array_equal(
-        own.predictions["isotonic"].p, WHOLE.joint.predictions["isotonic"].max(axis=1)
+        own.predictions["isotonic"].p, WHOLE.whole.distributions["isotonic"].max(axis=1)
     )
 
 
@@ -115,7 +115,7 @@ def test_every_calibrator_answers_in_every_placement(placement, evaluation):
     )
     found = evaluate(recipe, DATA)
     assert found.refused == {}
-    for P in found.joint.predictions.values():
+    for P in found.whole.distributions.values():
         np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-9)
 
 
@@ -151,7 +151,7 @@ def test_the_calibrators_are_fitted_once_for_all_views(monkeypatch):
     monkeypatch.setattr(OneVsRest, "fit", None)  # may not be asked again
     for name in NAMES:
         view = calibrate(RECIPE.replace(view_class=name), fitted)
-        assert view.joint is first.joint
+        assert view.whole is first.whole
         assert view.recipe.view_class == name
 
 
@@ -162,8 +162,8 @@ def test_weights_and_clusters_go_with_the_rows():
     found = evaluate(RECIPE.replace(split="cluster", cluster="who", weight="w"), data)
     k = 1
     alone = check(
-        found.joint.y == k,
-        {key: P[:, k] for key, P in found.joint.predictions.items()},
+        found.whole.y == k,
+        {key: P[:, k] for key, P in found.whole.distributions.items()},
         weight[found.rows],
         cluster[found.rows],
     )
@@ -177,11 +177,11 @@ def test_weights_and_clusters_go_with_the_rows():
 def test_a_period_and_a_segment_narrow_all_classes():
     rows = WHOLE.dataset.row_numbers[WHOLE.rows]
     half = evaluate(RECIPE.replace(period=f"1..{rows[30]}"), DATA)
-    assert len(half.joint.y) == len(half.y) == 31
+    assert len(half.whole.y) == len(half.y) == 31
     np.testing.assert_array_equal(half.of(2).predictions["none"].p, WHOLE.of(2).predictions["none"].p[:31])
     first = evaluate(RECIPE.replace(segment=("x1=0..13",)), DATA)
     assert (X[first.rows, 0] <= 13).all()
-    assert len(first.joint.y) == len(first.rows) < len(WHOLE.rows)
+    assert len(first.whole.y) == len(first.rows) < len(WHOLE.rows)
 
 
 def test_a_class_that_a_part_lacks_keeps_its_column_and_is_named():
@@ -190,7 +190,7 @@ def test_a_class_that_a_part_lacks_keeps_its_column_and_is_named():
     for seed in range(6):
         found = evaluate(RECIPE.replace(seed=seed), data)
         assert found.refused == {}
-        assert found.joint.predictions["isotonic"].shape[1] == 3
+        assert found.whole.distributions["isotonic"].shape[1] == 3
         lacking = 2 not in found.of(2).calibration_y.nonzero()[0] and not found.of(2).calibration_y.any()
         assert any("no calibration row" in note for note in found.notes) == lacking
 
@@ -205,7 +205,7 @@ def test_links_tables_report_and_csv_hold_all_classes():
     found = evaluate(recipe, sources.load(recipe, {"00ff": table}))
     assert found.dataset.classes[1] == "virginica"
     frame = found.frame()
-    np.testing.assert_array_equal(frame["isotonic: setosa"], found.joint.predictions["isotonic"][:, 0])
+    np.testing.assert_array_equal(frame["isotonic: setosa"], found.whole.distributions["isotonic"][:, 0])
     assert (frame["class"] == "virginica").tolist() == (frame["y"] == 1).tolist()
     report = report_html(found).decode()
     assert "All classes together" in report
@@ -215,7 +215,7 @@ def test_links_tables_report_and_csv_hold_all_classes():
         recipe.replace(positive="virginica", view_class=None),
         sources.load(recipe.replace(positive="virginica"), {"00ff": table}),
     )
-    assert against.joint is None
+    assert against.whole is None
 
 
 def test_the_report_shows_the_row_that_is_widest_for_the_method_with_intervals_there_is():

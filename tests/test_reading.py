@@ -88,7 +88,7 @@ def test_python_reads_the_same(name):
     if kind.joint is None:
         assert found.metrics["brier"].iloc[0] == pytest.approx(kind.brier, abs=1e-9)
     else:
-        assert found.joint.metrics["brier"].iloc[0] == pytest.approx(kind.joint, abs=1e-9)
+        assert found.whole.metrics["brier"].iloc[0] == pytest.approx(kind.joint, abs=1e-9)
 
 
 def test_other_readings_are_one_answer_away_and_lead_to_other_numbers():

@@ -36,7 +36,7 @@ TOLD: dict[str, Callable] = {
     "confidence of one": lambda found: found.of("top", "none").metrics.to_string(),
     "class 0": lambda found: found.of(0).metrics.to_string(),
     "verdict on class 0": lambda found: found.of(0).verdict.sentence,
-    "joint": lambda found: found.joint and found.joint.of(3).verdict.sentence,
+    "joint": lambda found: found.whole and found.whole.of(3).verdict.sentence,
     "before": lambda found: found.before and found.before.metrics.to_string(),
     "interval": lambda found: found.interval("ece", "none"),
 }

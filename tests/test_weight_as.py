@@ -8,15 +8,18 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.__main__ import main
+from calib.analysis.decision import decide
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.validation import CALIBRATION_METRICS, OVERALL_METRICS, flow, net_benefits, performance
 from calib.data import DataError, prepare, prepare_predictions, validate
 from calib.data.roles import read_roles
 from calib.data.table import Table
 from calib.export import report_html
+from calib.figures import formatted_costs
 from calib.figures.validation import formatted_flow
 from calib.kernel.checks import InputError
 from calib.kernel.weights import are_whole, importance_weights
+from calib.kernel.wording import percent
 from calib.sources import load, problems, with_role
 from tests.saying import assert_any_says, assert_says
 
@@ -134,7 +137,7 @@ def test_the_recipe_says_what_whole_weights_are_else_their_name(name, weight_as,
     assert are_whole(data.weight) is counts
     assert data.weight.sum() == pytest.approx(9 if counts else 81 / 25)
     told = f"Counts in {name!r}: 9 rows in 4 lines." if counts else None
-    assert (told or f"Weights in {name!r}: 4 rows (effective number 3).") in data.notes
+    assert (told or f"Weights in {name!r}: 4 rows (effective number 3), total weight 9.") in data.notes
 
 
 @pytest.mark.parametrize(
@@ -242,3 +245,22 @@ def test_what_a_page_warns_of_is_what_the_recipe_says():
     fixes = [fix for p in problems(recipe, Table(TABLE, "target")) for fix, _ in p.fixes]
     chosen = recipe.replace(**fixes[0])
     assert not any("counts" in p.message for p in problems(chosen, Table(TABLE, "target")))
+
+
+@pytest.mark.parametrize("base_rate", [None, 0.1])
+def test_exported_rows_have_the_weights_of_the_table_beside_those_with_which_they_count(base_rate):
+    found = evaluated(scaled(1.37), base_rate=base_rate)
+    table = found.frame()
+    np.testing.assert_array_equal(table["weight"], W[table["row"] - 1] * 1.37)
+    np.testing.assert_array_equal(table["effective_weight"], found.weight)
+    costs = formatted_costs(decide(found))
+    wrong = (found.predictions["none"].p > 1 / 6) & (found.y == 0)
+    share = found.weight @ wrong / found.weight.sum()
+    assert costs.loc["Uncalibrated", "False alarms"] == percent(share)
+
+
+def test_exported_counts_are_those_of_the_test_rows(counted):
+    table = counted.frame()
+    np.testing.assert_array_equal(table["weight"], W[table["row"] - 1])
+    assert "effective_weight" not in table
+    assert formatted_costs(decide(counted))["Misses"].str.fullmatch(r"[\d,]+").all()

@@ -139,23 +139,23 @@ def decide_class(
     >>> bool(np.isclose(found.table.realised["none"], 1 - found.table.correct["none"]))    # each mistake costs 1
     True
     """
-    joint = evaluation.joint
-    if joint is None:
+    whole = evaluation.whole
+    if whole is None:
         raise InputError("These costs are for three or more classes.")
-    matrix = read_costs(costs, joint.names)
+    matrix = read_costs(costs, whole.names)
     if reject is not None:
         checks.in_range(reject, "reject", 0)
-    keys = list(joint.predictions)
+    keys = list(whole.predictions)
     reference, weight = reference_of(keys), evaluation.weight
-    answers = {key: least_cost(P, matrix, reject) for key, P in joint.predictions.items()}
+    answers = {key: least_cost(P, matrix, reject) for key, P in whole.distributions.items()}
     decided = {key: decision for key, (decision, _) in answers.items()}
     table = pd.DataFrame(
-        {key: _shares(joint.y, decision, weight) for key, decision in decided.items()},
+        {key: _shares(whole.y, decision, weight) for key, decision in decided.items()},
         index=["undecided", "correct"],
     ).T.rename_axis("calibrator")
     expected = [promised for _, promised in answers.values()]
-    realised = [realised_class_costs(joint.y, decision, matrix, reject) for decision in decided.values()]
-    always = np.array([mean(matrix[joint.y, j], weight) for j in range(len(matrix))])
+    realised = [realised_class_costs(whole.y, decision, matrix, reject) for decision in decided.values()]
+    always = np.array([mean(matrix[whole.y, j], weight) for j in range(len(matrix))])
     return ClassDecision(
         evaluation,
         with_costs(table, evaluation, expected, realised, reference),
@@ -163,7 +163,7 @@ def decide_class(
         matrix,
         reject,
         decided,
-        (joint.names[int(always.argmin())], float(always.min())),
+        (whole.names[int(always.argmin())], float(always.min())),
     )
 
 

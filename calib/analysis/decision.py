@@ -23,7 +23,7 @@ from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
 from calib.kernel import checks
 from calib.kernel.records import Predictions
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import values_and_change
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import mean
@@ -181,7 +181,7 @@ class Decision(Costed):
     Attributes
     ----------
     table
-        Its further columns are acted (share), false_alarms and misses (rows).
+        Its further columns are acted (share), false_alarms and misses (rows, or their total weight).
     never, always
         Realised costs per row of the two rules without a model.
     undecided
@@ -251,13 +251,14 @@ def decide(
 def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:
     """Return one line per calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
     y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
+    told = evaluation.stated_weight if evaluation.before is None else weight
     p = [evaluation.predictions[key].p for key in keys]
     acted = [values > threshold(false_alarm, miss) for values in p]
     table = pd.DataFrame(
         {
             "acted": [mean(act, weight) for act in acted],
-            "false_alarms": [_rows(act & (y == 0), weight) for act in acted],
-            "misses": [_rows(~act & (y == 1), weight) for act in acted],
+            "false_alarms": [_rows(act & (y == 0), told) for act in acted],
+            "misses": [_rows(~act & (y == 1), told) for act in acted],
         },
         index=pd.Index(keys, name="calibrator"),
     )
@@ -295,5 +296,8 @@ def with_costs(
     return table
 
 
-def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
-    return round(float(or_ones(weight, len(which)) @ which))
+def _rows(which: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return the number of some rows, or their total weight if weights are not counts."""
+    each = or_ones(weight, len(which))
+    total = float(each @ which)
+    return round(total) if are_whole(each) else total

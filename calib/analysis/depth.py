@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from calib.analysis.recommendation.enough import minority_rows
 from calib.calibrators import CALIBRATORS
-from calib.evaluate import Evaluation, Fitted, JointEvaluation, calibrate, fit
+from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
@@ -345,7 +345,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     and by ``FOREST_GROUPS`` quantile bins for forests.
     """
     evaluation = judge(recipe, point)
-    table = _together(evaluation.joint) if evaluation.of_confidence else _scores(recipe, evaluation)
+    table = _together(evaluation.all_classes) if evaluation.of_confidence else _scores(recipe, evaluation)
     where: dict[str, Any] = {
         "growth": point.growth,
         "leaf": point.leaf,
@@ -377,13 +377,13 @@ def _scores(recipe: Recipe, evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
-def _together(joint: JointEvaluation) -> pd.DataFrame:
+def _together(whole: Evaluation) -> pd.DataFrame:
     """Return the scores of all classes, with the clipped log loss to show beside infinite ones."""
     clipped = {
-        key: log_loss_clipped(joint.y, P, sample_weight=joint.sample_weight)
-        for key, P in joint.predictions.items()
+        key: log_loss_clipped(whole.y, one.p, sample_weight=whole.weight)
+        for key, one in whole.predictions.items()
     }
-    return joint.metrics[list(JOINT_METRICS)].assign(log_loss_clipped=clipped)
+    return whole.metrics[list(JOINT_METRICS)].assign(log_loss_clipped=clipped)
 
 
 def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -> list[list[float]]:

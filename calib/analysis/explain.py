@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from calib.calibrators.venn_abers import Explanation, VennAbers
-from calib.evaluate import Evaluation, Fitted, scored_class
+from calib.evaluate import Evaluation, Fitted
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError, moved_rows, place_of
+from calib.placements import Scored
 from calib.placements.adjusted import unadjusted
 from calib.placements.cross_validation import merge_folds
 from calib.recipe import Recipe
@@ -141,12 +142,21 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
         evaluation.dataset.classes[label],
         part.placed.explain(
             unadjusted(calibrator),
-            scored_class(evaluation, part.tests),
+            _of_class(evaluation, part.tests),
             position - int(ends[number]) + len(part.test),
         ),
         *answer,
         adjusted,
     )
+
+
+def _of_class(evaluation: Evaluation, tests: Scored) -> Scored:
+    """Return scored rows for the view of an Evaluation: with K classes, the scores of the class shown."""
+    if evaluation.whole is None:
+        return tests
+    k = evaluation.whole.class_number(str(evaluation.recipe.view_class))
+    by_fold = None if tests.by_fold is None else tests.by_fold[:, :, k]
+    return replace(tests, scores=tests.scores[:, k], by_fold=by_fold)
 
 
 def can_move_rows(explained: Explained) -> bool:

@@ -117,8 +117,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     print_cost(recipe, dataset)
     evaluation = evaluated(recipe, dataset)
     table = evaluation.measured(evaluation.applicable(keys)) if keys else evaluation.metrics
-    if evaluation.joint is not None:
-        together = evaluation.joint.metrics
+    if evaluation.whole is not None:
+        together = evaluation.whole.metrics
         chosen = together[[key for key in together if key in keys or not keys]]
         table = pd.concat([chosen.add_suffix(ALL), table], axis=1)
     print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table

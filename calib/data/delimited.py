@@ -30,6 +30,7 @@ from calib.data.head import COMMENT, NUMBER, header_note, is_data, rows_above
 from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names
 from calib.data.table import describe
 from calib.kernel.memory import release_memory
+from calib.kernel.progress import Watch
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES, SAMPLE_BYTES = 200, 500_000  # of the sample: as many lines as fit, up to this number
@@ -40,6 +41,7 @@ MANY_COLUMNS = 100
 GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
 LONG_TEXT = 2_000_000  # bytes, from which Arrow parses numbers directly
+TOLD = 20_000_000  # bytes of a text, from which reading it reports progress
 SMALL_BLOCK, LARGE_BLOCK = 1 << 20, 1 << 24  # bytes that Arrow parses at once
 BLOCK_TOPS = 25  # a small block is at least so many times as long as the first lines: columns cost time, too
 HEAD_ROWS, HEAD_CELLS = 2_500, 1_000_000  # used to infer the types of columns
@@ -48,7 +50,9 @@ FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also dec
 REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
 
 
-def read_delimited(text: bytes, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
+def read_delimited(
+    text: bytes, at: int | None = None, fewest: int = 2, watch: Watch | None = None
+) -> pd.DataFrame:
     """Read delimited text as a typed table; the notes in ``about`` say how it was read.
 
     Parameters
@@ -59,6 +63,8 @@ def read_delimited(text: bytes, at: int | None = None, fewest: int = 2) -> pd.Da
         Line of the header, counted from 1; 0 if the file has none; None infers it.
     fewest
         Smallest number of columns; a table with fewer is refused.
+    watch
+        Progress in rows, of a text that takes a while.
 
     Examples
     --------
@@ -103,7 +109,7 @@ def read_delimited(text: bytes, at: int | None = None, fewest: int = 2) -> pd.Da
     if skipped:
         notes.append(header_note(above + 1, skipped, "line"))
     del rows, lines  # for thousands of columns, a hundred megabytes
-    given = _parse(text, delimiter, names, headed, above)
+    given = _parse(text, delimiter, names, headed, above, watch or Watch())
     del text, whole
     frame = _typed(given, names, delimiter, notes)
     return describe(
@@ -259,17 +265,17 @@ def _are_row_names(cells: Sequence[str]) -> bool:
 
 
 def _parse(
-    text: bytes, delimiter: str, names: Sequence[str], headed: bool, above: int
+    text: bytes, delimiter: str, names: Sequence[str], headed: bool, above: int, watch: Watch
 ) -> list[pd.DataFrame | pa.Table]:
     """Parse the cells: as numbers and levels if a long text begins with such columns, else as text.
 
     Return the columns of numbers, and the others.
     """
     check_memory(PER_BYTE * len(text) + PER_CELL * min(len(text), _lines_of(text) * len(names)))
-    given = _by_kind(text, delimiter, names, headed)
+    given = _by_kind(text, delimiter, names, headed, watch)
     if given is None:
         try:
-            table = _cells(text, delimiter, names, headed)
+            table = _cells(text, delimiter, names, headed, watch)
         except pa.ArrowInvalid:
             raise _ragged(text, delimiter, len(names), above) from None
         given = [pd.DataFrame(index=pd.RangeIndex(len(table))), table]
@@ -291,7 +297,12 @@ def _lines_of(text: bytes) -> int:
 
 
 def _cells(
-    text: bytes, delimiter: str, names: Sequence[str], headed: bool, kinds: Sequence[pa.DataType] = ()
+    text: bytes,
+    delimiter: str,
+    names: Sequence[str],
+    headed: bool,
+    watch: Watch,
+    kinds: Sequence[pa.DataType] = (),
 ) -> pa.Table:
     """Parse columns as these types, else as text. Arrow reads a million rows in a fraction of a second.
 
@@ -301,19 +312,32 @@ def _cells(
     block = min(LARGE_BLOCK, max(SMALL_BLOCK, BLOCK_TOPS * _end(text, TOP_LINES))) if kinds else LARGE_BLOCK
     # The system's pool frees each column once it is typed, but would waste a page for each of many columns.
     pool = pa.system_memory_pool() if len(names) < MANY_COLUMNS else pa.default_memory_pool()
-    return pyarrow.csv.read_csv(
+    given = (
         pa.BufferReader(text),
         pyarrow.csv.ReadOptions(
             column_names=list(names), skip_rows_after_names=int(headed), block_size=block
         ),
         pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
         pyarrow.csv.ConvertOptions(column_types=types, null_values=GAPS, check_utf8=False),
-        memory_pool=pool,
+        pool,
     )
+    if watch.report is None or len(text) < TOLD:
+        return pyarrow.csv.read_csv(*given)
+    return _in_batches(pyarrow.csv.open_csv(*given), _lines_of(text) - text.endswith(b"\n") - headed, watch)
+
+
+def _in_batches(reader: pyarrow.csv.CSVStreamingReader, rows: int, watch: Watch) -> pa.Table:
+    """Read about so many rows, with progress; on two processors it takes as long as reading at once."""
+    batches, done = [], 0
+    for batch in reader:
+        batches.append(batch)
+        done += batch.num_rows
+        watch.step(min(done / rows, 1.0), f"{done:,} of {rows:,} rows")
+    return pa.Table.from_batches(batches, reader.schema)
 
 
 def _by_kind(
-    text: bytes, delimiter: str, names: Sequence[str], headed: bool
+    text: bytes, delimiter: str, names: Sequence[str], headed: bool, watch: Watch
 ) -> list[pd.DataFrame | pa.Table] | None:
     """Parse a long text with the types of its first rows, in a third of the time that text alone takes.
 
@@ -332,7 +356,7 @@ def _by_kind(
         kinds = kinds_of(head)
         if pa.int64() in kinds and any(x in text and b"0" + x in text for x in (b"x", b"X")):
             return None  # Arrow reads 0x1F as 31; a search for one letter first is fast
-        table = _cells(text, delimiter, names, headed, kinds)
+        table = _cells(text, delimiter, names, headed, watch, kinds)
     except ValueError:  # of pandas or Arrow
         return None
     given = [table.select([i for i, kind in enumerate(kinds) if pa.types.is_primitive(kind)])]

@@ -23,7 +23,7 @@ from calib.data.target import (
     target_candidates,
 )
 from calib.kernel.records import Problem
-from calib.kernel.wording import counted, listed, quoted
+from calib.kernel.wording import counted, listed, quoted, short_class
 
 COMFORTABLE = 30  # rows of a class; with fewer, a diagram is mostly noise
 FEWEST = 10  # rows of one of several classes; with fewer, nothing can be said about it
@@ -93,9 +93,8 @@ def label_problems(
     if predictions:
         yield from _rare_classes(target, counts, tables)
     elif several:
-        message = (
-            f"The label has {len(counts):,} classes ({quoted(list(counts))}), which are predicted together."
-        )
+        names = quoted([*map(short_class, counts)])
+        message = f"The label has {len(counts):,} classes ({names}), which are predicted together."
         remedy = "You can also predict one class against the rest."
         yield Problem("info", target, message, remedy)
     # Spellings of one label are not classes of their own

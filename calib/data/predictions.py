@@ -143,8 +143,9 @@ def prepare_predictions(
     classes, why, reading = found.classes, found.why, found.reading(target, tuple(counts))
     if lines is not None:
         data = lines.on(data, rows)
+    total = known.total_weight(rows)
     del label, known, found, scored, rows  # free arrays as long as the table
-    notes += weight_note((roles or {}).get("weight"), data.weight, data.n) if lines is None else []
+    notes += weight_note((roles or {}).get("weight"), data.weight, data.n, total) if lines is None else []
     if why == "convention" and positive is None:
         ask_if_reversed(data)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]

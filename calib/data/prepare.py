@@ -106,7 +106,7 @@ def prepare(
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
     held = known.of(rows)
-    weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X))
+    weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X), known.total_weight(rows))
     return Dataset(
         name=name or about(frame).name or "data",
         X=X,

@@ -39,7 +39,9 @@ def column_aucs(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = 
     pairs = ones * (len(y) - ones)
     if not pairs:
         return np.full(columns.shape[1], np.nan)
-    return (rankdata(columns, axis=0)[y == 1].sum(axis=0) - ones * (ones + 1) / 2) / pairs
+    return (
+        rankdata(np.ascontiguousarray(columns.T), axis=1)[:, y == 1].sum(axis=1) - ones * (ones + 1) / 2
+    ) / pairs
 
 
 def class_draws(rows: Rows) -> tuple[float, float] | None:

@@ -341,7 +341,7 @@ def _read(
         return read_excel(content, name, sheet, header, watch)
     given, content = [content], b""
     if found == TEXT:
-        frame = read_delimited(given.pop(), header, fewest)
+        frame = read_delimited(given.pop(), header, fewest, watch)
     else:
         check_memory(_as_text_takes(given[0]))
         frame = (read_arff if found == ARFF else read_json)(str(given.pop(), "utf-8"), watch)

@@ -18,7 +18,7 @@ from calib.data.join import FILE_PART
 from calib.data.target import Labels
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
-from calib.kernel.weights import are_whole, describe_lines, importance_weights
+from calib.kernel.weights import are_whole, describe_lines, importance_weights, or_ones
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # names of the fields of Recipe and Dataset
@@ -100,6 +100,10 @@ class RoleColumns:
         if not self.counts:
             return found
         return {text: round(float(self.values["weight"][label.are(text)].sum())) for text in found}
+
+    def total_weight(self, rows: np.ndarray) -> float:
+        """Return the sum of the weights of the chosen rows, bool (n,), as the table states them."""
+        return float(or_ones(self.values.get("weight"), len(rows))[rows].sum())
 
     def unlabelled(self, there: np.ndarray) -> Any:
         """Return the time (or, without times, the number) of the first row without a label; None if all have one.
@@ -185,16 +189,20 @@ def read_roles(
     return RoleColumns(values, rows, tuple(left_out), counts)
 
 
-def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator[str]:
-    """Yield a note on the weights of a Dataset of n rows, if it has a weight column.
+def weight_note(name: str | None, weight: np.ndarray | None, n: int, total: float) -> Iterator[str]:
+    """Yield a note on the weights of a Dataset of n rows, if it has a weight column; ``total`` is their sum there.
 
-    >>> list(weight_note("n", np.array([3.0, 2.0]), 2)), list(weight_note("w", None, 2))
+    >>> list(weight_note("n", np.array([3.0, 2.0]), 2, 5.0)), list(weight_note("w", None, 2, 2.0))
     (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal, so every row counts once."])
+    >>> list(weight_note("w", np.array([0.4, 1.2]), 2, 8.5))
+    ["Weights in 'w': 2 rows (effective number 2), total weight 8.5."]
     """
     if name is not None and weight is None:
         yield f"All weights in {name!r} are equal, so every row counts once."
+    elif weight is not None and are_whole(weight):
+        yield f"Counts in {name!r}: {describe_lines(weight, n)}."
     elif weight is not None:
-        yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {describe_lines(weight, n)}."
+        yield f"Weights in {name!r}: {describe_lines(weight, n)}, total weight {total:,.7g}."
 
 
 def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | None) -> bool:
@@ -449,7 +457,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         name,
         f"{begin} Does each number count rows, or is it a weight? "
         f"Counts: {describe_lines(values, lines)}. Weights: {describe_lines(importance_weights(values), lines)}.",
-        "If you treat weights as counts, all intervals are too narrow.",
+        "If weights are treated as counts, all intervals are too narrow.",
         *first,
         (other,),
     )
@@ -464,8 +472,7 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "The rows have dates. A random split tests a model on rows from before its training rows, so results "
-        "may be too good.",
+        "A random split tests a model on rows from before its training rows, so results may be too good.",
         "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",

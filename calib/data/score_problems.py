@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from calib.data.class_questions import STATE_CLASS
 from calib.data.class_tables import (
@@ -11,6 +12,7 @@ from calib.data.class_tables import (
 from calib.data.duplicates import repeats
 from calib.data.errors import ReadingQuestion
 from calib.data.ranking import auc_interval, class_draws, column_aucs
+from calib.kernel.cache import once
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
@@ -72,7 +74,9 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
 def _ranks_of(data: Dataset, draws: tuple[float, float]) -> list[tuple[str, float, tuple[float, float]]]:
     """Return (score column, its AUC, interval of the AUC) for each score; ``draws`` are those of ``class_draws``."""
-    areas = column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight).tolist()
+    areas = once(
+        data, "aucs", lambda: column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight)
+    ).tolist()
     return [(str(name), area, auc_interval(area, *draws)) for name, area in zip(data.X, areas, strict=True)]
 
 
@@ -102,9 +106,13 @@ def _is_grouped(data: Dataset) -> bool:
 
     Without their counts, such lines rank the classes no better than chance, whatever the scores are worth.
     """
-    if data.n < FEW_LINES or 2 * repeats(data.X).sum() <= GROUPED * data.n:
+    return once(data, "grouped", lambda: _are_grouped(data.X, data.y))
+
+
+def _are_grouped(scores: pd.DataFrame, y: np.ndarray) -> bool:
+    if len(y) < FEW_LINES or 2 * repeats(scores).sum() <= GROUPED * len(y):
         return False
-    return not any(repeats(data.X[data.y == label]).any() for label in (0, 1))
+    return not any(repeats(scores[y == label]).any() for label in (0, 1))
 
 
 def _without_counts(column: str) -> Problem:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         row_info,
         split,
     )
-    from calib.evaluate.joint import JointEvaluation, scored_class
     from calib.evaluate.record import Evaluation
     from calib.evaluate.rows import RowCount, score_column
 
@@ -33,7 +32,6 @@ __all__ = [
     "Evaluation",
     "Fitted",
     "FittedFold",
-    "JointEvaluation",
     "RowCount",
     "announcement",
     "calibrate",
@@ -50,6 +48,5 @@ __all__ = [
     "make_estimator",
     "row_info",
     "score_column",
-    "scored_class",
     "split",
 ]

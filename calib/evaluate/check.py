@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calib.evaluate.arrays import is_joint
 from calib.evaluate.record import Evaluation
-
-if TYPE_CHECKING:
-    from calib.evaluate.joint import JointEvaluation
 
 
 def check(
@@ -23,11 +19,10 @@ def check(
     *,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
-) -> Evaluation | JointEvaluation:
+) -> Evaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
 
-    This is ``Evaluation.from_predictions``, which explains the arguments. For arrays (n, K) with K ≥ 3 it is
-    ``JointEvaluation.from_predictions``, and labels are column numbers, 0 … K − 1, or names of columns.
+    This is ``Evaluation.from_predictions``, which explains the arguments, also of arrays (n, K) of K ≥ 3 classes.
 
     Examples
     --------
@@ -38,14 +33,9 @@ def check(
     >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
     ('no sign', (-0.02, 1.02))
     >>> P = rng.dirichlet([1, 1, 1], 1000)
-    >>> check([rng.choice(3, p=row) for row in P], P).of(2).verdict.finding    # class 2 against the rest
+    >>> check([rng.choice(3, p=row) for row in P], P).view(2).verdict.finding    # class 2 against the rest
     'no sign'
     """
-    kind = _of_classes() if is_joint(p) else Evaluation
-    return kind.from_predictions(y, p, sample_weight, cluster, features, groups=groups, pos_label=pos_label)
-
-
-def _of_classes() -> type[JointEvaluation]:
-    from calib.evaluate.joint import JointEvaluation
-
-    return JointEvaluation
+    return Evaluation.from_predictions(
+        y, p, sample_weight, cluster, features, groups=groups, pos_label=pos_label
+    )

@@ -6,20 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
-from calib.evaluate.arrays import read_arrays
+from calib.evaluate.arrays import Arrays, read_arrays
+from calib.evaluate.classes import OfAllClasses
 from calib.evaluate.estimate import PER_NAT, Estimate
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
+from calib.evaluate.views import TOP, two_class_view
 from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, one_name
-from calib.kernel.hooks import HOOKS
 from calib.kernel.period import in_period, period_in_words
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset, Predictions
@@ -28,8 +29,13 @@ from calib.kernel.segment import met, segment_in_words
 from calib.kernel.weights import are_whole, describe_lines, effective_weights, represented_rows
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
-from calib.metrics import METRICS, metric_value
-from calib.recipe import Recipe
+from calib.metrics import METRICS, Metric, metric_value
+from calib.metrics.registry import OF_CLASSES, class_metrics
+from calib.recipe import OF_ARRAYS, Recipe
+
+if TYPE_CHECKING:
+    from calib.analysis.recommendation.advice import Recommendation
+    from calib.analysis.recommendation.verdict import Verdict
 
 SQUARED = {"brier": 1, "rmse": 2}  # mean squared differences → the power that makes them one
 NOT_OF_SHARES = frozenset(
@@ -50,19 +56,19 @@ NOT_OF_SHARES = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Frozen results on the test rows, pooled over the folds.
+class Evaluation(OfAllClasses):
+    """Frozen results on the test rows, pooled over the folds: of two classes, or of K together, with a view of each.
 
     Attributes
     ----------
     rows
         Int array (m,), positions of the test rows in the dataset.
     y
-        Labels of the test rows.
+        Labels of the test rows: 0 and 1, or 0 … K − 1.
     scores
-        The model's scores of the test rows.
+        The model's scores of the test rows, (m,) or (m, K).
     predictions
-        Calibrator → Predictions.
+        Calibrator → Predictions, with p (m,) of class 1 or (m, K).
     refused
         Calibrator → why it does not apply.
     calibrators
@@ -78,12 +84,27 @@ class Evaluation:
     before
         Evaluation at the table's base rate, if the Recipe states another. All fields above are then at the stated
         base rate, and the test rows are weighted accordingly.
-    joint
-        ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
+    whole
+        Evaluation of K > 2 classes together of which this is a view, or None.
+    chosen
+        Class that the model of a Recipe predicts, int (m,), at the stated shares of the classes if there are any; None
+        for two classes, and for predictions made elsewhere.
     of_confidence
         Whether this is the view of the confidence of K classes: was the model's predicted class right?
     selected
         Whether these are only some test rows, selected by their positions.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet([1, 1, 1], 2000)
+    >>> found = Evaluation.from_predictions([rng.choice(3, p=row) for row in P], P)
+    >>> found.view("top").verdict.finding, found.view(2).verdict.finding
+    ('no sign', 'no sign')
+    >>> list(found.metrics.columns)
+    ['log_loss', 'brier', 'accuracy', 'auc', 'confidence_ece', 'top_label_ece', 'classwise_ece']
+    >>> found.by_class()[["observed", "predicted"]].round(2).loc[1].tolist()
+    [0.34, 0.33]
     """
 
     recipe: Recipe
@@ -104,39 +125,90 @@ class Evaluation:
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, RowCount], ...] = ()
     before: Evaluation | None = None
-    joint: Any = None
+    whole: Evaluation | None = None
+    chosen: np.ndarray | None = None
     of_confidence: bool = False
     selected: bool = False
 
-    @property
-    def verdict(self) -> Any:
-        """Verdict on the first (uncalibrated) predictions: ``.finding`` and ``.sentence`` (``Verdict``)."""
-        return HOOKS["verdict"](self)
+    def view(self, k: int | str, name: str | None = None) -> Evaluation:
+        """Return the Evaluation of two classes that figures and tables show; for two classes, view 1 is this one.
 
-    def recommendation(self, **options: Any) -> Any:
-        """Recommend a calibrator: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
-        return HOOKS["recommendation"](self, **options)
+        Parameters
+        ----------
+        k
+            Number of a class, which is evaluated against the others; or "top": each row's most probable class, and
+            whether it was right.
+        name
+            Predictions whose confidence is shown; the first if None. Views of a class show all predictions, since
+            their labels are equal. For a Recipe without ``name``, the confidence is each calibrator's probability of
+            the class that the model predicts, so that all calibrators are evaluated on the same outcomes.
+
+        Raises
+        ------
+        InputError
+            If there is no such class or no such name.
+        """
+        if self.whole is not None:
+            return self.whole.view(k, name)
+        if k == 1 and self.classes == 2:
+            return self
+        name = name if k == TOP else None
+        return once(self, ("view", k, name), lambda: two_class_view(self, k, name)).with_view(self.recipe)
+
+    @property
+    def all_classes(self) -> Evaluation:
+        """Evaluation of all classes of which this is a view; that of two classes is this one."""
+        return self.whole or self
 
     def of(self, k: int | str, name: str | None = None) -> Evaluation:
-        """Return the Evaluation of class k against the others, or of the confidence; see ``JointEvaluation.of``."""
-        if self.joint is not None:
-            return self.joint.of(k, name)
-        return self if k == 1 else HOOKS["of"](self, k, name)
+        """Return ``view(k, name)``."""
+        return self.view(k, name)
 
-    def figure(self, key: str = "reliability", **view: Any) -> Any:
-        """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
-        return HOOKS["figure"](self, key, **view)
+    def _shown(self, k: int | str | None = None) -> Evaluation:
+        """Return the view of class k; by default, the confidence of K classes, or these two classes."""
+        return self.view(TOP if k is None else k) if k is not None or self.classes > 2 else self
 
-    def plot(self, ax: Any = None, **view: Any) -> Any:
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict on the first (uncalibrated) predictions, or on their confidence: ``.finding`` and ``.sentence``."""
+        from calib.analysis.recommendation.verdict import verdict_of
+
+        return verdict_of(self._shown())
+
+    def recommendation(self, seed: int = 0) -> Recommendation:
+        """Recommend a calibrator: ``.choice``, ``.answer``, ``.reasons``, ``.fit()``."""
+        from calib.analysis.recommendation.advice import recommendation
+
+        return recommendation(self._shown(), seed)
+
+    def figure(self, key: str = "reliability", k: int | str | None = None, **view: Any) -> Any:
+        """Draw a Plotly figure of ``FIGURES``.
+
+        Parameters
+        ----------
+        k
+            View of the figure; by default, the confidence of K classes.
+        view
+            Options of the figure's ``prepare``, such as ``bins``.
+        """
+        from calib.export.notebook import figure
+
+        return figure(self._shown(k), key, **view)
+
+    def plot(self, ax: Any = None, k: int | str | None = None, **view: Any) -> Any:
         """Draw the reliability diagram in a matplotlib axis and return the axis; without ``ax``, in a new figure.
 
-        ``view`` are options of its ``prepare``, such as ``bins``. matplotlib must be installed.
+        The other arguments are those of ``figure``. matplotlib must be installed.
         """
-        return HOOKS["plot"](self, ax, **view)
+        from calib.export.notebook import plot
+
+        return plot(self._shown(k), ax, **view)
 
     def _repr_html_(self) -> str:
-        """Return verdict, table and diagram, for notebooks."""
-        return HOOKS["html"](self)
+        """Return verdict, tables and diagram, for notebooks."""
+        from calib.export.notebook import html
+
+        return html(self)
 
     @property
     def size(self) -> int:
@@ -175,9 +247,25 @@ class Evaluation:
         return held if held is not None and are_whole(held) else None
 
     @property
+    def stated_weight(self) -> np.ndarray | None:
+        """Weight of each test row on the scale of the table or the caller, float (m,), or None."""
+        data, name = self.dataset, self.recipe.weight
+        if data.weight is None or are_whole(data.weight):  # counts, which a split may divide
+            return self.weight if self.before is None else self.counts
+        if name is None or name not in data.beside:
+            return data.weight[self.rows]
+        return self.column(name).to_numpy(dtype=np.float64)
+
+    @property
     def sample(self) -> Rows:
-        """Test rows as a sample (labels, weights, counts and clusters), from which all intervals are computed."""
-        return Rows(self.y, weight=self.weight, counts=self.counts, cluster=self.cluster)
+        """Test rows as a sample (labels, weights, counts and clusters), from which all intervals are computed.
+
+        Of K classes, the labels tell whether the first predictions' class was right.
+        """
+        y = self.y
+        if self.classes > 2:
+            y = (next(iter(self.predictions.values())).p.argmax(axis=1) == y).astype(np.intp)
+        return Rows(y, weight=self.weight, counts=self.counts, cluster=self.cluster)
 
     @property
     def calibration_size(self) -> int:
@@ -191,7 +279,9 @@ class Evaluation:
 
     @property
     def share(self) -> float:
-        """Frequency of class 1 among the test rows."""
+        """Frequency of class 1 among the test rows; of K classes, see ``shares``."""
+        if self.classes > 2:
+            raise InputError("share is the share of one class. Use .shares, or .view(k).share.")
         return float(np.average(self.y, weights=self.weight))
 
     @property
@@ -201,17 +291,27 @@ class Evaluation:
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """One row per calibrator, one column per everyday metric; binned metrics use the Recipe's bins and binning."""
+        """One row per calibrator, one column per everyday metric; binned metrics use the Recipe's bins and binning.
+
+        Of K classes, the metrics are those of all classes together.
+        """
         hidden = () if self.posterior is not None else ("posterior",)
-        everyday = (key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
+        everyday = (key for key, m in self._metrics.items() if m.everyday and m.needs not in hidden)
         return self.measured(self.applicable(everyday))
 
-    def applicable(self, metrics: Iterable[str]) -> list[str]:
-        """Return these metrics without those of the predicted label if this is the view of a confidence.
+    @property
+    def _metrics(self) -> Mapping[str, Metric]:
+        return METRICS if self.classes == 2 else class_metrics()
 
-        For labels that are shares, metrics that need one class per row are left out, too.
+    def applicable(self, metrics: Iterable[str]) -> list[str]:
+        """Return these metrics without those of another number of classes.
+
+        In the view of a confidence, those of the predicted label are left out, too; for labels that are shares, those
+        that need one class per row.
         """
-        hidden = NOT_OF_SHARES if self.dataset.shares is not None else ()
+        if self.classes > 2:
+            return [key for key in metrics if key in OF_CLASSES]
+        hidden = {*METRICS.unlisted, *(NOT_OF_SHARES if self.dataset.shares is not None else ())}
         return [
             key for key in metrics if key not in hidden and not (self.of_confidence and METRICS[key].of_label)
         ]
@@ -236,9 +336,9 @@ class Evaluation:
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
     def _measure(self, key: str, predictions: Predictions) -> float:
-        metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
         if not self.applicable([key]):
             return np.nan
+        metric, bins, binning = self._metrics[key], self.recipe.bins, self.recipe.binning
         call = partial(
             metric_value,
             metric,
@@ -280,8 +380,10 @@ class Evaluation:
         Parameters
         ----------
         metric
-            Key of ``calib.metrics.confidence.INTERVALS``.
+            Key of ``calib.metrics.confidence.INTERVALS``, or of ``CLASS_METRIC_INTERVALS`` for K classes.
         """
+        if self.classes > 2:
+            return self._class_interval(metric, key)
         from calib.metrics.confidence import INTERVALS, View
 
         predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
@@ -294,9 +396,22 @@ class Evaluation:
             return self._of_shares(metric, low), self._of_shares(metric, high)
         return once(predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view))
 
+    def _class_interval(self, metric: str, key: str) -> tuple[float, float]:
+        from calib.metrics.class_metric_intervals import class_metric_interval
+
+        one, bins = self.predictions[key], self._bins
+        where = tuple(bins.values()) if METRICS[metric].binned else ()
+        return once(
+            one,
+            ("interval", metric, *where),
+            lambda: class_metric_interval(
+                metric, self.y, one.p, self.weight, self.cluster, counts=self.counts, **bins
+            ),
+        )
+
     def fitted(self, key: str) -> tuple[Any, ...]:
         """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
-        if key in self.predictions and key not in self.calibrators and self.joint is not None:
+        if key in self.predictions and key not in self.calibrators and self.whole is not None:
             if self.recipe.base_rates:
                 raise InputError(
                     f"At stated shares of the classes, {label_of(key)} moves each row by its probabilities of all "
@@ -333,8 +448,8 @@ class Evaluation:
         view = recipe.fields_of("view")
         if self.recipe.fields_of("view") == view:
             return self
-        before, joint = (each and each.with_view(recipe) for each in (self.before, self.joint))
-        viewed = replace(self, recipe=self.recipe.replace(**view), before=before, joint=joint)
+        before, whole = (each and each.with_view(recipe) for each in (self.before, self.whole))
+        viewed = replace(self, recipe=self.recipe.replace(**view), before=before, whole=whole)
         share(self, viewed)  # cached results of a whole Evaluation hold in every view
         return viewed
 
@@ -355,9 +470,10 @@ class Evaluation:
         Parameters
         ----------
         y : (n,)
-            Labels of two classes.
-        p : (n,) or (n, 2), or a mapping name → such an array
-            Probability of the positive class; or of both, as ``predict_proba`` returns them, with rows that sum to 1.
+            Labels of two classes. Of K classes, the column of each row's class, 0 … K − 1, or the name of this column.
+        p : (n,), (n, 2) or (n, K), or a mapping name → such an array or DataFrame
+            Probability of the positive class; or of all classes, as ``predict_proba`` returns them, with rows that sum
+            to 1.
         sample_weight : (n,)
             Weight of each row; whole numbers are counts of repeated rows. Rows of weight 0 are left out.
         cluster : (n,)
@@ -368,7 +484,7 @@ class Evaluation:
             Another name of ``cluster``, as in scikit-learn.
         pos_label
             Positive class. None takes the one that is positive by convention: 1 of 0 and 1, yes of no and yes, dead of
-            alive and dead … If there is no convention, the labels are refused.
+            alive and dead … If there is no convention, the labels are refused. Of K classes it must be None.
 
         Returns
         -------
@@ -378,7 +494,8 @@ class Evaluation:
         Raises
         ------
         InputError
-            If the positive class is not known, values are outside [0, 1] or missing, or lengths differ.
+            If the positive class is not known, values are outside [0, 1] or missing, rows do not sum to 1, or lengths
+            differ.
 
         Examples
         --------
@@ -389,20 +506,7 @@ class Evaluation:
         Name: brier, dtype: float64
         """
         found = read_arrays(y, p, sample_weight, one_name(cluster, groups), features, pos_label)
-        beside = {} if found.features is None else dict(found.features.items())
-        data = Dataset(
-            "predictions",
-            pd.DataFrame(found.columns),
-            found.y,
-            found.names,  # type: ignore[arg-type]
-            notes=found.notes,
-            predictions=True,
-            weight=found.weight,
-            cluster=found.cluster,
-            beside={str(name): each for name, each in beside.items()},
-            read_as=found.read_as,
-        )
-        return evaluated_on_all_rows(Recipe(content="predictions", calibrators=()), data, found.columns)
+        return evaluated_on_all_rows(OF_ARRAYS, _dataset_of(found), found.columns)
 
     @property
     def read_as(self) -> ReadAs | None:
@@ -447,7 +551,8 @@ class Evaluation:
             posterior=None if self.posterior is None else self.posterior[places],
             weight=None if self.weight is None else self.weight[places],
             before=self.before and self.before.at(places),
-            joint=self.joint and self.joint.at(places),
+            whole=self.whole and self.whole.at(places),
+            chosen=None if self.chosen is None else self.chosen[places],
             selected=True,
         )
 
@@ -519,37 +624,67 @@ class Evaluation:
     def frame(self) -> pd.DataFrame:
         """Return one line per test row: number (row 1 is the first below the header), label, score, p and intervals.
 
-        Weights that are not counts are ``effective_weight``: those of all rows sum to the effective number of rows.
-        With K classes, also the ``class``, and the probability of each calibrator and class.
+        ``weight`` is as stated. If it is not a count, or at a deployment base rate, ``effective_weight`` is the weight
+        with which the row counts: those of all rows sum to the effective number of rows. With K classes, also the
+        ``class``, and the probability of each calibrator and class.
         """
+        if self.classes > 2:
+            return self.class_frame()
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
-        if self.weight is not None:
-            table["weight" if are_whole(self.weight) else "effective_weight"] = self.weight
+        stated = self.stated_weight
+        if stated is not None:
+            table["weight"] = stated
+        if self.weight is not None and not np.array_equal(self.weight, stated):
+            table["effective_weight"] = self.weight
         if self.posterior is not None:
             table["posterior"] = self.posterior
         for key, predictions in self.predictions.items():
             table[key] = predictions.p
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
-        return table if self.joint is None else pd.concat([table, self.joint.frame()], axis=1)
+        return table if self.whole is None else pd.concat([table, self.whole.class_frame()], axis=1)
+
+
+def _dataset_of(found: Arrays) -> Dataset:
+    """Return checked arrays as a Dataset of existing predictions."""
+    beside = {} if found.features is None else dict(found.features.items())
+    columns = _columns_of_classes(found) if found.classes > 2 else {"X": pd.DataFrame(found.columns)}
+    of_two: dict[str, Any] = {"y": found.y, "classes": found.names}
+    return Dataset(
+        "predictions",
+        **of_two | columns,
+        notes=found.notes,
+        predictions=True,
+        weight=found.weight,
+        cluster=found.cluster,
+        beside={str(name): each for name, each in beside.items()},
+        read_as=found.read_as,
+    )
+
+
+def _columns_of_classes(found: Arrays) -> dict[str, Any]:
+    """Return the fields of a Dataset of K classes, with one column per model and class."""
+    names: tuple[Any, ...] = found.names or tuple(range(found.classes))
+    columns = {key: tuple(f"{key}: {name}" for name in names) for key in found.columns}
+    frame = pd.DataFrame(np.hstack([*found.columns.values()]), columns=sum(columns.values(), ()))
+    first = {"y": (found.y == 0).astype(np.intp), "classes": (f"not {names[0]}", str(names[0]))}
+    return {"X": frame, "names": names, "labels": found.y, "columns": columns, **first}
 
 
 def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
     """Evaluate predictions (n,) or (n, K), for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
-    first = next(iter(predicted.values()))
+    first, y = next(iter(predicted.values())), data.coded
+    classes = 2 if first.ndim == 1 else first.shape[1]
     nothing = np.empty((0, *first.shape[1:]))
     return Evaluation(
         recipe=recipe,
         dataset=data,
-        rows=np.arange(data.n),
-        y=data.coded,
+        rows=np.arange(len(y)),
+        y=y,
         scores=first,
         predictions=MappingProxyType(
-            {
-                key: Predictions(data.coded, p, weight=weight, cluster=data.cluster)
-                for key, p in predicted.items()
-            }
+            {key: Predictions(y, p, weight=weight, cluster=data.cluster) for key, p in predicted.items()}
         ),
         refused=MappingProxyType({}),
         calibrators=MappingProxyType({}),
@@ -557,8 +692,8 @@ def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str,
         calibration_y=np.empty(0, dtype=np.intp),
         posterior=data.posterior,
         probability=True,
-        notes=(*data.notes, *unweighted_notes(weight)),
+        notes=data.notes if weight is None else (*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": count_rows(data.coded, data.weight, data.n_classes)},),
+        flow=({"test": count_rows(y, data.weight, classes)},),
     )

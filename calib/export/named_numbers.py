@@ -8,7 +8,6 @@ import pandas as pd
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.evaluate.joint import JOINT_SCORES
 from calib.figures import formatted_metrics
 from calib.figures.classes import formatted_scores
 from calib.figures.metrics import formatted_side_by_side
@@ -27,11 +26,11 @@ def named_numbers(
     evaluated
         Gives the evaluation of an earlier step, whose model the step compares with its own.
     """
-    keys = [key for key in step.beside if key in METRICS]
-    scores = [JOINT_SCORES[key].label for key in step.beside if key in JOINT_SCORES and key not in METRICS]
+    keys = [key for key in step.beside if key in tuple(METRICS)]
+    scores = [METRICS[key].label for key in step.beside if key in METRICS.unlisted]
     named = step.picture.get("name", label_of("none"))
     if scores:
-        return formatted_scores(evaluation.joint)[scores] if evaluation.joint is not None else None
+        return formatted_scores(evaluation.whole)[scores] if evaluation.whole is not None else None
     if not keys:
         return None
     if "against" not in step.picture:

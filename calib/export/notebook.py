@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.evaluate.views import TOP
 from calib.export.axis import axis_of, draw_on
 from calib.export.charts import report_options
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
@@ -91,6 +92,12 @@ def html(evaluation: Evaluation) -> str:
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
     True
     """
+    if evaluation.classes > 2:
+        tables = (
+            html_table(evaluation.metrics, float_format="%.4f"),
+            html_table(evaluation.by_class(), float_format="%.3f"),
+        )
+        return html(evaluation.view(TOP)) + "".join(tables)
     table = html_table(formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1))
     shown = list(evaluation.predictions)[:DRAWN]
     read_as = f"<p>{escape(str(evaluation.read_as))}</p>" if evaluation.read_as else ""

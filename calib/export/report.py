@@ -271,7 +271,7 @@ def _section(
         "split": split,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
-        "joint": None if evaluation.joint is None else _all_classes(evaluation),
+        "joint": None if evaluation.whole is None else _all_classes(evaluation),
         "base_rates": _rates(evaluation) if evaluation.before else None,
         "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
         "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
@@ -344,7 +344,8 @@ def _search(made: Audited) -> dict[str, Any]:
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
-    ended = [f"{line.removesuffix('.')}." for line in audit_sentences(made.found)]
+    told = filter(None, [*audit_sentences(made.found), made.fit_sentence])
+    ended = [f"{line.removesuffix('.')}." for line in told]
     return {"sentences": [capital(what), *ended], "table": table}
 
 
@@ -386,7 +387,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
 
 def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
     """Return the scores of all classes with their intervals, and a line per class of the recommended calibrator."""
-    joint, choice = evaluation.joint, recommend(evaluation).choice
+    joint, choice = evaluation.whole, recommend(evaluation).choice
     key = next(iter(joint.predictions)) if choice not in joint.predictions else str(choice)
     scores = [
         formatted_intervals(joint, each).assign(Calibrator=label_of(each)) for each in joint.predictions
@@ -402,8 +403,8 @@ def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
 
 def _rates(evaluation: Evaluation) -> pd.DataFrame:
     """Return every calibrator at the base rate, or shares, of the table and of deployment."""
-    if evaluation.joint is not None:
-        return formatted_shares(evaluation.joint)
+    if evaluation.whole is not None:
+        return formatted_shares(evaluation.whole)
     return formatted_rates(evaluation, compare_base_rates(evaluation))
 
 

@@ -45,22 +45,22 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
     InputError
         Of two classes, for a row outside the test set, or for a calibrator without intervals.
     """
-    joint = _of_all(evaluation)
-    found = joint.whole.predictions.get(calibrator)
+    whole = _of_all(evaluation)
+    found = whole.predictions.get(calibrator)
     if found is None or found.p0 is None:
         raise InputError(f"{label_of(calibrator)} gives no intervals here.")
     row = widest_row(evaluation, calibrator) if row is None else row
     at = position_of(evaluation, row)
     table = pd.DataFrame(
         {
-            "class": joint.names,
+            "class": whole.names,
             "p0": found.p0[at],
             "p1": found.p1[at],
             "p": found.p[at],
-            "uncalibrated": joint.whole.scores[at],
+            "uncalibrated": whole.scores[at],
         }
     ).sort_values("p", ascending=False, ignore_index=True, kind="stable")
-    came = joint.names[joint.y[at]]
+    came = whole.names[whole.y[at]]
     rest = len(table) - MOST
     return ClassIntervals(
         calibrator,
@@ -86,10 +86,10 @@ def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> 
     The view of the confidence asks of every calibrator whether the model's own class was right, so the title must be
     about this class, too.
     """
-    joint, first = _of_all(evaluation), table.iloc[0]
+    whole, first = _of_all(evaluation), table.iloc[0]
     named = first
     if evaluation.of_confidence:
-        predicted = joint.names[joint.chosen[position_of(evaluation, row)]]
+        predicted = whole.names[whole.chosen[position_of(evaluation, row)]]
         named = table[table["class"] == predicted].iloc[0]
     ends = f"interval [{number(named.p0)}, {number(named.p1)}]"
     if not named.p0 <= named.p <= named.p1:
@@ -103,9 +103,9 @@ def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> 
 
 def _of_all(evaluation: Evaluation) -> Any:
     """Return the evaluation of all classes; refuse two classes."""
-    if evaluation.joint is None:
-        raise InputError("There are only two classes, so one interval says all.")
-    return evaluation.joint
+    if evaluation.whole is None:
+        raise InputError("There are only two classes, so one interval is enough.")
+    return evaluation.whole
 
 
 def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:

@@ -40,7 +40,7 @@ class ClassPairs(TableRecord):
 
 
 def _fitted(evaluation: Evaluation) -> tuple[Any, ...]:
-    return () if evaluation.joint is None else evaluation.joint.whole.calibrators.get(PAIRWISE, ())
+    return () if evaluation.whole is None else evaluation.whole.calibrators.get(PAIRWISE, ())
 
 
 def has_pairs(evaluation: Evaluation) -> bool:
@@ -58,8 +58,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         Of two classes, without pairwise calibration, with several calibration sets, at stated shares of the classes,
         or for a row outside the test set.
     """
-    joint, fitted = evaluation.joint, _fitted(evaluation)
-    if joint is None or not fitted:
+    whole, fitted = evaluation.whole, _fitted(evaluation)
+    if whole is None or not fitted:
         raise InputError(
             f"Choose three or more classes and {label_of(PAIRWISE)}, which calibrates pairs of classes."
         )
@@ -70,12 +70,12 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         )
     row = widest_row(evaluation, PAIRWISE) if row is None else row
     at = position_of(evaluation, row)
-    pairs = fitted[0].predict_pairs(joint.whole.scores[[at]])[0]
-    order = np.argsort(-joint.whole.predictions[PAIRWISE].p[at], kind="stable")
-    names = tuple(joint.names[k] for k in order)
+    pairs = fitted[0].predict_pairs(whole.scores[[at]])[0]
+    order = np.argsort(-whole.predictions[PAIRWISE].p[at], kind="stable")
+    names = tuple(whole.names[k] for k in order)
     places = [(a, b) for a in order for b in order if a != b]
     table = pd.DataFrame(
-        [(joint.names[a], joint.names[b], *pairs[a, b]) for a, b in places],
+        [(whole.names[a], whole.names[b], *pairs[a, b]) for a, b in places],
         columns=["class", "against", "r", "r0", "r1"],
     )
     first, rest = table.iloc[0], len(names) - MOST

@@ -21,6 +21,7 @@ from calib.figures.ink import error_bars
 from calib.figures.metrics import starred_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
+from calib.kernel.weights import are_whole
 from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent
 from calib.metrics.base import TIE_DECIMALS
 
@@ -193,7 +194,8 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
         )
     else:
         shown["Acted on"] = [percent(share) for share in table["acted"]]
-        shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
+        for name, label in (("false_alarms", "False alarms"), ("misses", "Misses")):
+            shown[label] = _mistakes(decision, table[name])
     realised = table["realised"].round(TIE_DECIMALS)
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
         stars = ((realised == realised.min()) & (name == "realised")).tolist()
@@ -205,8 +207,17 @@ def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
     return shown
 
 
+def _mistakes(decision: Decision | ClassDecision, rows: pd.Series) -> list[str]:
+    """Format numbers of rows; if weights are not counts, as shares of their total."""
+    one = decision.evaluation
+    if one.weight is None or are_whole(one.weight):
+        return [f"{each:,}" for each in rows]
+    told = one.stated_weight if one.before is None else one.weight
+    return [percent(each / told.sum()) for each in rows]
+
+
 def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
-    among = evaluation if evaluation.joint is not None and evaluation.of_confidence else evaluation.of("top")
+    among = evaluation if evaluation.whole is not None and evaluation.of_confidence else evaluation.of("top")
     return decide_class(among, **options.stated("costs", "reject")), {}
 
 

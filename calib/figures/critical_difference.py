@@ -136,7 +136,7 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
     text = (
-        f"The axis shows average ranks over {counted(n, 'data set')}, with the best at the left. A bar joins setups "
+        f"The axis shows average ranks over {counted(n, 'data set')}, best at the left. A bar joins setups "
         f"that do not differ significantly at α = {alpha:g}. By Nemenyi's test, these are ranks closer than the "
         f"critical difference of {number(difference)}"
     )

@@ -16,7 +16,6 @@ import plotly.graph_objects as go
 from calib.analysis.depth import DEPTH_METRICS, GROWTHS, JOINT_METRICS, LEAF_ESTIMATES
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
-from calib.evaluate.joint import JOINT_SCORES
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
@@ -25,7 +24,7 @@ from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, listed, number, with_clipped, within_a_sentence
-from calib.metrics import METRICS, Metric
+from calib.metrics import METRICS, Metric, class_metrics
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
@@ -103,7 +102,7 @@ def prepare(
 def metric_of(table: pd.DataFrame, metric: str) -> Metric:
     """Return a metric as it is named here: with label and help of all classes if the table is of them together."""
     if set(DEPTH_METRICS) & set(table) <= set(JOINT_METRICS):
-        return JOINT_SCORES[metric]
+        return class_metrics()[metric]
     return METRICS[metric]
 
 

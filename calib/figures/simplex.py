@@ -53,19 +53,19 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     InputError
         If there are not three classes, or no calibrator.
     """
-    joint = _of_three(evaluation)
-    others = [key for key in joint.predictions if key != "none"]
+    whole = _of_three(evaluation)
+    others = [key for key in whole.predictions if key != "none"]
     if not others:
         raise InputError("Choose a calibrator to see where it moves the probabilities.")
     choice = recommend(evaluation).choice if calibrator is None else calibrator
     key = others[others.index(choice)] if choice in others else others[0]
-    raw, P = joint.whole.scores, joint.predictions[key]
-    weights = or_ones(joint.sample_weight, len(raw))
+    raw, P = whole.scores, whole.predictions[key].p
+    weights = or_ones(whole.weight, len(raw))
     distance = float(np.average(np.abs(P - raw).sum(axis=1) / 2, weights=weights))
-    names = tuple(map(str, joint.names))
+    names = tuple(map(str, whole.names))
     return Simplex(
         key,
-        table=_cells(raw, P, np.eye(3)[joint.y], weights, names),
+        table=_cells(raw, P, np.eye(3)[whole.y], weights, names),
         names=(names[0], names[1], names[2]),
         title=f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
         caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
@@ -79,9 +79,9 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
 
 def _of_three(evaluation: Evaluation) -> Any:
     """Return the evaluation of all classes; refuse any other number than three."""
-    if evaluation.joint is None or evaluation.joint.classes != 3:
+    if evaluation.whole is None or evaluation.whole.classes != 3:
         raise InputError("The triangle is for three classes.")
-    return evaluation.joint
+    return evaluation.whole
 
 
 def _cells(

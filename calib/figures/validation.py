@@ -22,11 +22,12 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     weighted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
     counted = not (table["rows"] < table["lines"]).any()  # otherwise weights make rows worth less
     lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Effective rows")
+    events = f"In {class_named(positive)}" if counted else f"Effective rows in {class_named(positive)}"
     shown = {"Step": table["step"]}
     if weighted:
         shown[lines] = _whole(table["lines"])
     shown[rows] = _whole(table["rows"].where(table["rows"].notna(), math.nan if weighted else table["lines"]))
-    shown[f"In {class_named(positive)}"] = _whole(table["events"])
+    shown[events] = _whole(table["events"])
     shown["Share"] = list(map(percent, table["events"] / table["rows"]))
     return pd.DataFrame(shown)
 

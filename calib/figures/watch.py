@@ -69,7 +69,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         table=table,
         title=summary(found),
-        caption="The line shows the evidence against calibration, the dashed line the level of the alarm. "
+        caption="The dashes show the level of the alarm. "
         f"The line is dotted where the evidence is more than {10**ABOVE:,} times the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
@@ -182,7 +182,7 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
             else "Scores (median and middle 80 %) need no labels. "
         )
         + "The last periods also contain rows without labels. " * bool(len(found.later))
-        + "The band around the level so far is valid at every look.",
+        + "Bands are valid at every look; the band of a period is valid within this period.",
         alt=f"{change_sentence(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",

@@ -16,6 +16,7 @@ COMMANDS = {
     "study": "run a paper's protocol or your own on data sets; you can stop and continue",
     "export": "write a saved calibrator as SQL, ONNX, Python or JavaScript",
     "audit": "find segments in which the probabilities are wrong",
+    "survival": "check risks of an event by a horizon, if some rows are censored before it",
     "watch": "check, as often as you like, whether predictions are still calibrated",
     "explore": "open the dashboard on a data file, until you press Ctrl+C",
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from calib.kernel.wording import listed
+from calib.kernel.wording import listed, short_class
 
 SCORE_KINDS = {
     "probability": ("the probability of {}", "probabilities of {}"),
@@ -116,7 +116,9 @@ class ReadAs:
                 f"{self.target!r} is the label, and its {len(self.classes):,} classes are predicted together."
             )
         why = WHY.get(self.why, "because it is the minority class")
-        return f"{self.target!r} is the label, and {self.positive!r} is the positive class, {why}."
+        return (
+            f"{self.target!r} is the label, and {short_class(self.positive)!r} is the positive class, {why}."
+        )
 
     @property
     def _label(self) -> str:
@@ -136,7 +138,7 @@ class ReadAs:
             why = (
                 f", {WHY[self.why]}" if self.why in WHY and kind in ("probability", "logit", "margin") else ""
             )
-            words = SCORE_KINDS[kind][not one].format(repr(of))
+            words = SCORE_KINDS[kind][not one].format(repr(short_class(of)))
             found.append(f"{listed(columns, MOST_NAMED_SCORES)} {verb} read as {words}{how}{why}.")
         return found
 

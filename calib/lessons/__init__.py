@@ -11,7 +11,6 @@ from importlib.resources import files
 from math import ceil
 from typing import Any
 
-from calib.evaluate.joint import JOINT_SCORES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.lessons.question import Question, question
@@ -192,7 +191,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         heading = values.pop("heading", "")
         beside = tuple(
-            checks.one_of(one, (*METRICS, *JOINT_SCORES, "advice"), "beside")
+            checks.one_of(one, (*METRICS.everything(), "advice"), "beside")
             for one in values.pop("beside", ())
         )
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))

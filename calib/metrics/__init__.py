@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from calib.metrics.base import Metric, takes_weights
     from calib.metrics.bootstrap import BootstrapInterval, bootstrap_interval
     from calib.metrics.brier import brier_score, brier_skill, rmse
+    from calib.metrics.class_errors import (
+        classwise_calibration_error,
+        confidence_calibration_error,
+        top_label_calibration_error,
+    )
     from calib.metrics.confidence import confidence_interval
     from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
     from calib.metrics.decomposition import (
@@ -38,14 +43,9 @@ if TYPE_CHECKING:
         predicted_label_intervals,
         predicted_label_summary,
     )
-    from calib.metrics.joint import (
-        classwise_calibration_error,
-        confidence_calibration_error,
-        top_label_calibration_error,
-    )
     from calib.metrics.log_loss import log_loss, log_loss_clipped
     from calib.metrics.papers import group_entropy, squared_ece
-    from calib.metrics.registry import METRICS, register
+    from calib.metrics.registry import METRICS, class_metrics, register
     from calib.metrics.slope import CalibrationLine, calibration_line, observed_expected
     from calib.metrics.smooth_error import Smoothed, smooth_calibration_error, smoothed_residuals
     from calib.metrics.spiegelhalter import SpiegelhalterTest, spiegelhalter_test
@@ -78,6 +78,7 @@ __all__ = [
     "brier_skill",
     "calibration_line",
     "chance_miscalibration",
+    "class_metrics",
     "classwise_calibration_error",
     "confidence_calibration_error",
     "confidence_interval",

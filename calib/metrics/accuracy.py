@@ -7,7 +7,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from calib.metrics.base import Metric
-from calib.metrics.losses import hits, joint_hits, mean_loss, overconfidence
+from calib.metrics.losses import class_hits, hits, mean_loss, overconfidence
 
 
 def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -23,7 +23,7 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
     >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
     0.6666666666666666
     """
-    return mean_loss(hits, y, p, sample_weight, joint_hits)
+    return mean_loss(hits, y, p, sample_weight, class_hits)
 
 
 def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -52,6 +52,7 @@ ACCURACY = Metric(
     "Share of rows with the right predicted label.",
     ".1%",
     of_label=True,
+    of_classes=("Accuracy, all classes", "Share of rows whose most probable class is true."),
 )
 ACCURACY_GAP = Metric(
     "accuracy_gap",

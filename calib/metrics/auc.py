@@ -62,6 +62,7 @@ AUC = Metric(
     auc,
     True,
     "Probability that a random positive row gets a higher score than a random negative row; ties count half.",
+    of_classes=("AUC, mean of classes", "Mean over the classes of the AUC of each against the rest."),
 )
 AVERAGE_PRECISION = Metric(
     "average_precision",

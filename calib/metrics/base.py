@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +85,9 @@ class Metric:
         class may be right with a confidence below 0.5.
     everyday
         Whether it is shown by default; other metrics are for comparison with published tables.
+    of_classes : (label, help)
+        Name and explanation if the function also takes labels 0 … K − 1 and probabilities (n, K) of all classes; else
+        None.
     """
 
     key: str
@@ -98,6 +101,20 @@ class Metric:
     everyday: bool = True
     counted: bool = False
     of_label: bool = False
+    of_classes: tuple[str, str] | None = None
+
+    @property
+    def together(self) -> Metric:
+        """Describe the metric of K classes together.
+
+        >>> from calib.metrics import METRICS
+        >>> METRICS["brier"].together.label
+        'Brier score, all classes'
+        """
+        if self.of_classes is None:
+            raise InputError(f"{self.label} is a metric of two classes.")
+        label, help = self.of_classes
+        return replace(self, label=label, help=help, format=".4f", of_label=False)
 
     @cached_property
     def _arguments(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.metrics.base import Metric
-from calib.metrics.losses import joint_squared_errors, mean, mean_loss, squared_errors
+from calib.metrics.losses import class_squared_errors, mean, mean_loss, squared_errors
 
 
 def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -36,7 +36,7 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     >>> round(brier_score([2], [[0.5, 0.25, 0.25]]), 3)    # 0.25 + 0.0625 + 0.5625
     0.875
     """
-    return mean_loss(squared_errors, y, p, sample_weight, joint_squared_errors)
+    return mean_loss(squared_errors, y, p, sample_weight, class_squared_errors)
 
 
 def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -82,6 +82,10 @@ BRIER = Metric(
     brier_score,
     False,
     "Mean squared difference between probability and label.",
+    of_classes=(
+        "Brier score, all classes",
+        "Summed over the classes; for two classes, twice the usual Brier score.",
+    ),
 )
 RMSE = Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score.")
 BRIER_SKILL = Metric(

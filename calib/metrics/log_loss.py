@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.metrics.base import Metric
-from calib.metrics.losses import Loss, joint_log_losses, log_losses, mean_loss
+from calib.metrics.losses import Loss, class_log_losses, log_losses, mean_loss
 
 
 def log_loss(
@@ -42,7 +42,7 @@ def log_loss(
     inf
     """
     checks.in_range(base, "base", low=1, open_ends=True)
-    return mean_loss(log_losses, y, p, sample_weight, joint_log_losses) / math.log(base)
+    return mean_loss(log_losses, y, p, sample_weight, class_log_losses) / math.log(base)
 
 
 def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -63,7 +63,7 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     >>> round(log_loss_clipped([2], [[0.5, 0.5, 0.0]]), 2)
     36.04
     """
-    return mean_loss(_clipped(log_losses), y, p, sample_weight, _clipped(joint_log_losses))
+    return mean_loss(_clipped(log_losses), y, p, sample_weight, _clipped(class_log_losses))
 
 
 def _clipped(loss: Loss) -> Loss:
@@ -78,6 +78,7 @@ LOG_LOSS = Metric(
     False,
     "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If infinite, "
     "the value with probabilities kept 2.2e-16 away from 0 and 1 is shown as well.",
+    of_classes=("Log loss, all classes", "Mean of −ln of the probability of the true class."),
 )
 LOG_LOSS_CLIPPED = Metric(
     "log_loss_clipped",

@@ -35,18 +35,18 @@ def overconfidence(y: Array, p: Array) -> Array:
     return np.maximum(p, 1 - p) - hits(y, p)
 
 
-def joint_squared_errors(y: Array, P: Array) -> Array:
+def class_squared_errors(y: Array, P: Array) -> Array:
     """Return Σ (p_k − [y = k])² for each row of P (n, K); for two classes, this is twice ``squared_errors``."""
     return (P**2).sum(axis=1) + 1 - 2 * _given_to_label(y, P)
 
 
-def joint_log_losses(y: Array, P: Array) -> Array:
+def class_log_losses(y: Array, P: Array) -> Array:
     """Return −ln of the probability of the true label, for each row of P (n, K)."""
     with np.errstate(divide="ignore"):
         return 0.0 - np.log(_given_to_label(y, P))
 
 
-def joint_hits(y: Array, P: Array) -> Array:
+def class_hits(y: Array, P: Array) -> Array:
     """Return 1.0 for each row whose true label is the (first) most probable one in P (n, K), else 0.0."""
     return (P.argmax(axis=1) == y).astype(np.float64)
 

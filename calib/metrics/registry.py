@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from calib.kernel.lazy import Entries, first_use
@@ -65,6 +67,29 @@ METRICS: Registry[Metric] = Registry(
     ),
     check=first_use(f"{PACKAGE}.base", "check_metric"),
     origin=lambda metric: metric.function,
+    unlisted=Entries(
+        PACKAGE,
+        {
+            "confidence_ece": "class_errors:CONFIDENCE_ECE",
+            "top_label_ece": "class_errors:TOP_LABEL_ECE",
+            "classwise_ece": "class_errors:CLASSWISE_ECE",
+        },
+    ),
 )
+"""Metrics of two classes, and by key also those of K > 2 classes alone."""
+
+OF_CLASSES = ("log_loss", "brier", "accuracy", "auc", "confidence_ece", "top_label_ece", "classwise_ece")
+"""Metrics of K classes together, in the order of tables."""
+
+
+@cache
+def class_metrics() -> Mapping[str, Metric]:
+    """Return the metrics of K classes together by key, as they are named beside those of one class.
+
+    >>> class_metrics()["accuracy"].label
+    'Accuracy, all classes'
+    """
+    return {key: METRICS[key].together for key in OF_CLASSES}
+
 
 register = METRICS.register

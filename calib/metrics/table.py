@@ -55,7 +55,7 @@ def metric_value(
     try:
         return _value(metric, predictions, bins, strategy, posterior, {"cluster": cluster, "counts": counts})
     except Exception as error:
-        if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
+        if isinstance(error, checks.InputError) or metric.key in {*METRICS.shipped, *METRICS.unlisted}:
             raise
         raise checks.InputError(
             f"{metric.label} fails on these data: {type(error).__name__}: {error}."

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from calib.evaluate.joint import JOINT_SCORES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, quoted
 from calib.metrics import METRICS, Metric
+from calib.metrics.registry import OF_CLASSES
 
 KEYS = ("data", "setup", "repeat", "fold", "seed")
 
@@ -31,18 +31,14 @@ FIT_SECONDS = Metric(
 )
 
 
-JOINT_ONLY = {key: score for key, score in JOINT_SCORES.items() if key not in METRICS.shipped}
-"""Scores that exist only for three or more classes together."""
-
-
 def measures(joint: bool = False) -> Mapping[str, Metric]:
     """Return the metrics that a study can measure by key, or only those of three or more classes together.
 
     >>> "slope" in measures(), "slope" in measures(joint=True), "classwise_ece" in measures(joint=True)
     (True, False, True)
     """
-    known = {**METRICS, **JOINT_ONLY}
-    return {key: known[key] for key in (*JOINT_SCORES, "log_loss_clipped")} if joint else known
+    known = {**METRICS, **METRICS.unlisted}
+    return {key: known[key] for key in (*OF_CLASSES, "log_loss_clipped")} if joint else known
 
 
 def measure(key: str) -> Metric:

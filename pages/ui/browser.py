@@ -136,6 +136,11 @@ def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
     component("ballots")(key="ballots", data={"answers": list(answers)}, height="content")
 
 
+def open_entry() -> None:
+    """Open and show the folded entry whose heading the address names after its #."""
+    component("entry")(key="focus_entry", height="content")
+
+
 def begin_at_the_top(place: object) -> None:
     """Scroll to the top when the place changes; Streamlit would keep the scroll position of the last page.
 

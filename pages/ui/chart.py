@@ -45,7 +45,7 @@ from pages.ui.widget import show_widget
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 MOVING = "Point at a mark or tap it to read its numbers."
-WAITS = "The result appears once you answer or skip the question."
+WAITS = "The result appears after you answer or skip the question."
 MOST_BYTES = 1_000_000  # bytes of the largest record whose figure is cached
 IN_A_ROOM = 2  # factor of the type size of a guess in presenter view, as of all other type there
 OWN = 50  # figures of uploaded data that a session caches: no other session can use them
@@ -202,12 +202,14 @@ def show(
         question.answers()
         with lesson_layout.on("under") if staged else nullcontext():  # on a phone, after "what to see"
             if not chart.alone:
-                if lines and not question.open:
-                    _choose_lines(chart, lines, coloured)
-                if heading is None:
-                    _how_to_read(chart, MOVING if moves else hint)
-                if not (staged and question.open):
-                    downloads.chart(chart.entry, record, source, options, key)
+                with st.container(horizontal=True, key=f"below_{key}"):
+                    if heading is None:
+                        with st.container():
+                            _how_to_read(chart, MOVING if moves else hint)
+                    if lines and not question.open:
+                        _choose_lines(chart, lines, coloured)
+                    if not (staged and question.open):
+                        downloads.chart(chart.entry, record, source, options, key)
     return record
 
 
@@ -226,9 +228,10 @@ def _title(chart: ChartOnPage, heading: str | None, sentence: Any, finding: str 
 
 
 def _how_to_read(chart: ChartOnPage, hint: str) -> None:
-    """Write the caption, or what the picture waits for."""
+    """Write the caption; while the question is open, say once what the pictures wait for."""
     if chart.question.open:
-        st.caption(plain(WAITS if chart.staged else f"{WAITS} {hint}"))
+        if chart.role:
+            st.caption(plain(WAITS))
     else:
         caption(chart.record.caption, chart.key, hint)
 
@@ -346,23 +349,19 @@ def _choose_lines(chart: ChartOnPage, lines: dict[str, tuple[str, bool]], colour
         else:
             st.session_state[f"lines_{key}"] = ordered
 
-    help = SETTINGS["reliability.lines"].help
-    names, options = (
-        {line: name for line, (name, _) in lines.items()},
-        {"selection_mode": "multi", "help": help},
-    )
-    chosen = [line for line in lines if line in here]
-    label = SETTINGS["reliability.lines"].label
-    show_widget(
-        st.pills,
-        f"colour_{key}",
-        chosen,
-        choose,
-        label,
-        list(lines),
-        format_func=names.__getitem__,
-        **options,
-    )
+    label, chosen = SETTINGS["reliability.lines"].label, [line for line in lines if line in here]
+    with st.popover(label, key=f"choose_lines_{key}", help=SETTINGS["reliability.lines"].help):
+        show_widget(
+            st.pills,
+            f"colour_{key}",
+            chosen,
+            choose,
+            label,
+            list(lines),
+            format_func=lambda line: lines[line][0],
+            selection_mode="multi",
+            label_visibility="collapsed",
+        )
     browser.hear_legend(key, f"{chart.block}_{chart.widget}", lambda line: choose(here ^ {line}))
 
 

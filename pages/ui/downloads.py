@@ -123,7 +123,7 @@ def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> byte
 
 def calibrator(evaluation: Evaluation, key: str) -> None:
     """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or the reason against it."""
-    if evaluation.joint is not None:  # the calibrator of all classes is saved, whichever is shown
+    if evaluation.whole is not None:  # the calibrator of all classes is saved, whichever is shown
         evaluation = evaluation.of("top")
     fitted = saved_of(evaluation).calibrators
     keys = list(fitted)

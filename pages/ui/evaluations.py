@@ -39,6 +39,7 @@ MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
 SAMPLE = "sample"  # kind of the jobs that draw one
 NOT_DRAWN = "The sample is not drawn yet."
 MOST_BUTTONS = 12  # classes offered as buttons, else in a list
+LONG_NAME = 24  # letters of a class; longer ones are in a list instead of buttons
 AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progress bar
 
 
@@ -230,7 +231,7 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
             **sources.with_positive(recipe.view_class) | {"base_rate": share}, view_class=None
         )
     st.info(plain(f"{why} Choose a class:"))
-    if len(names) > MOST_BUTTONS:
+    if len(names) > MOST_BUTTONS or any(len(name) > LONG_NAME for name in names):
         _class_choice(None, names)
         st.stop()
     with st.container(horizontal=True):
@@ -285,7 +286,7 @@ def _calibrated(
     """Return the Evaluations of these fits; calibrate very many rows in the background, with progress and Cancel."""
     results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
-        _key(*one): lambda watch, one=one: jobs.or_why(calibrate, *one)
+        _key(*one): lambda watch, one=one: jobs.or_why(calibrate, *one, watch)
         for one in fitted.values()
         if _many_rows(one[1])
     }

@@ -36,10 +36,10 @@ def part(text: str, **options: Any) -> None:
     st.session_state["in_a_part"] = True
 
 
-def heading(text: object, anchor: Any = False) -> None:
+def heading(text: object, anchor: Any = False, **options: Any) -> None:
     """Draw a heading above a chart or table, of the level that comes next here."""
     write = st.subheader if st.session_state.get("in_a_part") else st.header
-    write(plain(text).replace(" %", NO_BREAK), anchor=anchor)
+    write(plain(text).replace(" %", NO_BREAK), anchor=anchor, **options)
 
 
 def at_this_level(draw: Callable[[], None]) -> Callable[[], None]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -167,12 +168,36 @@ def _has_place(kind: str) -> bool:
     return first
 
 
-def place_of_progress() -> Any:
-    """Return a container in which progress comes and goes while everything below keeps its place among the elements.
+@contextmanager
+def place_of_progress() -> Iterator[None]:
+    """Draw in a container in which progress comes and goes while everything below keeps its place among the elements.
 
-    Otherwise Streamlit would draw the old picture again, below the progress and then in its own place.
+    Otherwise Streamlit would draw the old picture again, below the progress and then in its own place. The empty
+    element replaces a finished progress at once; Streamlit would keep it until the page has ended.
     """
-    return st.container()
+    with st.container():
+        yield
+        st.empty()
+
+
+@contextmanager
+def told(what: str) -> Iterator[Watch]:
+    """Yield a watch for work that the page itself does step by step; after a moment, each step draws the progress."""
+    place, began = st.empty(), time.monotonic()
+
+    def report(share: float, doing: str) -> None:
+        place.progress(
+            min(share, 1.0), text=plain(f"{what}: {doing} · {_so_far(time.monotonic() - began, share)}")
+        )
+
+    yield Watch(report)
+    place.empty()
+
+
+def _so_far(seconds: float, share: float) -> str:
+    """Return the time so far, and the time left once that can be estimated."""
+    left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
+    return f"{seconds:.0f} s so far{left}"
 
 
 def run(
@@ -354,14 +379,17 @@ def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     seconds = max(job.seconds for job in running)
     places = [scheduler().place(job) for job in running]
     if all(map(scheduler().is_held_back, running)):
-        doing, left = "another session computes the same result", ""
+        doing, so_far = "another session computes the same result", _so_far(seconds, 0.0)
     elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""
-        doing, left = f"waiting for a processor, {ordinal(min(places))} in the queue{before}", ""
+        doing, so_far = (
+            f"waiting for a processor, {ordinal(min(places))} in the queue{before}",
+            _so_far(seconds, 0.0),
+        )
     else:
         doing = running[places.index(0)].doing or "starting"
-        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 and not says_left else ""
-    return f"{running[0].what}: {doing} · {seconds:.0f} s so far{left}"
+        so_far = _so_far(seconds, 0.0 if says_left else share)
+    return f"{running[0].what}: {doing} · {so_far}"
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:

@@ -11,24 +11,33 @@ from calib import sources
 from calib.data import ReadingQuestion
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
+from calib.kernel.wording import short_class
 from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.text import plain
 
 AT_ONCE = 3  # other readings that are buttons, where there is room; more are folded
+LONGEST = 40  # letters of such a button; longer ones are folded
 
 
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
-    """Write how the table was read, with one button per other reading; more than ``at_once`` are folded.
+    """Write how the table was read, with one button per other reading; long ones and more than ``at_once`` are folded.
 
     Nothing is written on *Data* for a table of features: its controls show the label and the positive class.
     """
     reading = data.read_as
     if reading is None or state.lesson_open() or (at_once == AT_ONCE and not reading.scores):
         return
+    if not reading.scores and reading.positive is not None:  # the sidebar and *Data* say the rest
+        with st.popover(
+            f"Positive class: {plain(short_class(reading.positive))}", key="read_as", type="tertiary"
+        ):
+            st.caption(plain(reading))
+            _buttons(reading.others)
+        return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
-        if len(reading.others) > at_once:
+        if len(reading.others) > at_once or any(len(other.label) > LONGEST for other in reading.others):
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)
         else:

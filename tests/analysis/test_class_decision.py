@@ -29,9 +29,9 @@ def test_costs_of_the_test_rows_row_by_row():
     found = decide_class(WHOLE, stated, reject=0.2)
     costs = read_costs(stated, DATA.names)
     assert write_costs(costs) == stated
-    for key, P in WHOLE.joint.predictions.items():
+    for key, P in WHOLE.whole.distributions.items():
         realised, expected, undecided = [], [], 0
-        for row, y in zip(P, WHOLE.joint.y, strict=True):
+        for row, y in zip(P, WHOLE.whole.y, strict=True):
             each = row @ costs
             if each.min() > 0.2:
                 undecided += 1
@@ -45,7 +45,7 @@ def test_costs_of_the_test_rows_row_by_row():
         assert line.expected == pytest.approx(np.mean(expected))
         assert line.undecided == pytest.approx(undecided / len(P))
         assert np.isnan(line.realised_lower) or line.realised_lower <= line.realised <= line.realised_upper
-    best = min((np.mean(costs[WHOLE.joint.y, j]), name) for j, name in enumerate(DATA.names))
+    best = min((np.mean(costs[WHOLE.whole.y, j]), name) for j, name in enumerate(DATA.names))
     assert found.constant == pytest.approx((best[1], best[0])) or found.constant[0] == best[1]
 
 
@@ -53,7 +53,7 @@ def test_of_one_class_the_matrix_gives_the_costs_of_two():
     """A false alarm costs 1, a miss 4: for decisions between "class 2" and "not" both pages say the same."""
     view = WHOLE.of(2)
     two = decide(view, cost_false_alarm=1, cost_miss=4).table.realised
-    for key, P in WHOLE.joint.predictions.items():
+    for key, P in WHOLE.whole.distributions.items():
         pairs = np.column_stack([1 - P[:, 2], P[:, 2]])
         decided, _ = least_cost(pairs, np.array([[0.0, 1.0], [4.0, 0.0]]))
         cost = np.where(view.y == 1, 4.0 * (decided == 0), 1.0 * (decided == 1)).mean()

@@ -21,7 +21,7 @@ RECIPE = Recipe(params={"n_estimators": 10}, calibrators=("none", "isotonic", "t
 def test_scores_of_a_depth_are_those_of_all_classes(growth):
     for point in grow(RECIPE, DATA, growth, 2):
         table = depth_scores(RECIPE, point).set_index("calibrator")
-        found = evaluate(depth_recipe(RECIPE, growth, 2, point.leaf), DATA).joint
+        found = evaluate(depth_recipe(RECIPE, growth, 2, point.leaf), DATA).whole
         for key, P in found.predictions.items():
             by_hand = [f(found.y, P) for f in (brier_score, log_loss, accuracy, auc)]
             np.testing.assert_allclose(table.loc[key, list(JOINT_METRICS)].astype(float), by_hand)
@@ -38,7 +38,7 @@ def test_placements_of_all_classes_are_their_scores_with_intervals():
     found = {key: evaluate(RECIPE.replace(placement=key), DATA) for key in ("split", "oob_whole")}
     table = placements_together(found)
     for line in table.itertuples():
-        joint = found[line.placement].joint
+        joint = found[line.placement].whole
         assert line.value == joint.metrics.loc[line.calibrator, line.metric]
         assert np.isnan(line.low) or line.low <= line.value <= line.high
     shown = formatted_together(table)

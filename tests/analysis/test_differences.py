@@ -47,7 +47,7 @@ def test_the_difference_of_two_aucs_has_delongs_variance():
     error = np.sqrt(gap.mean(axis=1).var(ddof=1) / gap.shape[0] + gap.mean(axis=0).var(ddof=1) / gap.shape[1])
     half = student.ppf(0.975, m - 1) * error
     line = differences(given_evaluation(y, {"none": other, "platt": p}), ("auc",)).line("auc", "platt")
-    assert (line.lower, line.upper) == pytest.approx((gap.mean() - half, gap.mean() + half))
+    assert (line.low, line.high) == pytest.approx((gap.mean() - half, gap.mean() + half))
 
 
 def test_every_difference_of_losses_is_joined_from_the_classes():
@@ -83,7 +83,7 @@ def test_of_a_class_with_a_single_row_nothing_tells_how_the_auc_varies(ones, kno
     other = np.r_[np.full(ones, 0.9), p[ones:]]
     line = differences(given_evaluation(y, {"none": p, "platt": other}), ("auc",)).line("auc", "platt")
     assert line.value > 0.2
-    assert np.isfinite([line.lower, line.upper]).all() == known
+    assert np.isfinite([line.low, line.high]).all() == known
 
 
 @pytest.mark.parametrize(("other", "known"), [("squared", True), ("tied", False)])
@@ -92,7 +92,7 @@ def test_equal_aucs_of_a_single_positive_are_certain_only_where_all_rows_are_ord
     p_other = {"squared": p**2, "tied": np.where(p > 0.6, 0.8, 0.2)}[other]  # the one is on top either way
     line = differences(given_evaluation(y, {"none": p, "platt": p_other}), ("auc",)).line("auc", "platt")
     assert line.value == 0
-    assert np.isfinite([line.lower, line.upper]).all() == known
+    assert np.isfinite([line.low, line.high]).all() == known
 
 
 def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
@@ -100,6 +100,11 @@ def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
     assert found.reference == "platt"
     assert list(found.table["calibrator"]) == ["beta"]
     assert reference_of(["venn", "none"]) == "none"
+
+
+def test_if_every_calibrator_is_refused_there_is_nothing_to_compare():
+    with pytest.raises(InputError, match="nothing to compare"):
+        reference_of([])
 
 
 def test_a_single_calibrator_differs_from_nothing():

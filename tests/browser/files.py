@@ -64,7 +64,5 @@ def headline_of(evaluation):
     if choice in (None, "none"):
         return "Brier score", briefly(brier["none"])[0]
     line = differences(evaluation, ["brier"]).line("brier", choice)
-    before, after, _ = values_and_change(
-        *brier[["none", choice]], line.value, line.lower, line.upper, digits=2
-    )
+    before, after, _ = values_and_change(*brier[["none", choice]], line.value, line.low, line.high, digits=2)
     return "Brier score", f"{before} → {after}"

@@ -222,7 +222,7 @@ def in_notebook(found: Evaluation, frame: pd.DataFrame) -> str:
     dashboard = Session(subprocess.Popen(["true"]), 1, HTML)
     shown = [
         found,
-        found.joint or found,
+        found.whole or found,
         found.metrics,
         check(y, dict.fromkeys(EVIL, p)),
         check(np.arange(60) % 3, P),

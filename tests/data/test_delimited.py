@@ -7,6 +7,7 @@ import pytest
 from calib.data import DataError, about, delimited, read_table
 from calib.data.column_types import LEVELS
 from calib.data.delimited import header, sniff
+from calib.kernel.progress import Watch
 
 
 def read(text, name="t.csv"):
@@ -196,24 +197,38 @@ def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monke
     assert about(by_kind) == about(by_cells)
 
 
+@pytest.mark.parametrize("last", ["", "word,1,a\n"])  # the word makes all cells text
+def test_a_text_that_reports_its_rows_is_the_same_table(last, monkeypatch):
+    text = "a,b,c\n" + "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(100_000)) + last
+    at_once, seen = delimited.read_delimited(text.encode()), []
+    monkeypatch.setattr(delimited, "TOLD", 0)
+    watch = Watch(lambda share, doing: seen.append((share, doing)))
+    pd.testing.assert_frame_equal(
+        delimited.read_delimited(text.encode(), watch=watch), at_once, check_exact=True
+    )
+    rows = len(at_once)
+    assert seen[0][0] < 1
+    assert seen[-1] == (1.0, f"{rows:,} of {rows:,} rows")
+
+
 @pytest.mark.parametrize("many", [0, 10_000_000])  # cells, from which every column is an array of its own
 def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     """Whether the test above compares two things: numbers and levels come as such, and a late word undoes it."""
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
     by_kind_from_now_on(monkeypatch)
     monkeypatch.setattr("calib.data.column_types.MANY_CELLS", many)
-    numbers, others = delimited._by_kind(rows, ",", "abc", False)
+    numbers, others = delimited._by_kind(rows, ",", "abc", False, Watch())
     assert numbers.dtypes.to_dict() == {"a": np.int64, "b": np.float64}
     assert others.schema.types == [LEVELS]
     for last in (b"x,1,a\n", b"0x1F,1,a\n", b"1,1e20,a\n", b"1,2\n"):
-        assert delimited._by_kind(rows + last, ",", "abc", False) is None
+        assert delimited._by_kind(rows + last, ",", "abc", False, Watch()) is None
 
 
 def test_a_line_longer_than_a_block_is_read_as_text(monkeypatch):
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
     long = b"1,2," + b"c" * 9_000 + b"\n"
     by_kind_from_now_on(monkeypatch)
-    assert delimited._by_kind(rows + long, ",", "abc", False) is None
+    assert delimited._by_kind(rows + long, ",", "abc", False, Watch()) is None
     assert read_table(b"a,b,c\n" + rows + long, "t.csv")["c"].iloc[-1] == "c" * 9_000
 
 

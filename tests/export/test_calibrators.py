@@ -517,10 +517,10 @@ K_KEYS = [key for key, method in CALIBRATORS.everything().items() if method.inpu
 @pytest.mark.parametrize("view", [None, "grignolino"])
 def test_calibrators_of_k_classes_come_back_with_the_same_answers(key, view):
     evaluation = evaluate(JOINT_RECIPE.replace(calibrators=("none", key), view_class=view), JOINT_DATA)
-    whole = evaluation.joint.whole
+    whole = evaluation.whole
     saved = read_calibrator(calibrator_json(evaluation, key))
     found = saved.predict(whole.scores)
-    np.testing.assert_array_equal(found.p, evaluation.joint.predictions[key])
+    np.testing.assert_array_equal(found.p, evaluation.whole.predictions[key].p)
     assert saved.classes == JOINT_DATA.names
     if whole.predictions[key].p0 is not None:
         np.testing.assert_array_equal(found.p0, whole.predictions[key].p0)

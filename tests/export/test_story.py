@@ -71,7 +71,9 @@ def test_the_people_are_the_test_rows_of_the_sample_loans():
     same(root, write_story.constant(bank)[0])
 
 
-@pytest.mark.parametrize("depth", [3, *(pytest.param(d, marks=pytest.mark.soak) for d in (1, 2, 4, 5, 6, 7, 8))])
+@pytest.mark.parametrize(
+    "depth", [3, *(pytest.param(d, marks=pytest.mark.soak) for d in (1, 2, 4, 5, 6, 7, 8))]
+)
 def test_a_tree_of_the_story_is_a_tree_of_calib(depth):
     tree = DATA["trees"][depth]
     same(np.array(tree["values"])[tree["leaf"]], write_story.tree(depth))
@@ -96,7 +98,9 @@ def test_columns_and_their_bands_are_those_of_a_binned_curve():
 def test_other_customers_are_drawn_as_stated():
     """Twice 900 uniform numbers: who comes, and whether the person defaults."""
     for seed, risks in ((1, TRUTH), (20, P)):
-        found = run("otherCustomers(data.p, given.seed, given.risks)", {"seed": seed, "risks": risks.tolist()})
+        found = run(
+            "otherCustomers(data.p, given.seed, given.risks)", {"seed": seed, "risks": risks.tolist()}
+        )
         u = np.array(uniforms(seed, 1800)).reshape(-1, 2)
         who = np.floor(u[:, 0] * 900).astype(int)
         assert found["who"] == who.tolist()
@@ -118,7 +122,9 @@ def test_errors_and_calibrators_are_those_of_calib():
 
 
 def test_losses_of_every_tree_are_those_of_calib():
-    found = run("data.trees.map(t => Object.values(lossParts(data.truth, t.leaf.map(k => t.values[k]))))", None)
+    found = run(
+        "data.trees.map(t => Object.values(lossParts(data.truth, t.leaf.map(k => t.values[k]))))", None
+    )
     for tree, losses in zip(DATA["trees"], found, strict=True):
         mine = loss_decomposition(TRUTH, np.array(tree["values"])[tree["leaf"]])
         same(losses, [mine.calibration, mine.grouping, mine.irreducible])
@@ -148,7 +154,10 @@ def test_the_weekly_test_is_hosmer_and_lemeshows():
 @pytest.mark.parametrize("change", [WEEKS, LATER])
 def test_evidence_is_that_of_the_watch_page(seed, change):
     q = platt()
-    year = run("yearOf(given.q, tenthsOf(given.q), given.seed, given.change)", {"q": q.tolist(), "seed": seed, "change": change})
+    year = run(
+        "yearOf(given.q, tenthsOf(given.q), given.seed, given.change)",
+        {"q": q.tolist(), "seed": seed, "change": change},
+    )
     assert sorted(year["order"]) == list(range(900))
     p, y = np.array(year["p"]), np.array(year["y"], dtype=float)
     same(p, q[year["order"]])

@@ -12,7 +12,7 @@ ENTRY = FIGURES["class_intervals"]
 
 
 def most_probable(key: str) -> np.ndarray:
-    return WHOLE.joint.whole.predictions[key].p.argmax(axis=1)
+    return WHOLE.whole.predictions[key].p.argmax(axis=1)
 
 
 def row_at(position: int) -> int:
@@ -21,7 +21,7 @@ def row_at(position: int) -> int:
 
 @pytest.mark.parametrize("same", [True, False], ids=["the same class", "another class"])
 def test_the_title_is_about_the_class_that_the_model_predicts(same):
-    joint, key = WHOLE.joint, "venn_abers"
+    joint, key = WHOLE.whole, "venn_abers"
     at = int(np.flatnonzero((most_probable(key) == joint.chosen) == same)[0])
     pair, k = WHOLE.predictions[key], joint.chosen[at]
     title = ENTRY.prepare(WHOLE, key, row_at(at)).title

@@ -13,7 +13,7 @@ from tests.test_joint_recipe import WHOLE
 def test_coupled_cells_are_the_probabilities_of_the_row_and_its_intervals():
     row = int(WHOLE.dataset.row_numbers[WHOLE.rows[3]])
     record = prepare(WHOLE, row)
-    found, names = WHOLE.joint.whole.predictions["pairwise"], WHOLE.joint.names
+    found, names = WHOLE.whole.predictions["pairwise"], WHOLE.whole.names
     for k, name in enumerate(names):
         mine = record.table[record.table["class"] == name]
         with np.errstate(divide="ignore"):
@@ -32,9 +32,7 @@ def test_coupled_cells_are_the_probabilities_of_the_row_and_its_intervals():
 def test_cells_are_drawn_in_the_order_of_the_probabilities():
     record = prepare(WHOLE)
     (drawn,) = draw(record).data
-    p = dict(
-        zip(WHOLE.joint.names, WHOLE.joint.whole.predictions["pairwise"].p[_place(record.row)], strict=True)
-    )
+    p = dict(zip(WHOLE.whole.names, WHOLE.whole.predictions["pairwise"].p[_place(record.row)], strict=True))
     assert list(drawn.x) == list(record.names) == sorted(p, key=lambda name: -p[name])
     first = record.table.iloc[0]
     assert drawn.z[0][1] == first["r"]

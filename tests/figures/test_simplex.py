@@ -12,7 +12,7 @@ from tests.test_joint_recipe import DATA, WHOLE
 
 def test_every_row_is_in_one_cell_and_means_are_of_its_rows():
     found = prepare(WHOLE, "isotonic")
-    raw, P, y = WHOLE.joint.whole.scores, WHOLE.joint.predictions["isotonic"], WHOLE.joint.y
+    raw, P, y = WHOLE.whole.scores, WHOLE.whole.distributions["isotonic"], WHOLE.whole.y
     cells = {}
     for i, row in enumerate(raw):
         cells.setdefault(tuple(np.round(row[:2] * CELLS).astype(int)), []).append(i)

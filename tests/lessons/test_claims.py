@@ -742,10 +742,10 @@ def test_three_classes_the_forest_is_too_cautious_in_all_classes():
         87,
         540,
     )
-    errors = evaluation.joint.metrics["classwise_ece"]
+    errors = evaluation.whole.metrics["classwise_ece"]
     assert errors["temperature"] < errors["none"] / 3
     table = named_numbers(step("three_classes", 4), evaluation, evaluated)
     assert table["Class-wise ECE"].tolist() == ["0.0453", "0.00498 ★"], "the step's table shows both"
     for k in range(10):
-        y, p = evaluation.joint.y == k, evaluation.joint.predictions["none"][:, k]
+        y, p = evaluation.whole.y == k, evaluation.whole.distributions["none"][:, k]
         assert y[p > 0.5].mean() > p[p > 0.5].mean(), "of each digit"

@@ -9,8 +9,9 @@ from calib import Recipe
 from calib.analysis.decision import decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.figures import formatted_costs
-from calib.kernel.wording import brief, change
+from calib.kernel.wording import change
 from calib.sources import load
+from scripts.statements import reads
 from tests.evaluated import evaluated, of_address
 from tests.pages.app import COLOURS, faults, go, headline, keys, messages, page, press, titles
 from tests.saying import assert_any_says
@@ -29,9 +30,8 @@ def tables(at, column):
 
 
 def threshold(at):
-    """Return the threshold in the sentence that derives it from the costs."""
-    (sentence,) = [each.value for each in at.markdown if "if its probability exceeds" in each.value]
-    return sentence.rpartition("= **")[2].removesuffix("**.").replace("\\", "")
+    """Return the printed threshold."""
+    return headline(at)["Threshold"]
 
 
 def test_the_numbers_of_the_page_are_those_of_decide():
@@ -42,7 +42,7 @@ def test_the_numbers_of_the_page_are_those_of_decide():
     said = headline(at)
     assert threshold(at) == "0.250"
     assert any(
-        label.startswith("Realised cost") and value == brief(decision.table.realised[best])
+        label.startswith("Realised cost") and reads(value, decision.table.realised[best])
         for label, value in said.items()
     )
     line = decision.table.loc[best]
@@ -133,7 +133,8 @@ def test_predictions_brought_from_elsewhere_and_folds_are_decided_too(query):
     at = page("explore_decide", **query)
     assert faults(at) == []
     decision = decision_of(at)
-    assert any(value == brief(decision.table.realised[decision.cheapest]) for value in headline(at).values())
+    (cost,) = [value for label, value in headline(at).items() if label.startswith("Realised cost")]
+    assert reads(cost, decision.table.realised[decision.cheapest])
 
 
 def test_a_bad_cost_in_an_address_is_refused_by_name():

@@ -57,13 +57,13 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
     assert choice not in (None, "none")
     found = differences(evaluation)
     line = found.line("brier", choice)
-    decimals = len(change(line.value, line.lower, line.upper, 2).split()[0].partition(".")[2])
+    decimals = len(change(line.value, line.low, line.high, 2).split()[0].partition(".")[2])
     own, then = (f"{evaluation.metrics.brier[key]:.{decimals}f}" for key in ("none", choice))
     assert headline(at)["Brier score"] == f"{own} → {then}"
     for metric, name in zip(at.metric, ("brier", "ece", "log_loss", "accuracy"), strict=True):
         line = found.line(name, choice)
         if np.isfinite(line.value):
-            assert metric.delta == change(line.value, line.lower, line.upper, 2)
+            assert metric.delta == change(line.value, line.low, line.high, 2)
         else:
             p = [evaluation.predictions[key].p for key in ("none", choice)]
             before, after = (log_loss(evaluation.y, each) for each in p)

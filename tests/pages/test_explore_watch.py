@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calib.analysis.watch.over_time import over_time, summary
-from calib.analysis.watch.table import evidence_words
+from calib.analysis.watch.table import DO, evidence_words
 from calib.kernel.period import in_period
 from calib.kernel.records import Predictions
 from calib.study.papers.ten_setups import setup_recipes, setup_table
@@ -26,7 +26,7 @@ def test_the_page_tells_of_the_sudden_change():
     assert found.watched.cause == "level"
     assert headline(at)["Evidence now"] == evidence_words(found.watched.log_now)
     assert any(plain(summary(found)) in each.value for each in at.header)
-    assert any("intercept-only" in each.value for each in at.markdown)
+    assert any(DO["offset"] in each.value for each in at.markdown)
     assert len(at.get("plotly_chart")) == 3
     at.number_input(key="watch.alpha").set_value(0.001).run()
     assert faults(at) == []
@@ -95,7 +95,7 @@ def test_every_page_shows_only_the_period(stem, monkeypatch):
 def test_without_a_date_rows_count_in_order():
     at = page("explore_watch", **{key: value for key, value in DAILY.items() if key != "time"})
     assert faults(at) == []
-    assert any("Date or time" in each.value for each in at.caption)
+    assert any("Date or time" in each.help for each in at.caption)
 
 
 def test_a_base_rate_is_refused():

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from calib.evaluate.joint import JOINT_SCORES
 from calib.experiments import EXPERIMENTS, forecasts
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.lessons import LESSONS
-from calib.metrics import METRICS
+from calib.metrics import METRICS, class_metrics
 from calib.recipe import Recipe
 from pages.ui.chart import WAITS
 from pages.ui.current import PAGES
@@ -380,7 +379,7 @@ def test_before_the_answer_a_step_does_not_compute_a_picture_that_it_hides():
 
 def beside(block):
     """The metrics of the small tables of this block, and the advice where it is there."""
-    key = {metric.label: key for key, metric in {**JOINT_SCORES, **METRICS}.items()}
+    key = {metric.label: key for key, metric in {**class_metrics(), **METRICS}.items()}
     named = {
         key[str(label)]
         for table in block.dataframe

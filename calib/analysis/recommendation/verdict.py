@@ -121,7 +121,7 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     """Explain why the ECE of the verdict differs from that of the metrics at a deployment base rate."""
     assert evaluation.before is not None
-    if evaluation.joint is not None:
+    if evaluation.whole is not None:
         return (
             "This verdict is at the class shares of the rows themselves; metrics and diagrams are at the stated "
             "shares, so their ECE differs."
@@ -263,7 +263,7 @@ def _whose(key: str) -> str:
 def _rows(evaluation: Evaluation) -> str:
     """Describe the judged rows and their number of clusters."""
     rows = evaluation.sample
-    clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
+    clusters = "" if evaluation.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
     return f"{evaluation.size_text}{clusters}"
 
 

@@ -15,6 +15,7 @@ from calib.analysis.watch.periods import waiting as waiting_periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, moment_in_words, watch
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation, score_column
+from calib.evaluate.estimate import Estimate
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 
@@ -66,6 +67,15 @@ class OverTime:
     def table(self) -> pd.DataFrame:
         """One line per period."""
         return self.periods.table
+
+    def so_far(self, name: str) -> Estimate:
+        """Return the "level" (mean of y − p), "brier" or "slope" of all rows; 1 − α is the level of its interval.
+
+        The interval is valid at every time.
+        """
+        low, value, high = getattr(self.watched, name)
+        one = self.evaluation
+        return Estimate(name, self.calibrator, one.size_text, one.recipe.base_rate, value, low, high)
 
     @property
     def changed_in(self) -> int | None:

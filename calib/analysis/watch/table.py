@@ -20,15 +20,16 @@ from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import json_numbers
 from calib.kernel.read_as import ReadAs, ScoreReading
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted, number, percent
 
 DO = {
     "nothing": "Nothing needs to be done.",
-    "offset": "Fit a new offset (intercept-only recalibration) to the rows since the change.",
+    "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
-    "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",
+    "limit": "Keep predictions away from exactly 0 and 1: recalibrating the other predictions does not correct these.",
 }
+SELECTED = "Its 95 % interval allows for the choice of these rows by the alarm."
 SLOW = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
 
@@ -234,7 +235,7 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
     ]
     for name, ends in _intervals(watched.level, watched.brier, watched.slope).items():
         if ends[1] == ends[1]:
-            lines.append(f"{name}: {_with_ends(ends)}, valid at every look.")
+            lines.append(f"{name}: {_with_ends(ends)} ({percent(1 - watched.alpha)}, valid at every look).")
     if watched.waiting:
         lines.append(
             f"{counted(watched.waiting, 'row')} {'waits' if watched.waiting == 1 else 'wait'} for labels. Supply "
@@ -310,7 +311,7 @@ def correction_sentences(correction: FittedCorrection) -> list[str]:
     (low, a, high), slope = correction.intercept, correction.slope
     gap = (
         f"Since then, in {counted(correction.rows, 'row')}: observed {correction.observed:.4f}, predicted "
-        f"{correction.predicted:.4f}, difference {_with_ends(correction.gap)}."
+        f"{correction.predicted:.4f}, difference {_with_ends(correction.gap)}. {SELECTED}"
     )
     if correction.calibrator.key == "offset":
         factor = ", ".join(f"{each:.3f}" for each in np.exp([low, high]))

@@ -104,10 +104,10 @@ def placements_together(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """
     lines = [
         (key, placement, metric, *table.loc[metric, ["value", "low", "high"]])
-        for key in next(iter(evaluations.values())).joint.predictions
+        for key in next(iter(evaluations.values())).whole.predictions
         for placement, one in evaluations.items()
-        if key in one.joint.predictions
-        for table in [one.joint.intervals(key)]
+        if key in one.whole.predictions
+        for table in [one.whole.intervals(key)]
         for metric in TOGETHER
     ]
     columns = ["calibrator", "placement", "metric", "value", "low", "high"]

@@ -37,7 +37,7 @@ REMEDY = (
 
 def show(evaluation: Evaluation) -> None:
     """Draw the effect of a deployment base rate, and an estimate of it."""
-    if evaluation.joint is not None:
+    if evaluation.whole is not None:
         _shares(evaluation)
         _from_a_sample(evaluation)
         return
@@ -65,10 +65,10 @@ def show(evaluation: Evaluation) -> None:
 
 def _shares(evaluation: Evaluation) -> None:
     """Draw the share of each class in deployment, and the scores of all classes before and after."""
-    joint, recipe = evaluation.joint, evaluation.recipe
+    whole, recipe = evaluation.whole, evaluation.recipe
     headings.heading("Adjust the shares of the classes")
-    here = (joint.before or joint).shares
-    stated = dict(recipe.base_rates) or dict(zip(joint.names, here, strict=True))
+    here = (whole.before or whole).shares
+    stated = dict(recipe.base_rates) or dict(zip(whole.names, here, strict=True))
     st.markdown(
         "If classes are rarer or more frequent in deployment, change their shares below. Each probability is then "
         "multiplied by the ratio of the class's shares, and each row is divided by its sum, on every page."
@@ -77,17 +77,17 @@ def _shares(evaluation: Evaluation) -> None:
 
     def edited() -> None:
         ((line, cells),) = st.session_state[key]["edited_rows"].items()
-        new = with_share(stated, joint.names[int(line)], (cells["share"] or 0.0) / 100)
+        new = with_share(stated, whole.names[int(line)], (cells["share"] or 0.0) / 100)
         state.update(base_rates=new)
 
     st.data_editor(
         pd.DataFrame(
-            {"class": joint.names, "here": 100 * here, "share": [100 * stated[each] for each in joint.names]}
+            {"class": whole.names, "here": 100 * here, "share": [100 * stated[each] for each in whole.names]}
         ),
         key=key,
         on_change=edited,
         hide_index=True,
-        disabled=["class", "here"] + ["share"] * (len(set(joint.y)) < joint.classes),
+        disabled=["class", "here"] + ["share"] * (len(set(whole.y)) < whole.classes),
         column_config={
             "class": "Class",
             "here": st.column_config.NumberColumn("Test rows, %", format="%.3g"),
@@ -98,12 +98,12 @@ def _shares(evaluation: Evaluation) -> None:
         alt="Share of each class among the test rows and in deployment",
     )
     st.caption("If you change one share, the other shares keep their ratios.")
-    if joint.before is None:
+    if whole.before is None:
         return
     st.button(
         "Use the shares of the table", key="own_shares", on_click=state.update, kwargs={"base_rates": {}}
     )
-    table = formatted_shares(joint)
+    table = formatted_shares(whole)
     grid(table, hide_index=True, key="joint_rates", alt="Scores at both shares of the classes")
     st.caption(
         "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
@@ -114,7 +114,7 @@ def _shares(evaluation: Evaluation) -> None:
 
 def _from_a_sample(evaluation: Evaluation) -> None:
     """Draw the estimated base rate of an unlabelled table, with a button that applies it."""
-    what = "base rate" if evaluation.joint is None else "shares"
+    what = "base rate" if evaluation.whole is None else "shares"
     headings.heading(f"Estimate the {what} from unlabelled rows")
     st.file_uploader(
         "Rows from deployment, with the same columns; no label is needed",

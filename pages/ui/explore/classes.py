@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.joint import START, TRIED, advise_joint
+from calib.analysis.recommendation.advice import TRIED_ON_CLASSES, recommend
+from calib.analysis.recommendation.rule import START_OF_CLASSES
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.evaluate.joint import JOINT_SCORES, LOSS_DECOMPOSITION, JointEvaluation
+from calib.evaluate.classes import LOSS_DECOMPOSITION
 from calib.figures.classes import (
     WORST,
     formatted_changes,
@@ -19,61 +19,62 @@ from calib.figures.classes import (
     kernel_tested,
 )
 from calib.kernel.wording import class_named
+from calib.metrics import class_metrics
 from pages.ui import chart, downloads, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
-LINES, HEIGHT = 7, 248  # a longer table of classes is scrolled within this height in pixels
+GAPS = (
+    "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
+    "every page."
+)
+LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 WIDTHS = {"Gap, in points": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
 NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
 CALIBRATOR = "reliability.classes_of"
 KERNEL = (
-    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value ranks the observed labels "
-    "among labels drawn from the probabilities."
+    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value says how extreme the "
+    "observed labels are among labels drawn from the probabilities."
 )
 
 
 def each(evaluation: Evaluation) -> None:
     """Draw one line per class of a calibrator, beside the diagram; a click shows the class on every page."""
-    if evaluation.joint is None:
+    if evaluation.whole is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        headings.heading("One class at a time")
+        headings.heading("One class at a time", help=GAPS)
         key = _calibrator(evaluation)
-    table = evaluation.joint.by_class(key)
+    table = evaluation.whole.by_class(key)
     _table(table, evaluation.recipe.view_class)
-    st.caption(
-        "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
-        "every page."
-    )
 
 
 def show(evaluation: Evaluation) -> None:
     """Draw the classes with the largest gaps, and the scores of all classes together."""
-    if evaluation.joint is None:
+    if evaluation.whole is None:
         return
-    joint, key = evaluation.joint, _chosen_calibrator(evaluation)
+    whole, key = evaluation.whole, _chosen_calibrator(evaluation)
     _worst(evaluation, key)
-    if joint.classes == 3 and key != "none":
+    if whole.classes == 3 and key != "none":
         chart.show("simplex", evaluation, calibrator=key)
-    headings.heading(f"All {len(joint.names)} classes together")
-    grid(formatted_scores(joint), key="joint_scores", alt="Scores of all classes")
+    headings.heading(f"All {len(whole.names)} classes together")
+    grid(formatted_scores(whole), key="joint_scores", alt="Scores of all classes")
     st.caption(
         f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
     )
-    downloads.table("Scores (CSV)", lambda: joint.metrics, "scores.csv", index=True)
-    if len(joint.predictions) > 1:
-        first = name_of(next(iter(joint.predictions)))
+    downloads.table("Scores (CSV)", lambda: whole.metrics, "scores.csv", index=True)
+    if len(whole.predictions) > 1:
+        first = name_of(next(iter(whole.predictions)))
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
-        grid(formatted_changes(joint), key="joint_changes", alt="Differences and intervals")
+        grid(formatted_changes(whole), key="joint_changes", alt="Differences and intervals")
         st.caption("● marks a clear difference: its interval excludes 0.")
     _advised(evaluation)
-    _scores(joint, key)
+    _scores(whole, key)
 
 
-def _scores(joint: JointEvaluation, key: str) -> None:
+def _scores(whole: Evaluation, key: str) -> None:
     """Draw the scores of one calibrator with their intervals and explanations."""
-    tested = kernel_tested(joint, key)
+    tested = kernel_tested(whole, key)
     if tested:
         st.markdown(plain(tested))
     label = f"{label_of(key)}: scores with 95 % intervals, and their definitions"
@@ -81,7 +82,7 @@ def _scores(joint: JointEvaluation, key: str) -> None:
         if not opened.open:  # the intervals take up to half a second
             return
         grid(
-            formatted_intervals(joint, key),
+            formatted_intervals(whole, key),
             hide_index=True,
             key="joint_intervals",
             alt="Intervals of scores",
@@ -91,10 +92,10 @@ def _scores(joint: JointEvaluation, key: str) -> None:
             "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance. "
             "If only one class has errors, its interval includes the true value in 85 to 90 % of cases (1,000 rows)."
         )
-        table = pd.concat([joint.intervals(key), joint.parts(key)])
+        table = pd.concat([whole.intervals(key), whole.loss_parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)
         for label, meaning in [
-            *((one.label, one.help) for one in JOINT_SCORES.values()),
+            *((one.label, one.help) for one in class_metrics().values()),
             *LOSS_DECOMPOSITION.values(),
         ]:
             st.markdown(f"**{label}**: {meaning}")
@@ -104,14 +105,14 @@ def _scores(joint: JointEvaluation, key: str) -> None:
 
 def _advised(evaluation: Evaluation) -> None:
     """Offer the best method of our benchmark if it is not chosen; of one class, draw the method for all classes too."""
-    found, keys = advise_joint(evaluation.joint), tuple(evaluation.recipe.calibrators)
+    found, keys = recommend(evaluation.all_classes), tuple(evaluation.recipe.calibrators)
     if set(keys) - {"none"} and not evaluation.of_confidence:
-        st.markdown(f"**{plain(found.answer)}** {plain(found.reason)}")
-        st.caption(TRIED)
-    if START[0] not in keys:
+        st.markdown(f"**{plain(found.answer)}** {plain(found.reasons[0])}")
+        st.caption(TRIED_ON_CLASSES)
+    if START_OF_CLASSES[0] not in keys:
         st.button(
-            f"Add {name_of(START[0])}",
-            on_click=lambda: state.update(calibrators=(*keys, START[0])),
+            f"Add {name_of(START_OF_CLASSES[0])}",
+            on_click=lambda: state.update(calibrators=(*keys, START_OF_CLASSES[0])),
             key="add_joint",
             help="The best starting method in our benchmark of three or more classes.",
         )
@@ -167,12 +168,12 @@ def _table(table: pd.DataFrame, shown: str | None) -> None:
 
 def _worst(evaluation: Evaluation, key: str) -> None:
     """Draw small diagrams of the classes with the largest gaps when asked, with the uncalibrated model behind."""
-    joint, table = evaluation.joint, evaluation.joint.by_class(key)
+    whole, table = evaluation.whole, evaluation.whole.by_class(key)
     with st.expander(
         "Diagrams of the classes with the largest gaps", key="worst", on_change="rerun"
     ) as opened:
         if opened.open:
-            views = {class_named(name): joint.of(joint.column(name)) for name in table.index[:WORST]}
+            views = {class_named(name): whole.view(whole.class_number(name)) for name in table.index[:WORST]}
             behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
             tables.diagrams(views, [[*behind, key]] * len(views), corner=False)
     downloads.table("Classes (CSV)", lambda: table, "classes.csv", index=True)
@@ -180,9 +181,9 @@ def _worst(evaluation: Evaluation, key: str) -> None:
 
 def note(evaluation: Evaluation) -> None:
     """Say in one line what is shown."""
-    if evaluation.joint is None:
+    if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("Shown: how often the predicted class is right, by its probability (the confidence).")
+        st.caption("Shown: how often the predicted class is right, by its confidence.")
     else:
         st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

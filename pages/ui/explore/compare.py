@@ -226,20 +226,20 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
 
 def _together(evaluations: Mapping[str, Evaluation]) -> None:
     """Draw the scores of all classes together, if there are three or more; the table above is of one view of them."""
-    joints = {name: one.joint for name, one in evaluations.items() if one.joint is not None}
-    if not joints:
+    wholes = {name: one.whole for name, one in evaluations.items() if one.whole is not None}
+    if not wholes:
         return
     if any(one.of_confidence for one in evaluations.values()):
         st.caption("These are metrics of the confidence: whether each model's predicted class is right.")
     headings.heading("All classes together")
     grid(
-        formatted_scores_side_by_side(joints),
+        formatted_scores_side_by_side(wholes),
         hide_index=True,
         key="joint_side_by_side",
         alt="Scores of all classes of all settings",
     )
     scores = pd.concat(
-        {name: joint.metrics for name, joint in joints.items()}, names=["recipe", "calibrator"]
+        {name: joint.metrics for name, joint in wholes.items()}, names=["recipe", "calibrator"]
     )
     downloads.table("Scores (CSV)", lambda: scores, "scores.csv", index=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spelli
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
-from calib.kernel.wording import counted, listed, percent
+from calib.kernel.wording import counted, listed, percent, short_class
 from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
@@ -62,8 +63,8 @@ def uploader(recipe) -> None:
         "Upload a table or predictions",
         key="file",
         on_change=_received,
-        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If it is too large, "
-        "the page says how to count its rows where they are.",
+        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If the file is too "
+        "large, the page shows a query that counts its rows.",
     )
 
 
@@ -229,7 +230,6 @@ def more(recipe: Recipe) -> Any:
     )
     place = st.expander("Other sources and column roles", expanded=bool(used), key="more")
     with place:
-        st.caption("Evaluate on another file, use your own model, set column roles, or fetch from OpenML.")
         if not recipe.data.startswith("synthetic:"):
             other_file(recipe)
             own_model(recipe)
@@ -519,7 +519,7 @@ def how_read(recipe: Recipe) -> ReadingQuestion | None:
 
 
 def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = None) -> list[Problem]:
-    """Show every problem in plain words with its remedy, the gravest first; return them.
+    """Show every problem in plain words with its remedy, the gravest first; fold remarks without a button; return all.
 
     The page ends here if there is a ``question``, which is shown elsewhere.
     """
@@ -527,19 +527,30 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _ask_for_label(table.frame)
         _first_rows(table.frame)
         st.stop()
-    found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table))
+    looking = f"Looking for problems in {counted(len(table.frame), 'row')}"
+    with (
+        st.spinner(looking, show_time=True) if len(table.frame) > evaluations.AT_ONCE_ROWS else nullcontext()
+    ):
+        found = evaluations.of_data(
+            "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table)
+        )
     found = [problem for problem in found if question is None or problem.message != question.message]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
-            show(_line(group).removeprefix("- "))
+            told = severity == "error"
+            show(_line(group, None if told else "").removeprefix("- "))
             with st.container(horizontal=True):
                 for remedies in zip(*(problem.fixes for problem in group), strict=True):
                     fixes, (action, *_) = zip(*remedies, strict=True)
                     button = f"fix_{action}_{group[0].column}"
-                    st.button(plain(action), key=button, on_click=_apply, args=(fixes,))
+                    help = None if told else plain(group[0].remedy)
+                    st.button(plain(action), key=button, help=help, on_click=_apply, args=(fixes,))
         lines = list(_lines([group for group in alike if group[0].fix is None]))
-        if lines:
+        if lines and severity == "info":
+            with st.expander(f"Remarks ({len(lines)})", key="remarks"):
+                show("\n".join(lines))
+        elif lines:
             show("\n".join(lines))
     if question is not None or any(problem.severity == "error" for problem in found):
         _first_rows(table.frame)
@@ -647,16 +658,20 @@ def overview(data: Dataset) -> None:
             tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                tables.noted(f"{what} class: {plain(name)}", percent(share), of_class(held), width=220)
+                tables.noted(
+                    f"{what} class: {plain(short_class(name))}", percent(share), of_class(held), width=220
+                )
             return
         for label, held in ((1, positives), (0, size - positives)):
-            name = plain(data.classes[label])
+            name = plain(short_class(data.classes[label]))
             tables.noted(f"Class {label}: {name}", percent(held / size), of_class(held), width=220)
 
 
 def _balance(data: Dataset) -> None:
     """Draw the number of rows in each of K classes."""
     found = class_shares(data)
+    if data.weight is not None and not are_whole(data.weight):
+        found = found.drop(columns="rows")  # sums of scaled weights
     headings.heading("Classes")
     grid(
         found,

@@ -71,7 +71,7 @@ def among_classes(evaluation: Evaluation) -> None:
 
 def _class_costs(decision: ClassDecision) -> None:
     """Draw the editable matrix of costs, one line per true class."""
-    names = [short_class(name) for name in decision.evaluation.joint.names]
+    names = [short_class(name) for name in decision.evaluation.whole.names]
     if len(names) > MOST_EDITED:
         st.caption(
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
@@ -179,11 +179,14 @@ def headline(decision: Decision) -> None:
     """Draw the threshold, the costs of the cheapest calibrator, and the share of undecided rows."""
     classes = decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
-    st.markdown(
-        f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
-    )
     with headings.rows():
+        noted(
+            "Threshold",
+            probability(decision.threshold),
+            f"{false_alarm} / ({false_alarm} + {miss})",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the cost of a "
+            "false alarm, divided by the sum of both costs.",
+        )
         _costs(decision, "Cost per test row by the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested

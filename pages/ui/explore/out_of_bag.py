@@ -117,18 +117,18 @@ def together(recipe: Recipe) -> None:
         alt="Scores of all classes by calibrator and calibration data",
     )
     first = next(iter(found.values()))
-    st.caption(
-        f"{first.size_text}. The Brier score is summed over the classes. Intervals are 95 %. Those of log loss and "
-        "Brier score need at least 5 right and 5 wrong predictions. ★ marks a best value. A small "
-        "difference may be sampling variability."
+    chart.caption(
+        f"{first.size_text}; ★ marks the best value, and brackets are 95 % intervals. The Brier score is summed over "
+        "the classes. The intervals of log loss and Brier score need at least 5 right and 5 wrong predictions. A small "
+        "difference may be sampling variability.",
+        "placements_together",
     )
     downloads.table("All classes (CSV)", lambda: table, "all_classes.csv")
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
     """Return the table of the setups that work; name the others with the reason."""
-    for evaluation in evaluations.values():
-        frame.refusals(evaluation)
+    frame.refusals(*evaluations.values())
     return setup_table(evaluations)
 
 

@@ -32,14 +32,13 @@ from calib.analysis.depth import (
 from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import MANY_ROWS, Evaluation
-from calib.evaluate.joint import JOINT_SCORES
 from calib.figures.depth import best_cells, metric_of
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, class_named
-from calib.metrics import METRICS
+from calib.metrics import METRICS, class_metrics
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import chart, controls, downloads, evaluations, headings, jobs, state, tables
@@ -114,8 +113,8 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
             JOINT_METRICS
             if together
             else [key for key in dict.fromkeys([drawn, *DEPTH_METRICS]) if there[METRICS[key].needs]],
-            format_func=lambda key: (JOINT_SCORES if together else METRICS)[key].label,
-            help=f"{(JOINT_SCORES if together else METRICS)[drawn].help} {_settings(recipe)}",
+            format_func=lambda key: (class_metrics() if together else METRICS)[key].label,
+            help=f"{(class_metrics() if together else METRICS)[drawn].help} {_settings(recipe)}",
             width=300,
         )
 

@@ -131,7 +131,7 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
 
 
 def _explained(result: Evaluation, row: int) -> None:
-    if result.joint is not None:
+    if result.whole is not None:
         chart.show("class_intervals", result, calibrator=chosen_method(result), row=row)
         if has_pairs(result):
             chart.show("class_pairs", result, row=row)
@@ -354,7 +354,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         key
         for key in placements
         if key != "oob_whole"
-        and (PLACEMENTS[key].for_k or result.joint is None)
+        and (PLACEMENTS[key].for_k or result.whole is None)
         and (MODELS[recipe.model].bagged or key != "oob")
     ]
     controls.choice(

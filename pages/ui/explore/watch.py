@@ -23,7 +23,7 @@ from calib.export.calibrators import write_calibrator
 from calib.kernel.cache import is_known, once
 from calib.kernel.checks import InputError
 from calib.kernel.period import write_period
-from calib.kernel.wording import alike, counted
+from calib.kernel.wording import counted, percent
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
 from pages.ui.controls import one_calibrator, parameter_control
@@ -32,6 +32,15 @@ from pages.ui.tables import noted
 from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
+SO_FAR = {
+    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the level is right."),
+    "brier": ("Brier score", "Mean over all rows so far."),
+    "slope": (
+        "Slope",
+        "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
+    ),
+}
+BY_ROW = "The order of the table is taken as time. If a column holds dates, choose it under “Date or time” on *Data*."
 AT_ONCE = 200_000  # rows that are monitored without a progress message
 
 
@@ -116,37 +125,24 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             evidence_words(watched.log_now),
             help=f"The alarm is raised at {watched.threshold:g}.",
         )
-        for label, (lower, value, upper), what in (
-            ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),
-            ("Brier score", watched.brier, "Mean over all rows so far."),
-            (
-                "Slope",
-                watched.slope,
-                "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
-            ),
-        ):
-            if value == value:
-                shown, low, high = alike(value, lower, upper)
-                noted(
-                    label,
-                    shown,
-                    f"[{low}, {high}]",
-                    help=what,
-                )
-    st.caption(f"{seen.evaluation.size_text}. Intervals are 95 % and valid at every look.")
-    if seen.kind == "row":
-        st.caption(
-            "The order of the rows in the table is taken as their order in time. On the Data page you can choose a "
-            "column under “Date or time”."
-        )
-        if seen.evaluation.recipe.data == DEFAULT_DATA:
-            sample = {
-                "data": "sample:drift_abrupt",
-                "content": "predictions",
-                "time": "day",
-                "calibrators": "none",
-            }
-            st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
+        for name, (label, what) in SO_FAR.items():
+            value, _, ends = seen.so_far(name).text().partition(" ")
+            if ends:
+                noted(label, value, ends, help=what)
+    by_row = seen.kind == "row"
+    size = f"All {seen.evaluation.size_text}{' in the order of the table' if by_row else ''}"
+    st.caption(
+        f"{size}; {percent(1 - watched.alpha)} intervals, valid at every look.",
+        help=f"The numbers also use the rows before a change. {BY_ROW if by_row else ''}".strip(),
+    )
+    if by_row and seen.evaluation.recipe.data == DEFAULT_DATA:
+        sample = {
+            "data": "sample:drift_abrupt",
+            "content": "predictions",
+            "time": "day",
+            "calibrators": "none",
+        }
+        st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(
             f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999."
@@ -196,8 +192,9 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Shift” is the largest difference between the cumulative score distributions of this period and the first "
-        "period (Kolmogorov–Smirnov). Its p-value is valid for a single look only."
+        "“Band” is valid at every look within its period. “Shift” is the largest difference between the cumulative "
+        "score distributions of this period and the first period (Kolmogorov–Smirnov). Its p-value is valid for a "
+        "single look only."
     )
     downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 

@@ -37,7 +37,7 @@ from pages.ui.text import plain
 
 SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
-IN_A_ROW = 4  # of the folded settings
+IN_A_ROW = 4  # of the folded settings, or of the experiments of a page
 AT_FIRST = 2  # sentences of what to notice; the others are folded
 
 
@@ -116,7 +116,6 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
         draw_all = variation.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
         current_question().answers()  # if no picture has drawn them above itself
-        _explained(experiment, records)
     if not ready:  # the parts below may compute something of their own
         return
     if verdict is not None:
@@ -129,7 +128,7 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     if not (beside and current_question().open) or lesson_layout.picture_waits():
         _draw_large(experiment, values, result)
         (variation.below or partial(_draw_further, experiment))(recipe, values)
-    _tell(experiment, guess)
+    _tell(experiment, guess, records)
     asking.own_calibration()
 
 
@@ -169,17 +168,6 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
     return records
 
 
-def _explained(experiment: Experiment, records: Sequence[Any]) -> None:
-    """Draw links to the glossary for the terms in the pictures, right below them."""
-    texts = [
-        plain(text) for record in records if record is not None for text in (record.title, record.caption)
-    ]
-    named = {GLOSSARY[key].name for key in experiment.terms}
-    found = [text for text in (links(experiment.terms), links_in(texts, named)) if text]
-    if found:
-        st.markdown(f":small[Terms in the pictures: {', '.join(found)}.]")
-
-
 def _draw_large(experiment: Experiment, values: dict[str, Any], result: Any) -> None:
     """Draw the other pictures below the controls if the first one takes the whole width."""
     if experiment.large:
@@ -216,10 +204,11 @@ def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
 
 def _choose(recipe: Recipe, page: str, current: Experiment) -> None:
     name = f"{page}.experiment"
-    if len(recipe.parameter(name).choices) > 1:
-        # Eight pills in a room's large type would push the question off the wall
-        widget = st.selectbox if state.presenter() else st.pills
-        look = {} if state.presenter() else {"required": True}
+    choices = recipe.parameter(name).choices
+    if len(choices) > 1:
+        # Eight pills would push the question down, and in a room's large type off the wall
+        listed = state.presenter() or len(choices) > IN_A_ROW
+        widget, look = (st.selectbox, {}) if listed else (st.pills, {"required": True})
         named = {"format_func": lambda key: EXPERIMENTS[key].name, "label_visibility": "collapsed"}
         controls.choice(name, recipe, current.key, widget=widget, **named, **look)
 
@@ -395,8 +384,17 @@ def _turn(experiment: Experiment) -> None:
     )
 
 
-def _tell(experiment: Experiment, guess: str) -> None:
-    """Draw what to notice, folded until the question is answered, the formulas and the source."""
+def _terms(experiment: Experiment, records: Sequence[Any]) -> str:
+    """Return links to the glossary for the terms in the pictures."""
+    texts = [
+        plain(text) for record in records if record is not None for text in (record.title, record.caption)
+    ]
+    named = {GLOSSARY[key].name for key in experiment.terms}
+    return ", ".join(filter(None, (links(experiment.terms), links_in(texts, named))))
+
+
+def _tell(experiment: Experiment, guess: str, records: Sequence[Any]) -> None:
+    """Draw what to notice, folded until the question is answered, the terms, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
     with left, st.expander("What to notice", expanded=not current_question().open):
         sentences = [f"- {sentence}" for sentence in linked(plain(each) for each in experiment.notice)]
@@ -407,6 +405,9 @@ def _tell(experiment: Experiment, guess: str) -> None:
                 for sentence in sentences[AT_FIRST:]:
                     st.markdown(sentence)
     with right:
+        if terms := _terms(experiment, records):
+            with st.expander("Terms in the pictures"):
+                st.markdown(terms)
         with st.expander("Formulas and source"):
             for formula in experiment.formulas:
                 st.latex(formula)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 import streamlit as st
 
 from calib.lessons.glossary import GLOSSARY, Term
-from pages.ui import headings
+from pages.ui import browser, style
 from pages.ui.text import plain
 
 PAGE = "learn_glossary"
@@ -60,7 +61,12 @@ def _link(text: str, term: Term) -> str:
 
 
 def listed() -> None:
-    """List every term with its meaning under its own anchor."""
-    for term in GLOSSARY.values():
-        headings.heading(term.name, anchor=term.anchor)
-        st.markdown(plain(term.meaning))
+    """List every term; a click on its name, or a link to its anchor, shows its meaning."""
+    style.add("glossary")
+    terms = "".join(
+        f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary>'
+        f"<p>{escape(term.meaning)}</p></details>"
+        for term in GLOSSARY.values()
+    )
+    st.html(f'<div class="glossary">{terms}</div>')
+    browser.open_entry()

@@ -397,7 +397,7 @@ def _card(lesson: Lesson) -> None:
 
 
 def listed() -> None:
-    """List the lessons as one numbered path: a picture, what each is about, its length and one button."""
+    """List the lessons as one numbered path: picture, title, length and button; the next also says what it is about."""
     style.add("lessons")
     _remember_done()
     with st.container(key="lessons"):
@@ -417,23 +417,28 @@ def listed() -> None:
 
 def _listed(lesson: Lesson) -> None:
     done = lesson.key in _done()
+    follows = lesson.key == next((key for key in LESSONS if key not in _done()), None)
     picture = THUMBNAILS / f"{lesson.key}-{current.theme().name}.webp"
     if picture.is_file():
         st.image(picture, width=128, alt="")  # the title says the same
     with st.container(gap=None):
         headings.heading(lesson.title)
-        st.caption(lesson.summary)
+        if follows:
+            st.caption(lesson.summary)
     st.markdown(
-        f"{':green[:material/check_circle: Done]' if done else ''} :gray[{lesson.minutes} minutes]",
+        ":green[:material/check_circle: Done]" if done else f":gray[{lesson.minutes} minutes]",
         width="content",
     )
-    next_lesson = next((key for key in LESSONS if key not in _done()), None)
-    kind = "primary" if lesson.key == next_lesson else "secondary"
+    kind = "primary" if follows else "secondary"
     if st.button("Repeat" if done else "Start", key=f"start_{lesson.key}", type=kind):
         open_step(lesson, 1)
     with st.popover(
-        ":material/more_vert: More", type="tertiary", key=f"more_{lesson.key}", help="Steps, handout, class"
+        ":material/more_vert: More",
+        type="tertiary",
+        key=f"more_{lesson.key}",
+        help=f"{lesson.summary} Also: its steps, handout and live quiz.",
     ):
+        st.caption(lesson.summary)
         for i, step in enumerate(lesson.steps, start=1):
             query = state.address(step.recipe, step.place)
             st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)

@@ -103,7 +103,7 @@ def protocol(recipe: Recipe) -> Protocol:
                 known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})"
             ),
             placeholder="Choose a protocol",
-            help="A protocol sets the splits, setups and metrics of a study. Its source is shown below.",
+            help=plain(f"A protocol sets the splits, setups and metrics of a study. {_source(found)}"),
         )
         if found:
             st.caption(plain(_described(found)))
@@ -133,8 +133,11 @@ def _described(protocol: Protocol) -> str:
         else f"{percent(splits.test_size)} of the rows as test set"
     )
     times = counted(splits.repeats, "repeat")
-    source = f"{protocol.source}. " if protocol.source else ""
-    return f"{source}{counted(len(protocol.setups), 'setup')}, {times}, {how}."
+    return f"{counted(len(protocol.setups), 'setup')}, {times}, {how}."
+
+
+def _source(protocol: Protocol | None) -> str:
+    return f"Source: {protocol.source}." if protocol and protocol.source else ""
 
 
 def _opening(key: str, protocol: Protocol) -> dict[str, Any]:

@@ -27,14 +27,14 @@ from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.temperature import LOG_FLOOR, joint_temperature
 from calib.kernel.weights import or_ones
+from calib.metrics.class_metric_intervals import FEWEST_OF_CLASS, class_rows, fewest_of_class
 from calib.metrics.confidence import FEWEST_PER_CLASS, LEVEL, NO_ENDS, Ends, mean_interval
-from calib.metrics.joint_intervals import FEWEST_OF_CLASS, fewest_of_class, joint_rows
-from calib.metrics.losses import joint_log_losses, mean
+from calib.metrics.losses import class_log_losses, mean
 
 NEARBY = 1e-3  # a change of 1/T that shows how the loss bends, where the best temperature is 1
 
 
-class JointDecomposition(NamedTuple):
+class ClassDecomposition(NamedTuple):
     """Parts of the mean log loss, each with the ends of its interval; NaN if it has none.
 
     ``temperature`` is the best one: above 1 for an overconfident model.
@@ -47,7 +47,7 @@ class JointDecomposition(NamedTuple):
     intervals: dict[str, Ends]
 
 
-def decompose_joint_log_loss(
+def decompose_class_log_loss(
     y: ArrayLike,
     p: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -55,7 +55,7 @@ def decompose_joint_log_loss(
     *,
     counts: ArrayLike | None = None,
     level: float = LEVEL,
-) -> JointDecomposition:
+) -> ClassDecomposition:
     """Return MCB, DSC and UNC of the log loss of K classes, with intervals; log loss = MCB − DSC + UNC.
 
     MCB is ∞ if a class came to which P gives 0.
@@ -65,17 +65,17 @@ def decompose_joint_log_loss(
     y : (n,) of 0 … K − 1
     p : (n, K)
     sample_weight, cluster, counts, level
-        See ``joint_interval``.
+        See ``class_metric_interval``.
 
     Examples
     --------
     Right in 2 of 3 rows, as said by the temperature 2 (0.8 : 0.2 becomes 2 : 1); then DSC = ln 2 − (ln 3 − ⅔ ln 2):
 
-    >>> found = decompose_joint_log_loss([0, 0, 1, 1, 1, 0], [[0.8, 0.2]] * 3 + [[0.2, 0.8]] * 3)
+    >>> found = decompose_class_log_loss([0, 0, 1, 1, 1, 0], [[0.8, 0.2]] * 3 + [[0.2, 0.8]] * 3)
     >>> round(found.temperature, 4), round(found.dsc, 4), round(found.unc - math.log(2), 4)
     (2.0, 0.0566, 0.0)
     """
-    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
+    rows, labels, P = class_rows(y, p, sample_weight, cluster, counts)
     weights = or_ones(rows.weight, len(labels))
     shares = np.bincount(labels, weights, minlength=P.shape[1]) / weights.sum()
     logits, each = np.log(P + LOG_FLOOR), np.arange(len(labels))
@@ -84,13 +84,13 @@ def decompose_joint_log_loss(
     def at(inverse: float) -> Array:
         return -log_softmax(inverse * logits, axis=1)[each, labels]
 
-    losses, after, before = joint_log_losses(labels, P), at(1 / best), -np.log(shares[labels])
+    losses, after, before = class_log_losses(labels, P), at(1 / best), -np.log(shares[labels])
     gain = mean(losses, rows.weight) - mean(after, rows.weight)
     discriminated = mean_interval(rows, before - after, level)[1:]
     near = abs(1 / best - 1) < NEARBY
     gains = at(1 / best + NEARBY) - after if near else losses - after
     unc = mean(before, rows.weight)
-    return JointDecomposition(
+    return ClassDecomposition(
         max(gain, 0.0),
         unc - mean(after, rows.weight),
         unc,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
+from calib.metrics.base import Metric
 from calib.metrics.ece import debiased_calibration_error, expected_calibration_error
 
 
@@ -109,3 +110,27 @@ def classwise_calibration_error(
 
 def _error(debiased: bool) -> Callable[[Array, Array, ArrayLike, str, Any], float]:
     return debiased_calibration_error if debiased else expected_calibration_error
+
+
+def _metric(key: str, label: str, function: Callable[..., float], help: str) -> Metric:
+    return Metric(key, label, function, False, help, of_classes=(label, help))
+
+
+CONFIDENCE_ECE = _metric(
+    "confidence_ece",
+    "Confidence ECE",
+    confidence_calibration_error,
+    "Calibration error of the highest probability of each row, in the bins of the diagram.",
+)
+TOP_LABEL_ECE = _metric(
+    "top_label_ece",
+    "Top-label ECE",
+    top_label_calibration_error,
+    "Confidence ECE within each predicted class, averaged over rows.",
+)
+CLASSWISE_ECE = _metric(
+    "classwise_ece",
+    "Class-wise ECE",
+    classwise_calibration_error,
+    "Mean over the classes of the calibration error of each against the rest.",
+)

@@ -8,13 +8,13 @@ from scipy.special import expit, logit
 
 from calib.kernel.checks import InputError
 from calib.metrics import accuracy, auc, brier_score, confidence_interval, log_loss
-from calib.metrics.joint_decomposition import decompose_joint_log_loss
-from calib.metrics.joint_intervals import (
+from calib.metrics.class_log_loss import decompose_class_log_loss
+from calib.metrics.class_metric_intervals import (
     CALIBRATION_ERRORS,
+    CLASS_METRIC_INTERVALS,
     ESTIMATES,
-    JOINT_INTERVALS,
+    class_metric_interval,
     corrected_interval,
-    joint_interval,
 )
 
 DRAWS, N, K = 150, 400, 3
@@ -104,7 +104,7 @@ def test_intervals_include_the_population_as_often_as_they_say(power):
         true, said = world(N, power, rng)
         y = (rng.random((N, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
         for key, value in truth.items():
-            low, high = joint_interval(key, y, said)
+            low, high = class_metric_interval(key, y, said)
             held[key] += low <= value <= high
     for key, count in held.items():
         assert count / DRAWS > 0.95 - 3 * math.sqrt(0.95 * 0.05 / DRAWS), key
@@ -116,7 +116,7 @@ def test_the_interval_of_the_auc_includes_it_as_often_as_it_says():
     y = (rng.random((100_000, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
     truth, held = auc(y, said), 0
     for i in range(200):
-        low, high = joint_interval("auc", y[i * 500 : (i + 1) * 500], said[i * 500 : (i + 1) * 500])
+        low, high = class_metric_interval("auc", y[i * 500 : (i + 1) * 500], said[i * 500 : (i + 1) * 500])
         held += low <= truth <= high
     assert held / 200 > 0.9
 
@@ -127,23 +127,26 @@ Y = (RNG.random((300, 1)) > TRUE.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
 COUNT = RNG.integers(1, 4, 300)
 
 
-@pytest.mark.parametrize("key", JOINT_INTERVALS)
+@pytest.mark.parametrize("key", CLASS_METRIC_INTERVALS)
 def test_counts_are_rows_and_clusters_of_one_row_are_almost_rows(key):
-    one = joint_interval(key, Y, SAID, COUNT)
-    other = joint_interval(key, np.repeat(Y, COUNT), np.repeat(SAID, COUNT, axis=0))
+    one = class_metric_interval(key, Y, SAID, COUNT)
+    other = class_metric_interval(key, np.repeat(Y, COUNT), np.repeat(SAID, COUNT, axis=0))
     np.testing.assert_allclose(one, other, rtol=0.02, atol=2e-3)
-    alone, plain = joint_interval(key, Y, SAID, cluster=np.arange(300)), joint_interval(key, Y, SAID)
+    alone, plain = (
+        class_metric_interval(key, Y, SAID, cluster=np.arange(300)),
+        class_metric_interval(key, Y, SAID),
+    )
     np.testing.assert_allclose(alone, plain, atol=0.02)
-    assert np.isnan(joint_interval(key, Y, SAID, cluster=np.zeros(300))).all()
+    assert np.isnan(class_metric_interval(key, Y, SAID, cluster=np.zeros(300))).all()
 
 
 def test_confidence_is_that_of_two_classes_and_values_lie_inside():
     right, top = SAID.argmax(axis=1) == Y, SAID.max(axis=1)
     for bins in ({"bins": 15}, {"bins": 6, "strategy": "quantile"}, {"bins": [0, 0.5, 0.7, 1]}):
-        assert joint_interval("confidence_ece", Y, SAID, **bins) == pytest.approx(
+        assert class_metric_interval("confidence_ece", Y, SAID, **bins) == pytest.approx(
             confidence_interval("ece", right, top, **bins), abs=5e-3
         )
-    assert joint_interval("accuracy", Y, SAID) == confidence_interval(
+    assert class_metric_interval("accuracy", Y, SAID) == confidence_interval(
         "accuracy", right, np.maximum(top, 0.51)
     )
     for key, function in (
@@ -152,14 +155,14 @@ def test_confidence_is_that_of_two_classes_and_values_lie_inside():
         ("accuracy", accuracy),
         ("auc", auc),
     ):
-        low, high = joint_interval(key, Y, SAID)
+        low, high = class_metric_interval(key, Y, SAID)
         assert low < function(Y, SAID) < high
 
 
 def test_of_two_classes_the_auc_has_delongs_interval():
     p, y = SAID[:, 0] / (SAID[:, 0] + SAID[:, 1]), (Y == 1).astype(int)
     both = np.column_stack([p, 1 - p])
-    ours, delong = joint_interval("auc", y, both), confidence_interval("auc", y, 1 - p)
+    ours, delong = class_metric_interval("auc", y, both), confidence_interval("auc", y, 1 - p)
     middle = [logit(end) for end in ours]
     assert expit(sum(middle) / 2) == pytest.approx(auc(y, 1 - p))
     np.testing.assert_allclose(ours, delong, atol=2e-3)
@@ -168,11 +171,11 @@ def test_of_two_classes_the_auc_has_delongs_interval():
 def test_an_interval_that_would_not_cover_is_not_given():
     few = np.r_[np.zeros(40, int), np.ones(40, int), [2] * 4]
     P = RNG.dirichlet([1, 1, 1], 84)
-    assert np.isnan(joint_interval("auc", few, P)).all()
+    assert np.isnan(class_metric_interval("auc", few, P)).all()
     many = RNG.dirichlet(np.full(100, 0.02), 4000)
-    assert np.isnan(joint_interval("classwise_ece", many.argmax(axis=1), many)).all()
+    assert np.isnan(class_metric_interval("classwise_ece", many.argmax(axis=1), many)).all()
     with pytest.raises(InputError, match="metric must be one of"):
-        joint_interval("ece", Y, SAID)
+        class_metric_interval("ece", Y, SAID)
 
 
 def test_a_class_without_rows_leaves_the_auc_and_the_entropy_without_an_interval():
@@ -182,6 +185,6 @@ def test_a_class_without_rows_leaves_the_auc_and_the_entropy_without_an_interval
     y = (rng.random((N, 1)) > true.cumsum(axis=1)).sum(axis=1)
     for few in range(6):
         kept = np.r_[np.flatnonzero(y < 2), np.flatnonzero(y == 2)[:few]]
-        ends = joint_interval("auc", y[kept], said[kept])
-        unc = decompose_joint_log_loss(y[kept], said[kept]).intervals["unc"]
+        ends = class_metric_interval("auc", y[kept], said[kept])
+        unc = decompose_class_log_loss(y[kept], said[kept]).intervals["unc"]
         assert np.isnan([*ends, *unc]).all() == (few < 5)

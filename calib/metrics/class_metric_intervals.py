@@ -28,6 +28,11 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, checked_bins, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
+from calib.metrics.class_errors import (
+    classwise_calibration_error,
+    confidence_calibration_error,
+    top_label_calibration_error,
+)
 from calib.metrics.confidence import (
     LEAST_ERROR,
     LEVEL,
@@ -40,15 +45,10 @@ from calib.metrics.confidence import (
 )
 from calib.metrics.distances import LEAST_SPREAD as LEAST
 from calib.metrics.distances import Gaps, Noise, distance_interval, simulate_noise
-from calib.metrics.joint import (
-    classwise_calibration_error,
-    confidence_calibration_error,
-    top_label_calibration_error,
-)
-from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_errors
+from calib.metrics.losses import class_hits, class_log_losses, class_squared_errors
 
 CLASS_BINS = 15
-MOST_JOINT_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
+MOST_CLASS_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
 FEWEST_OF_CLASS = (
     5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
 )
@@ -59,7 +59,7 @@ Placer = Callable[[Array, Array], Array]
 """Function (probabilities, their rows) → their bins."""
 
 
-def joint_rows(
+def class_rows(
     y: ArrayLike,
     p: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -68,14 +68,14 @@ def joint_rows(
 ) -> tuple[Rows, Array, Array]:
     """Return the checked rows, with the outcome "the predicted class is right", their classes (n,) and P (n, K)."""
     labels, P = checks.labelled_rows(y, p)
-    right = joint_hits(labels, P).astype(np.intp)
+    right = class_hits(labels, P).astype(np.intp)
     rows, (labels, P) = Rows.checked(
         right, labels, P, sample_weight=sample_weight, counts=counts, cluster=cluster
     )
     return rows, labels, P
 
 
-def joint_interval(
+def class_metric_interval(
     metric: str,
     y: ArrayLike,
     p: ArrayLike,
@@ -88,12 +88,12 @@ def joint_interval(
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
-    """Return (low, high) of one of ``JOINT_INTERVALS`` on rows of K classes; NaN if no interval would cover.
+    """Return (low, high) of one of ``CLASS_METRIC_INTERVALS`` on rows of K classes; NaN if no interval would cover.
 
     Parameters
     ----------
     metric
-        Key of ``JOINT_INTERVALS``.
+        Key of ``CLASS_METRIC_INTERVALS``.
     y : (n,) of 0 … K − 1
     p : (n, K)
     sample_weight, cluster, counts, level, bins, strategy, random_state
@@ -107,14 +107,16 @@ def joint_interval(
     Examples
     --------
     >>> P = np.tile(np.eye(3) * 0.7 + 0.1, (20, 1))
-    >>> low, high = joint_interval("accuracy", np.tile([0, 1, 2], 20), P)       # all right: 60 / (60 + 1.96²)
+    >>> low, high = class_metric_interval("accuracy", np.tile([0, 1, 2], 20), P)       # all right: 60 / (60 + 1.96²)
     >>> round(low, 4), high
     (0.9398, 1.0)
     """
-    checks.one_of(metric, JOINT_INTERVALS, "metric")
+    checks.one_of(metric, CLASS_METRIC_INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
-    return JOINT_INTERVALS[metric](rows, labels, P, View(level, checked_bins(bins), strategy, random_state))
+    rows, labels, P = class_rows(y, p, sample_weight, cluster, counts)
+    return CLASS_METRIC_INTERVALS[metric](
+        rows, labels, P, View(level, checked_bins(bins), strategy, random_state)
+    )
 
 
 def corrected_interval(
@@ -132,7 +134,7 @@ def corrected_interval(
 ) -> Ends:
     """Return (low, high) of the bias-corrected form of a calibration error of ``CALIBRATION_ERRORS``.
 
-    The parameters are those of ``joint_interval``. NaN if there are more than ``MOST_JOINT_CELLS`` cells, or
+    The parameters are those of ``class_metric_interval``. NaN if there are more than ``MOST_CLASS_CELLS`` cells, or
     one cluster.
 
     Examples
@@ -143,7 +145,7 @@ def corrected_interval(
     """
     checks.one_of(metric, CALIBRATION_ERRORS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    rows, labels, P = joint_rows(y, p, sample_weight, cluster, counts)
+    rows, labels, P = class_rows(y, p, sample_weight, cluster, counts)
     (cells, views), estimate = CALIBRATION_ERRORS[metric], ESTIMATES[metric]
     view = View(level, checked_bins(bins), strategy, random_state)
     found = _cells_of(rows, list(cells(labels, P, _placer(rows, view))), views(P))
@@ -161,7 +163,7 @@ def corrected_interval(
 
 
 def _accuracy(rows: Rows, y: Array, P: Array, view: View) -> Ends:
-    return share_interval(rows, joint_hits(y, P), view.level)
+    return share_interval(rows, class_hits(y, P), view.level)
 
 
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[..., Ends]:
@@ -235,7 +237,7 @@ def _cells_of(rows: Rows, cells: list[Cell], views: int) -> Cells | None:
     at, hit, p, number, view = (np.concatenate(each) for each in zip(*cells, strict=True))
     filled, first, number = np.unique(number, return_index=True, return_inverse=True)
     k = len(filled)
-    if k > MOST_JOINT_CELLS:
+    if k > MOST_CLASS_CELLS:
         return None
     total = rows.weights.sum()
     away = (hit - p) / views
@@ -306,7 +308,7 @@ def _placer(rows: Rows, view: View) -> Placer:
 
 def _of_confidence(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
     at, p = np.arange(len(y)), P.max(axis=1)
-    yield at, joint_hits(y, P), p, bins_of(p, at), np.zeros(len(y), np.intp)
+    yield at, class_hits(y, P), p, bins_of(p, at), np.zeros(len(y), np.intp)
 
 
 def _of_top_label(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
@@ -314,7 +316,7 @@ def _of_top_label(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
     for k in np.unique(top):
         at = np.flatnonzero(top == k)
         number[at] = bins_of(p[at], at) * P.shape[1] + k
-    yield np.arange(len(y)), joint_hits(y, P), p, number, top
+    yield np.arange(len(y)), class_hits(y, P), p, number, top
 
 
 def _of_classes(y: Array, P: Array, bins_of: Placer) -> Iterator[Cell]:
@@ -339,9 +341,9 @@ ESTIMATES: Mapping[str, Callable[..., float]] = {
 }
 """Calibration error → its function, with ``debiased``."""
 
-JOINT_INTERVALS: Mapping[str, Callable[..., Ends]] = {
-    "log_loss": _of_mean(joint_log_losses, math.inf),
-    "brier": _of_mean(joint_squared_errors, 2.0),
+CLASS_METRIC_INTERVALS: Mapping[str, Callable[..., Ends]] = {
+    "log_loss": _of_mean(class_log_losses, math.inf),
+    "brier": _of_mean(class_squared_errors, 2.0),
     "accuracy": _accuracy,
     "auc": _auc,
     **{metric: _distance(metric) for metric in CALIBRATION_ERRORS},
