@@ -111,7 +111,8 @@ def test_other_customers_are_drawn_as_stated():
 def test_errors_and_calibrators_are_those_of_calib():
     found = run(
         "[brierScore(data.p, data.y), ...[5, 10, 70].map(n => scores(data, n).ece),"
-        " ...[platt, isotonic].map(fit => data.p.map(fit(data.calibration))).flatMap(q => [brierScore(q, data.y), ...q])]",
+        " ...[platt, isotonic].map(fit => data.p.map(fit(data.calibration)))"
+        ".flatMap(q => [brierScore(q, data.y), ...q])]",
         None,
     )
     maps = [platt(), Isotonic().fit(SCORES, LABELS).predict(P)]
@@ -181,8 +182,8 @@ def test_the_numbers_in_its_sentences_are_those_of_its_people():
     assert f"It falls from {before:.3f} to {after:.3f}, by {100 * (1 - after / before):.0f} %." in text
     silent = np.array([one is None for one in DATA["income"]])
     assert silent.sum() == 114
-    words = f"Among them {100 * q[silent].mean():.0f} % were expected to default, and {100 * Y[silent].mean():.0f} % did."
-    assert words in text
+    predicted, observed = (f"{100 * one[silent].mean():.0f} %" for one in (q, Y))
+    assert f"Among them {predicted} were expected to default, and {observed} did." in text
     best = min(range(9), key=lambda d: _loss(d))
     assert f"At depth {best} both losses together are smallest here." in text
 

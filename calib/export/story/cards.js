@@ -67,7 +67,11 @@ function bet(world, n) {
 // A slider of whole numbers.
 function slider(world, name, label, low, high, shown = String, also = () => {}) {
     const input = element("input", { type: "range", min: low, max: high, step: 1 }), value = element("output", {})
-    input.addEventListener("input", () => { also(input.value); world.set(name, input.value) })
+    input.addEventListener("input", () => {
+        const chosen = input.value  // which ``also`` may set back
+        also(chosen)
+        world.set(name, chosen)
+    })
     world.follow(() => {
         input.value = world.state[name]
         value.textContent = shown(world.state[name])

@@ -1,9 +1,9 @@
 // The twenty statements. The reader's confidence in each becomes a dot of the reader's own diagram. The first ten are
 // about the picture and the world; the others come before a gesture of the story, which settles them.
 
-const DARK = 162  // dots of the first picture, 18 %
+const RED = 162  // dots of the first picture, 18 %
 const STATEMENTS = [
-    { text: "Between 20 and 40 % of the dots in the picture are dark.", truth: false, told: "162 of 900 are dark: 18 %." },
+    { text: "Between 20 and 40 % of the dots in the picture are red.", truth: false, told: "162 of 900 are red: 18 %." },
     { text: "The diameter of the Moon is between 20 and 40 % of that of the Earth.", truth: true, told: "3,474 of 12,742 km: 27 %." },
     { text: "More than 80 % of the Earth’s surface is water.", truth: false, told: "About 71 % is." },
     { text: "One turn of Venus around its axis takes longer than its year.", truth: true, told: "243 and 225 of our days." },

@@ -59,8 +59,9 @@ function whomPart(world) {
             const [dx, dy] = { ArrowRight: [0.04, 0], ArrowLeft: [-0.04, 0], ArrowUp: [0, 0.04], ArrowDown: [0, -0.04] }[event.key] ?? []
             if (event.key === "Enter") return count()
             if (dx === undefined) return
-            const [left, right, low, high] = area(world.state) ?? [0.5, 0.7, 0.3, 0.6], move = event.shiftKey ? 0 : 1
-            brushed([[within(left + move * dx, 0, 1), within(low + move * dy, 0, 1)], [within(right + dx, 0, 1), within(high + dy, 0, 1)]])
+            const [left, right, low, high] = area(world.state) ?? [0.5, 0.7, 0.3, 0.6]
+            const x = within(dx, event.shiftKey ? left - right : -left, 1 - right), y = within(dy, event.shiftKey ? low - high : -low, 1 - high)
+            brushed([event.shiftKey ? [left, low] : [left + x, low + y], [right + x, high + y]])
             event.preventDefault()
         })
         return made
@@ -91,7 +92,7 @@ function whomPart(world) {
                     [`history${row}`, "text", { class: "row", x: stage.px(1) - 6, y: stage.py((row + 1) / 4) + 16, "text-anchor": "end" }, name]]),
                 ["stated", "line", { class: "grid", x1: stage.px(UNKNOWN * 0.86), x2: stage.px(UNKNOWN * 0.86), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
                 ...(box ? [["box", "rect", { class: `box ${group([...chosen], y).out ? "out" : ""}`, x: stage.px(box[0]), y: stage.py(box[3]), width: (box[1] - box[0]) * stage.plot.width, height: (box[3] - box[2]) * stage.plot.height }]] : [])])
-            stage.say(box ? describe(group([...chosen], y)) : "900 customers by income and payment history. Draw a box.", "Who are they?")
+            stage.say(box ? describe(group([...chosen], y)) : "900 customers by income and payment history. Draw a box.", "Groups of customers")
         },
     }] }
 }

@@ -92,10 +92,10 @@ function sharing(world) {
     return link
 }
 
-const dark = i => (i * 389 + 17) % 900 < DARK  // spread evenly: 389 and 900 have no common factor
+const red = i => (i * 389 + 17) % 900 < RED  // spread evenly: 389 and 900 have no common factor
 
 function showCrowd(world, stage, shaded) {
-    stage.dots({ place: sunflower(stage, 900), paint: i => (shaded && dark(i) ? CHOSEN : NEUTRAL), size: stage.small() ? 3 : 5 })
+    stage.dots({ place: sunflower(stage, 900), paint: i => (shaded && red(i) ? CHOSEN : NEUTRAL), size: stage.small() ? 3 : 5 })
     stage.ink([])
     stage.handles()
 }
@@ -126,7 +126,7 @@ function youPart(world) {
                 words("Choose for each statement how likely it is true. If you have no idea, say 50 %. Each answer becomes a dot of your own diagram."),
                 ...Array.from({ length: 10 }, (_, n) => bet(world, n))],
             view: stage => {
-                if (!first(world.state)) { showCrowd(world, stage, true); stage.say("900 dots; some are dark.", "The picture") } else showOwn(world, stage)
+                if (!first(world.state)) { showCrowd(world, stage, true); stage.say("900 dots; some are red.", "The picture") } else showOwn(world, stage)
             },
         },
         {
