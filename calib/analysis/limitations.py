@@ -19,7 +19,7 @@ FROM_ELSEWHERE = (
 SAME_TABLE = {
     "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
     "model performs at another place or time.",
-    "time": "The test rows are the later rows of one table, so this validation is temporal. It does not show how the "
+    "time": "The test rows are the later rows of one table, so this is a temporal validation. It does not show how the "
     "model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",

@@ -86,7 +86,7 @@ class Auto(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.clip_ = half_step(scores)
-        tied = pool_ties(scores, y, None if weights is None else _rounded(weights))
+        tied = pool_ties(scores, y, None if weights is None else exact_weights(weights))
         self.weights_, self.losses_ = np.full(len(CANDIDATES), np.nan), np.full(len(CANDIDATES) + 1, np.nan)
         self.breaks_, self.steps_ = np.empty(0), np.zeros(1)
         x = np.maximum.accumulate(log_odds(tied.scores, self.clip_))
@@ -103,7 +103,7 @@ class Auto(ScoreCalibrator):
         own = self.weights_
         self.knots_, self.values_ = curves.knots, whole @ own[:-1]
         if own[-1]:
-            self.breaks_, values = _steps(tied)
+            self.breaks_, values = merged_steps(tied)
             self.steps_ = own[-1] * values
         self.turns_ = deepest_fall_notes(x, self._logits(tied.scores))
 
@@ -182,7 +182,7 @@ class _Curves:
 
     def steps(self, learn: Tied) -> Array:
         """Return Venn–Abers' log-odds for each group (groups, 1), fitted to some rows of each group."""
-        breaks, values = _steps(_present(learn))
+        breaks, values = merged_steps(_present(learn))
         return values[np.searchsorted(breaks, self.tied.scores, side="right")][:, None]
 
     def logits(self, learns: Sequence[Tied], values: Array) -> list[Array]:
@@ -220,7 +220,7 @@ def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
         yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held
 
 
-def _rounded(weights: Array) -> Array:
+def exact_weights(weights: Array) -> Array:
     """Round weights (n,) to multiples of ``PART``, so that their sums are exact, as Venn–Abers needs."""
     return np.maximum(np.round(weights / PART), 1.0) * PART
 
@@ -231,7 +231,7 @@ def _present(rows: Tied) -> Tied:
     return Tied(rows.scores[has], rows.weights[has], rows.sums[has])
 
 
-def _steps(tied: Tied) -> tuple[Array, Array]:
+def merged_steps(tied: Tied) -> tuple[Array, Array]:
     """Return Venn–Abers' merged probability as (breaks (t,), log-odds (t + 1,)): value i holds if i breaks are <= s."""
     breaks, p0, p1 = VennAbers.of_ties(tied).aligned_steps()
     # Smaller steps change p by less than STEP / 8, and would make programs ten times as long

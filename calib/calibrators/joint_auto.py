@@ -17,28 +17,78 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
+from calib.calibrators.auto import exact_weights, merged_steps
 from calib.calibrators.by_class import OneVsRest
-from calib.calibrators.joint import JointCalibrator, log_probabilities, log_terms
+from calib.calibrators.joint import (
+    JointCalibrator,
+    log_probabilities,
+    log_terms,
+    normalised,
+    normalised_terms,
+)
 from calib.calibrators.platt import Platt
 from calib.calibrators.scaling import StructuredMatrix, StructuredVector
-from calib.calibrators.venn_abers import VennAbers
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, softmax_terms
+from calib.kernel.formula import Expression, softmax_terms, steps
+from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.stacking import PRIOR_ROWS, STACKING_FOLDS, in_folds, joint_stacking_weights, without_small
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, listed
+
+# Enough rows, and classes times folds, to weigh the candidates; with more, fewer folds are held out
+HELD_OUT, HELD_OUT_CLASSES = (2000, 100)
+
+
+class ClassSteps(JointCalibrator):
+    """Venn–Abers' merged probability of each class against the rest, in rounded steps, divided by their sum.
+
+    ``steps_`` holds per class the scores (t,) at which a step begins, and the probabilities (t + 1,).
+    """
+
+    key = "class_steps"
+    label = "Venn–Abers of each class"
+    source = "Vovk and Petej 2012"
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        exact = None if weights is None else exact_weights(weights)
+        found = (merged_steps(pool_ties(P[:, k], y == k, exact)) for k in range(P.shape[1]))
+        self.steps_ = [(breaks, expit(values)) for breaks, values in found]
+
+    def _map(self, P: Array) -> Array:
+        found = (
+            p[np.searchsorted(breaks, s, side="right")]
+            for s, (breaks, p) in zip(P.T, self.steps_, strict=True)
+        )
+        return normalised(np.column_stack(list(found)))
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        return normalised_terms([steps(s, breaks, p) for s, (breaks, p) in zip(P, self.steps_, strict=True)])
+
+    def _fields(self) -> dict[str, Any]:
+        return {"classes": [{"breaks": b.tolist(), "steps": p.tolist()} for b, p in self.steps_]}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made, given = cls(), fields.objects("classes")
+        if len(given) != len(present):
+            raise fields.refuse("classes", f"must hold {len(present)} step functions, one per class")
+        breaks = [one.numbers("breaks", increasing=True) for one in given]
+        values = [one.numbers("steps", length=len(b) + 1) for one, b in zip(given, breaks, strict=True)]
+        if any((p < 0).any() or (p > 1).any() for p in values):
+            raise fields.refuse("classes", "must hold probabilities")
+        made.steps_ = list(zip(breaks, values, strict=True))
+        return made
+
 
 CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
     "structured vector scaling": StructuredVector,
     "structured matrix scaling": StructuredMatrix,
     "Platt scaling of each class": lambda: OneVsRest(Platt()),
-    "Venn–Abers of each class": lambda: OneVsRest(VennAbers()),
+    "Venn–Abers of each class": ClassSteps,
 }
-# Enough rows, and classes times folds, to weigh the candidates; with more, fewer folds are held out
-HELD_OUT, HELD_OUT_CLASSES = (2000, 100)
 
 
 class JointAuto(JointCalibrator):

@@ -457,7 +457,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         name,
         f"{begin} Does each number count rows, or is it a weight? "
         f"Counts: {describe_lines(values, lines)}. Weights: {describe_lines(importance_weights(values), lines)}.",
-        "If you treat weights as counts, all intervals are too narrow.",
+        "If weights are treated as counts, all intervals are too narrow.",
         *first,
         (other,),
     )
@@ -472,8 +472,7 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "The rows have dates. A random split tests a model on rows from before its training rows, so results "
-        "may be too good.",
+        "A random split tests a model on rows from before its training rows, so results may be too good.",
         "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",

@@ -25,11 +25,11 @@ MOST_NAMED = 20  # most classes that a message lists
 LOSS_DECOMPOSITION = {
     "mcb": (
         "Miscalibration of the log loss",
-        "What the best temperature would take off the log loss (MCB): at most the whole calibration error.",
+        "By how much the best temperature lowers the log loss (MCB); this is at most the whole calibration error.",
     ),
     "dsc": (
         "Discrimination of the log loss",
-        "By how much the log loss after this temperature is below that of the class shares (DSC).",
+        "By how much the log loss with this temperature is below the log loss of the class shares (DSC).",
     ),
     "unc": (
         "Uncertainty of the log loss",

@@ -186,7 +186,7 @@ EXPERIMENT = Experiment(
         "It is right on average, but predicts the same for every row.",
         "An interval can be narrow and valid: many labels give a precise share of ones.",
     ),
-    no_turn="No other answer comes true.",
+    no_turn="No setting makes another answer right.",
     ghosts=(
         {"traces": ["true probability"]},
         {"traces": ["constant Venn predictor"]},

@@ -195,7 +195,7 @@ EXPERIMENT = Experiment(
         "A predictor should not depend on the order, but this does not break the guarantee. For each first label "
         "the counts are exact.",
     ),
-    no_turn="It is so for every number of rows.",
+    no_turn="This holds for every number of rows.",
     parameters=(
         Parameter(
             "objects",

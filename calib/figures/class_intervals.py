@@ -104,7 +104,7 @@ def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> 
 def _of_all(evaluation: Evaluation) -> Any:
     """Return the evaluation of all classes; refuse two classes."""
     if evaluation.whole is None:
-        raise InputError("There are only two classes, so one interval says all.")
+        raise InputError("There are only two classes, so one interval is enough.")
     return evaluation.whole
 
 

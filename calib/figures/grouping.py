@@ -37,8 +37,9 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
         table=table,
         title=finding(found).removesuffix("."),
         caption="Bars show the variance that regions explain, in three parts; marks show the lower bound of the "
-        "grouping loss. Of what regions explain, bias comes from few rows per region and the induced part from the "
-        "width of the bins. The rest is the lower bound, with its 95 % interval. It depends on the regions: others "
+        "grouping loss. Of the variance that regions explain, bias comes from few rows per region, and the induced "
+        "part from the width of the bins. The remaining variance is the lower bound, with its 95 % interval. The bound "
+        "depends on the regions: others "
         f"can explain more. All numbers are on the scale of the Brier score, which is {number(found.brier)} here.",
         alt="Lower bounds of the grouping loss. "
         + "; ".join(

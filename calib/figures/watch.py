@@ -182,7 +182,7 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
             else "Scores (median and middle 80 %) need no labels. "
         )
         + "The last periods also contain rows without labels. " * bool(len(found.later))
-        + "Bands are valid at every look, that of a period within the period.",
+        + "Bands are valid at every look; the band of a period is valid within this period.",
         alt=f"{change_sentence(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",

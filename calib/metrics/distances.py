@@ -122,6 +122,14 @@ def smooth_cells(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asar
     return SmoothCells(at, count, points, np.clip(smoother @ ones, 0, 1), smoother)
 
 
+def curve_errors(rows: Rows, cells: SmoothCells) -> Array:
+    """Return the standard errors (k,) of the curve in its cells."""
+    k = len(cells.points)
+    covariance = rows.covariance(in_cells(rows.y - cells.observed[cells.at], cells.at, k))
+    variance = np.einsum("ij,jk,ik->i", cells.smoother, covariance, cells.smoother)
+    return np.sqrt(np.maximum(variance, 0.0)) * rows.weights.sum()
+
+
 def curve_gaps(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asarray) -> Gaps:
     """Return share of rows × (loess curve − prediction) in cells of nearly equal p; absolute values sum to the ICI."""
     cells = smooth_cells(rows, p, scale)

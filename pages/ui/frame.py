@@ -20,7 +20,7 @@ from calib.evaluate import Evaluation
 from calib.export import WORD_SOURCES
 from calib.figures import DARK
 from calib.kernel.checks import InputError
-from calib.kernel.wording import percent
+from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import (
     admission,
@@ -267,10 +267,17 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
             lessons.presenter("tertiary")
 
 
-def refusals(evaluation: Evaluation) -> None:
-    """Warn which calibrators are not shown, and why; the others are shown."""
-    for key, why in evaluation.refused.items():
-        st.warning(f"**{label_of(key)}** is not shown: {plain(why)}")
+def refusals(*evaluations: Evaluation) -> None:
+    """Name the calibrators that are not shown; the reasons are folded, each once. The others are shown."""
+    refused = dict.fromkeys(item for evaluation in evaluations for item in evaluation.refused.items())
+    if not refused:
+        return
+    names = listed(list(dict.fromkeys(label_of(key) for key, _ in refused)))
+    with st.expander(
+        f":orange[:material/warning:] Not shown: {plain(names)}", key="not_shown", type="compact"
+    ):
+        for key, why in refused:
+            st.warning(f"**{label_of(key)}** is not shown: {plain(why)}")
 
 
 def notes(sentences: Sequence[str]) -> None:

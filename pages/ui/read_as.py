@@ -11,6 +11,7 @@ from calib import sources
 from calib.data import ReadingQuestion
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
+from calib.kernel.wording import short_class
 from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.text import plain
@@ -26,6 +27,13 @@ def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
     """
     reading = data.read_as
     if reading is None or state.lesson_open() or (at_once == AT_ONCE and not reading.scores):
+        return
+    if not reading.scores and reading.positive is not None:  # the sidebar and *Data* say the rest
+        with st.popover(
+            f"Positive class: {plain(short_class(reading.positive))}", key="read_as", type="tertiary"
+        ):
+            st.caption(plain(reading))
+            _buttons(reading.others)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")

@@ -259,7 +259,10 @@ def test_automatic_calibration_is_the_mixture_of_its_candidates_with_the_least_h
     auto = JOINT["auto"]().fit(P, Y)
     every = [JOINT["structured_vector"](), JOINT["structured_matrix"](), OneVsRest(Platt()), OneVsRest()]
     logs = [w * np.log(each.fit(P, Y).predict(NEW)) for w, each in zip(auto.weights_, every, strict=True)]
-    np.testing.assert_allclose(auto.predict(NEW), softmax(sum(logs), axis=1), atol=1e-12)
+    mixed = softmax(sum(logs), axis=1)
+    np.testing.assert_allclose(
+        auto.predict(NEW), mixed, atol=0.00625
+    )  # steps are rounded to 0.05 in log-odds
     assert_says(auto.notes_[0], "structured matrix scaling", f"{100 * auto.weights_[1]:.0f} %")
 
 

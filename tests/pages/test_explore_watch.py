@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calib.analysis.watch.over_time import over_time, summary
-from calib.analysis.watch.table import evidence_words
+from calib.analysis.watch.table import DO, evidence_words
 from calib.kernel.period import in_period
 from calib.kernel.records import Predictions
 from calib.study.papers.ten_setups import setup_recipes, setup_table

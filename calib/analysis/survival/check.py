@@ -264,11 +264,21 @@ def _refuse_unknown(censoring: Censoring, names: Any) -> None:
         raise InputError(f"There is no event by {t}: {first}. Choose a later horizon, or check cause=.")
     for group in censoring.unreached:
         last = censoring.time[slice(None) if censoring.group is None else censoring.group == group].max()
-        who = f"Nobody in the censoring group {names[group]!r}" if len(names) else "Nobody"
+        who = f"Nobody in the censoring group {str(names[group])!r}" if len(names) else "Nobody"
         raise InputError(
-            f"{who} is followed up to {t}: the last row is censored at {number(last)}, so the risk by {t} is not "
-            f"known. Choose a horizon of at most {number(last)}{', or merge groups' if len(names) else ''}."
+            f"{who} is followed up to {t}: the last row is censored at {last:g}, so the risk by {t} is not "
+            f"known. Choose a horizon of at most {_rounded_down(last):g}{', or merge groups' if len(names) else ''}."
         )
+
+
+def _rounded_down(x: float) -> float:
+    """Return a number of three digits that is not above x, to be typed.
+
+    >>> _rounded_down(9.9999), _rounded_down(1234.5)
+    (9.99, 1230.0)
+    """
+    unit = 10.0 ** (np.floor(np.log10(x)) - 2) if x > 0 else 1.0
+    return float(round(np.floor(x / unit) * unit, 12))
 
 
 def _evaluation(censoring: Censoring, risks: Mapping[str, Array]) -> CensoredEvaluation:

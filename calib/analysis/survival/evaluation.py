@@ -26,7 +26,14 @@ from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, number
 from calib.metrics.confidence import LEAST_ERROR, LEVEL, NO_ENDS, Ends, about_ratio
-from calib.metrics.distances import SmoothCells, curve_gaps, distance_interval, in_cells, smooth_cells
+from calib.metrics.distances import (
+    SmoothCells,
+    curve_errors,
+    curve_gaps,
+    distance_interval,
+    in_cells,
+    smooth_cells,
+)
 from calib.metrics.ici import SmoothDifferences
 
 Array = np.ndarray
@@ -93,10 +100,7 @@ class CensoredEvaluation(Evaluation):
     def curve(self, key: str, level: float = LEVEL) -> pd.DataFrame:
         """Return the smooth curve of the pseudo-values: columns risk, observed, lower and upper (pointwise)."""
         cells, rows = self._cells(key), self._pseudo_rows
-        residuals = in_cells(rows.y - cells.observed[cells.at], cells.at, len(cells.points))
-        covariance = rows.covariance(residuals) * rows.weights.sum() ** 2
-        error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", cells.smoother, covariance, cells.smoother), 0))
-        half = rows.quantile(level) * error
+        half = rows.quantile(level) * curve_errors(rows, cells)
         ends = (np.clip(cells.observed + sign * half, 0, 1) for sign in (-1, 1))
         columns = ("risk", "observed", "lower", "upper")
         return pd.DataFrame(dict(zip(columns, (cells.points, cells.observed, *ends), strict=True)))
@@ -124,6 +128,7 @@ class CensoredEvaluation(Evaluation):
                 rows.weights.sum() / total
             )
             worth = np.where(error > LEAST_ERROR, observed * (1 - observed) / error**2, followed)
+            worth[within.unreached] = np.nan
             mean = risk / total
         low, high = binomial_interval(observed * worth, worth, quantile=rows.quantile(level))
         return pd.DataFrame(

@@ -143,7 +143,7 @@ def _check(rows: pd.DataFrame, kind: str | None) -> None:
         rows["piece"].to_numpy(), prepend=0
     )  # tables are numbered from 0 on, in the order of reading
     if kind is None and len(rows):
-        raise InputError("rows have no kind of time")
+        raise InputError("the kind of time is missing")
     ordered = kind in ("date", "number") or bool((when == np.arange(len(rows))).all())
     if not numbers.all() or not np.isin(pieces, (0, 1)).all() or not ordered:
         raise InputError("values are out of range")
@@ -184,7 +184,7 @@ def _way_out(path: Path) -> str:
         return "Start again with a new file and all rows."
     last = f", up to {moment_in_words(kept.rows['when'].max(), kept.kind)}" if len(kept.rows) else ""
     return (
-        f"The state before is whole ({counted(len(kept.rows), 'row')}{last}): copy {previous(path).name} to "
+        f"The previous state file is complete ({counted(len(kept.rows), 'row')}{last}): copy {previous(path).name} to "
         f"{path.name}, then supply the last table again."
     )
 

@@ -27,7 +27,7 @@ DO = {
     "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
-    "limit": "Keep predictions away from exactly 0 and 1: no recalibration of the others corrects these.",
+    "limit": "Keep predictions away from exactly 0 and 1: recalibrating the other predictions does not correct these.",
 }
 SELECTED = "Its 95 % interval allows for the choice of these rows by the alarm."
 SLOW = "A slow change may have begun earlier."

@@ -32,7 +32,7 @@ from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spelli
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
-from calib.kernel.wording import counted, listed, percent
+from calib.kernel.wording import counted, listed, percent, short_class
 from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
@@ -63,8 +63,8 @@ def uploader(recipe) -> None:
         "Upload a table or predictions",
         key="file",
         on_change=_received,
-        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If it is too large, "
-        "the page says how to count its rows where they are.",
+        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If the file is too "
+        "large, the page shows a query that counts its rows.",
     )
 
 
@@ -230,7 +230,6 @@ def more(recipe: Recipe) -> Any:
     )
     place = st.expander("Other sources and column roles", expanded=bool(used), key="more")
     with place:
-        st.caption("Evaluate on another file, use your own model, set column roles, or fetch from OpenML.")
         if not recipe.data.startswith("synthetic:"):
             other_file(recipe)
             own_model(recipe)
@@ -659,10 +658,12 @@ def overview(data: Dataset) -> None:
             tables.noted("Classes", f"{len(data.names):,}", width=160)
             for what, place in (("Largest", 0), ("Smallest", -1)):
                 name, share, held = by_class.iloc[place][["class", "share", "rows"]]
-                tables.noted(f"{what} class: {plain(name)}", percent(share), of_class(held), width=220)
+                tables.noted(
+                    f"{what} class: {plain(short_class(name))}", percent(share), of_class(held), width=220
+                )
             return
         for label, held in ((1, positives), (0, size - positives)):
-            name = plain(data.classes[label])
+            name = plain(short_class(data.classes[label]))
             tables.noted(f"Class {label}: {name}", percent(held / size), of_class(held), width=220)
 
 

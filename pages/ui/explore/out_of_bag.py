@@ -128,8 +128,7 @@ def together(recipe: Recipe) -> None:
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
     """Return the table of the setups that work; name the others with the reason."""
-    for evaluation in evaluations.values():
-        frame.refusals(evaluation)
+    frame.refusals(*evaluations.values())
     return setup_table(evaluations)
 
 

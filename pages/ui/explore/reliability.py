@@ -28,6 +28,7 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export.charts import in_report
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures.base import split_caption
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.cache import is_known
 from calib.kernel.checks import InputError
@@ -149,11 +150,19 @@ def recommended(evaluation: Evaluation) -> None:
         headings.heading(
             "Which calibrator should I use here?" if on_stage else found.answer.removesuffix(".")
         )
-        answer = f"**{plain(found.answer)}** " if on_stage else ""
-        st.markdown(f"{answer}{plain(' '.join(found.reasons[:1]))}")
+        if on_stage:
+            st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
+        else:
+            st.markdown(plain(_in_short(found)))
         if found.reasons[1:] and on_stage and not state.presenter():
             with st.expander("What else was compared", key="more_advice", type="compact"):
                 st.markdown(plain(found.reasons[1]))
+
+
+def _in_short(found: Recommendation) -> str:
+    """Return the first sentence of the reason, without numbers after a colon; *Details* has all of it."""
+    first = split_caption(" ".join(found.reasons[:1]))[0].strip()
+    return f"{first.partition(': ')[0].removesuffix('.')}." if first else ""
 
 
 def apart(evaluation: Evaluation) -> None:
@@ -183,7 +192,7 @@ def _verdict(evaluation: Evaluation) -> None:
 
 
 def _reasons(found: Recommendation) -> None:
-    for reason in found.reasons[1:]:
+    for reason in found.reasons[int(_in_short(found) == "".join(found.reasons[:1])) :]:
         st.markdown(plain(reason))
     for warning in found.warnings:
         st.caption(plain(warning))
@@ -408,7 +417,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].seeded:
         _over_rows(found)
-        st.caption("There is only one split of this kind, so other splits cannot be drawn.")
+        st.caption("There is only one split of this kind, so the split cannot be repeated.")
         return
     repeats = recipe.setting("reliability.repeats")
     controls.parameter_control(recipe.parameter("reliability.repeats"), "reliability.repeats", repeats)
@@ -416,7 +425,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**Another split, everything fitted again**")
+        st.markdown("**Another split, with everything fitted again**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
@@ -424,7 +433,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
 
 
 def _over_rows(found: Differences | None) -> None:
-    st.markdown("**The same model, other test rows**")
+    st.markdown("**The same model, with other test rows**")
     if found is not None:
         chart.show("differences", found, key="differences_rows")
 

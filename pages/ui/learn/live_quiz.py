@@ -162,7 +162,8 @@ def begin() -> None:
             handout.offer(chosen)
         st.caption(
             "Students answer on their phones, without names. A room exists only in the server's memory. It is "
-            "deleted when you close it, or after three hours without activity. You can save the answers before."
+            "deleted when you close it, or after three hours without activity. Save the answers before you close the "
+            "room."
         )
 
 
