@@ -19,10 +19,12 @@ from calib.data.sampling import BLOCK, LEARN_ROWS
 from calib.data.target import MOST_PREDICTED, MOST_TRAINED
 from calib.lessons import LESSONS
 from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
+from scripts.crawl_statements import worlds
 
 ROOT = Path(__file__).parents[1]
 MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
 FACTS = {
+    "CONTRIBUTING.md": [f"for {len(worlds())} evaluations"],
     "README.md": [f"An upload has at most {format_bytes(UPLOAD_LIMIT)}"],
     "SECURITY.md": [f"{format_bytes(OF_SESSION)} of results and {format_bytes(OF_UPLOADS)} of files"],
     "docs/deployment.md": [f"at most {format_bytes(OF_SESSION)} of results", format_bytes(OF_ALL_SESSIONS)],

@@ -126,7 +126,8 @@ def _made() -> dict[str, World]:
             fields={"weight": "sampling_weight"},
         ),
         "clusters": World(
-            table=table(3000).assign(site=site), fields={"cluster": "site", "split": "cluster"}
+            table=table(3000).assign(site=site),
+            fields={"cluster": "site", "split": "cluster", "content": "predictions"},
         ),
         "ten columns": World(table=ten),
         "two scores": World(table=table(3000).assign(p_other=lambda t: (0.9 * t["y_prob"] + 0.02).round(6))),
@@ -231,6 +232,9 @@ def exact_numbers(evaluation: Evaluation) -> dict[tuple, float]:
                     with np.errstate(invalid="ignore"):  # ∞ − ∞
                         change = value - table.loc["none", quantity]
                     found[f"change of {quantity}", key, one.tested] = change
+        found |= {
+            ("level", key, one.tested): one.share - each.mean(each.p) for key, each in one.predictions.items()
+        }
     if evaluation.whole is not None:
         for key, line in evaluation.whole.metrics.iterrows():
             found |= {(f"joint {score}", key, evaluation.tested): value for score, value in line.items()}

@@ -21,6 +21,7 @@ from calib.metrics import METRICS, class_metrics
 N = r"(?:[−+]?\d[\d,]*(?:\.\d+)?(?:e−?\d+)?|∞)"
 ENDS = rf"(?: \[({N}), ({N})\])?"
 STAR, DOT = "★", "●"
+EXACTLY = ".0"  # a count is not rounded
 LABELS = {metric.label: key for key, metric in METRICS.items()}
 JOINT = {score.label: f"joint {key}" for key, score in class_metrics().items()}
 SPOKEN = {
@@ -34,6 +35,8 @@ SPOKEN = {
     "slope": "slope",
     "Slope": "slope",
 }
+OF_SEARCH = {"Smallest adjusted p": "segment p", "All rows": "mean prediction"}
+SO_FAR = {"Observed − predicted": "level", "Slope": "slope so far"}
 METHODS = {named(key): key for named in (label_of, name_of) for key in (*CALIBRATORS, *JOINT_METHODS)}
 NAMED = "|".join(sorted(map(re.escape, METHODS), key=len, reverse=True))
 REASONS = "infinite|miscalibrated|extreme|cost|although not clearly"  # for advice that raises the Brier score
@@ -132,6 +135,8 @@ def statements(
             rows = _rows(text) or (_rows_after(after) if piece.kind in ("tile", "table") else ANY_ROWS)
             if not re.match(VERDICT, piece.text):
                 rows = rows or default
+            if not method or quantity == "level":  # of a search or of all periods: one per page
+                rows = ANY_ROWS
             level = "own" if moved and re.match(VERDICT, piece.text) else "stated"
             found.append(Statement(place, quantity, method, rows, level, value, ends, text))
     return found
@@ -150,7 +155,8 @@ def _of_piece(piece: Piece, after: Sequence[str], reference: str) -> Iterator[tu
 
 
 def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
-    if text.startswith("Wrong for"):  # numbers of a segment
+    if text.startswith("Wrong "):  # numbers of a segment, not of all rows
+        yield from _of_segments(text)
         return
     used = re.search(rf"Use ({NAMED})\.|^({NAMED}) (?:lowers|makes|changes|avoids|is not|:)", text, re.I)
     after = METHODS.get(_method(next(filter(None, used.groups())))) if used else None
@@ -170,11 +176,38 @@ def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
         yield "ece", reference, value, (), text
     for quantity, value, *ends in re.findall(rf"\b(O/E|slope|AUC)(?: of)? ({N}){ENDS}", text):
         yield SPOKEN[quantity], reference, value, tuple(filter(None, ends)), text
+    yield from _of_segments(text)
+    yield from _of_periods(text)
     for label, value, name in re.findall(rf"^(?:Lowest|Highest) ([\w ]+): ({N}), ({NAMED})", text, re.I):
         if label in LABELS:
             yield LABELS[label], METHODS[_method(name)], value, (), text
     for name, value in re.findall(rf"calibrator is ({NAMED}) \(({N})\)", text):
         yield "brier if compared", METHODS[_method(name)], value, (), text
+
+
+def _of_segments(text: str) -> Iterator[tuple]:
+    """Read the search of groups: how many segments, and the clearest one."""
+    for value in re.findall(
+        rf"search of ({N}) segments|\d of ({N}) segments beyond|than chance, of ({N}) searched", text
+    ):
+        yield "segments searched", "", next(filter(None, value)) + EXACTLY, (), text
+    for value in re.findall(rf"^({N}) of {N} segments beyond", text):
+        yield "segments found", "", value + EXACTLY, (), text
+    for predicted, observed in re.findall(rf"^Wrong .*predicted ({N}) %, observed ({N}) %", text):
+        yield "segment predicted", "", predicted, (), text
+        yield "segment observed", "", observed, (), text
+    for value in re.findall(rf"^Wrong for ({N}) groups", text):
+        yield "causes", "", value + EXACTLY, (), text
+
+
+def _of_periods(text: str) -> Iterator[tuple]:
+    """Read *Watch*: the period with the largest gap, and the rows since a change."""
+    for observed, predicted in re.findall(rf"^Largest gap in .*: observed ({N}), predicted ({N})", text):
+        yield "largest gap observed", "", observed, (), text
+        yield "largest gap predicted", "", predicted, (), text
+    for observed, predicted, gap in re.findall(rf"observed ({N}), predicted ({N}), difference ({N})", text):
+        yield "gap since", "", gap, (), text
+        yield "gap since", "", f"{number(observed) - number(predicted):.3f}", (), text
 
 
 def _method(name: str) -> str:
@@ -184,6 +217,10 @@ def _method(name: str) -> str:
 def _of_tile(text: str, after: Sequence[str], reference: str) -> Iterator[tuple]:
     """Read a tile with one value, or with two and their change; the caption below names the methods."""
     label, value, change = [*text.split(" | "), "", ""][:3]
+    if label in OF_SEARCH:
+        yield OF_SEARCH[label], "", value.partition(" ")[0], (), text
+    if label in SO_FAR:
+        yield SO_FAR[label], reference, value, (), text
     if label not in LABELS:
         return
     caption = next((each for each in after if "test rows" in each or " rows" in each), "")
@@ -201,6 +238,7 @@ def _of_tile(text: str, after: Sequence[str], reference: str) -> Iterator[tuple]
 def _of_table(table: pd.DataFrame | None) -> Iterator[tuple]:
     """Read a table with one line per method and one column per metric, or the other way round."""
     assert table is not None
+    yield from _of_listed(table)
     table = _metrics_across(table)
     of_change = table.map(lambda cell: " [" in str(cell) and str(cell)[:1] in "+−0").to_numpy().any()
     several = any(
@@ -217,6 +255,27 @@ def _of_table(table: pd.DataFrame | None) -> Iterator[tuple]:
                 ends = tuple(filter(None, found.groups()[1:]))
                 quantity = f"change of {key}" if of_change else key
                 yield quantity, METHODS[str(name)], found.group(1), ends, f"{name}, {label}: {cell}"
+
+
+def _of_listed(table: pd.DataFrame) -> Iterator[tuple]:
+    """Read the first of the segments in the table of causes, and the period with the largest gap."""
+    if {"Segment", "Deviation"} <= {*table.columns}:
+        first = table.iloc[0]
+        text = f"first segment {first['Segment']}"
+        causes = table[table["Deviation"] != "nothing"]
+        if len(causes):
+            found = len(causes) + causes["More"].sum()
+            yield "causes", "", f"{len(causes)}{EXACTLY}", (), "lines of segments"
+            yield "segments found", "", f"{found}{EXACTLY}", (), "lines of segments and “more”"
+            for column, quantity in (("Predicted", "segment predicted"), ("Observed", "segment observed")):
+                yield quantity, "", f"{100 * first[column]:.2f}", (), text
+        yield "segment p", "", f"{first['Adjusted p']:.5f}", (), text
+    if {"period", "observed − predicted"} <= {*table.columns}:
+        gap = table["observed − predicted"]
+        worst = table.loc[gap.abs().idxmax()]
+        for column in ("observed", "predicted"):
+            yield f"largest gap {column}", "", f"{worst[column]:.5f}", (), f"period {worst['period']}"
+        yield "level", "none", f"{gap @ table['rows'] / table['rows'].sum():.6f}", (), "mean over the periods"
 
 
 def _metrics_across(table: pd.DataFrame) -> pd.DataFrame:

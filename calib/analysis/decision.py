@@ -153,11 +153,11 @@ class Costed:
 
     def cost(self, name: str, key: str) -> Estimate:
         """Return the "expected" or the "realised" cost of a calibrator, with its interval."""
-        return Estimate(*self._known(name, key))
+        return Estimate(**self._known(name, key))
 
     def difference(self, key: str) -> Difference:
         """Return the realised cost of a calibrator minus that of the reference, with its interval."""
-        return Difference(*self._known("difference", key), against=self.reference)
+        return Difference(**self._known("difference", key), against=self.reference)
 
     def changed_cost(self, key: str, digits: int = 2) -> tuple[str, str]:
         """Format the realised costs of the reference and of a calibrator, in the decimals of their difference.
@@ -168,10 +168,12 @@ class Costed:
         gap = self.difference(key)
         return values_and_change(before, after, gap.value, gap.low, gap.high, digits)[:2]
 
-    def _known(self, name: str, key: str) -> tuple[Any, ...]:
-        ends = self.table.loc[key, [name, f"{name}_lower", f"{name}_upper"]]
-        one = self.evaluation
-        return f"{name} cost", key, one.size_text, one.recipe.base_rate, *map(float, ends)
+    def _known(self, name: str, key: str) -> dict[str, Any]:
+        """Return the fields of an ``Estimate``."""
+        one, columns = self.evaluation, {"value": name, "low": f"{name}_lower", "high": f"{name}_upper"}
+        numbers = {end: float(self.table.loc[key, column]) for end, column in columns.items()}
+        where = {"rows": one.size_text, "base_rate": one.recipe.base_rate}
+        return {"metric": f"{name} cost", "calibrator": key, **where, **numbers}
 
 
 @dataclass(frozen=True, eq=False)

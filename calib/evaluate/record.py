@@ -634,7 +634,7 @@ class Evaluation(OfAllClasses):
         stated = self.stated_weight
         if stated is not None:
             table["weight"] = stated
-        if self.weight is not None and not np.array_equal(self.weight, stated):
+        if self.weight is not None and (stated is None or not np.array_equal(self.weight, stated)):
             table["effective_weight"] = self.weight
         if self.posterior is not None:
             table["posterior"] = self.posterior

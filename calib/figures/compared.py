@@ -150,7 +150,7 @@ def _bars(table: pd.DataFrame) -> str:
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
-        return "All are evaluated on the same test rows."
+        return "All are evaluated on the same test rows; “clearly” allows for all pairs at once."
     return "They are evaluated on different test rows, which cause part of the differences."
 
 

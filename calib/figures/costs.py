@@ -21,7 +21,7 @@ from calib.figures.ink import error_bars
 from calib.figures.metrics import starred_intervals
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.weights import are_whole
+from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent
 from calib.metrics.base import TIE_DECIMALS
 
@@ -213,7 +213,8 @@ def _mistakes(decision: Decision | ClassDecision, rows: pd.Series) -> list[str]:
     if one.weight is None or are_whole(one.weight):
         return [f"{each:,}" for each in rows]
     told = one.stated_weight if one.before is None else one.weight
-    return [percent(each / told.sum()) for each in rows]
+    total = float(or_ones(told, len(one.y)).sum())
+    return [percent(each / total) for each in rows]
 
 
 def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:

@@ -114,7 +114,10 @@ def _how_sure(table: pd.DataFrame) -> str:
         return ""
     higher = int((table["brier_above_lowest_low"] > 0).sum())
     verb = "has" if higher < 2 else "have"
-    return f"{some_of(higher, others, 'other').capitalize()} {verb} a clearly higher Brier score."
+    return (
+        f"With all {len(table)} setups compared at once, {some_of(higher, others, 'other')} {verb} a clearly higher "
+        "Brier score."
+    )
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:

@@ -58,7 +58,7 @@ def test_the_title_names_the_winners(table):
         (
             (0, 0.1, 0.1, 0.1),
             (0.1, 0.1),
-            ("All 3 others have a clearly higher", "clearly more accurate with both methods"),
+            ("at once, all 3 others have a clearly higher", "clearly more accurate with both methods"),
         ),
         (
             (0, 0.1, -0.1, -0.1),
@@ -68,7 +68,7 @@ def test_the_title_names_the_winners(table):
         (
             (0, -0.1, -0.1, -0.1),
             (-0.1, -0.1),
-            ("None of 3 others has a clearly higher", "with none of 2 methods"),
+            ("compared at once, none of 3 others has a clearly higher", "with none of 2 methods"),
         ),
     ],
 )

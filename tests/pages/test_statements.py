@@ -95,6 +95,62 @@ def test_a_value_that_reads_like_the_best_but_has_no_star_is_found():
     assert told([*PAGE[:-2], Piece("table", "", table), PAGE[-1]])
 
 
+SEGMENTS = pd.DataFrame(
+    {
+        "Segment": ["age = 60 or more", "job = farmer"],
+        "Rows": [476, 90],
+        "Predicted": [0.3624, 0.2],
+        "Observed": [0.5162, 0.4],
+        "Adjusted p": [0.001, 0.02],
+        "Deviation": ["level", "level"],
+        "More": [3, 0],
+    }
+)
+PERIODS = pd.DataFrame(
+    {
+        "period": ["rows 1 to 100", "rows 101 to 200"],
+        "rows": [100, 100],
+        "observed": [0.4, 0.6],
+        "predicted": [0.4, 0.45],
+        "observed − predicted": [0.0, 0.15],
+    }
+)
+MORE_PAGES = [
+    Piece("sentence", "Wrong for 2 groups, most clearly for age = 60 or more, predicted 36 %, observed 52 %"),
+    Piece("sentence", "Adjusted for the search of 412 segments (5 % for all together)."),
+    Piece(
+        "sentence", "5 of 412 segments beyond chance; a gap of 20 points in 50 rows would usually be found"
+    ),
+    Piece("tile", "Smallest adjusted p | 0.00100 | "),
+    Piece("table", "", SEGMENTS),
+    Piece("sentence", "Largest gap in rows 101 to 200: observed 0.600, predicted 0.450"),
+    Piece("tile", "Observed − predicted | 0.0750 | [0.0599, 0.0903]"),
+    Piece("table", "", PERIODS),
+    Piece(
+        "sentence", "Since then, in 90 rows: observed 0.6024, predicted 0.4499, difference 0.1525 [0.1, 0.2]."
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("", ""),
+        ("for 2 groups", "for 3 groups"),
+        ("predicted 36 %", "predicted 38 %"),
+        ("search of 412", "search of 421"),
+        ("5 of 412", "6 of 412"),
+        ("0.00100", "0.00500"),
+        ("predicted 0.450", "predicted 0.400"),
+        ("0.0750 |", "0.0850 |"),
+        ("difference 0.1525", "difference 0.1425"),
+    ],
+)
+def test_groups_and_watch_are_read_too(right, wrong):
+    planted = [Piece(each.kind, each.text.replace(right, wrong), each.table) for each in MORE_PAGES]
+    assert bool(told(planted)) == bool(right)
+
+
 @pytest.mark.parametrize("name", FEW)
 def test_first_screens_contradict_neither_each_other_nor_the_numbers(name):
     found, compared, lines = crawled(WORLDS[name], FIRST, more=False)

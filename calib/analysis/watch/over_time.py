@@ -17,7 +17,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation, score_column
 from calib.evaluate.estimate import Estimate
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import counted
+from calib.kernel.wording import capital, counted
 
 DRAWN_POINTS = 1500
 SHIFT_LEVEL = 0.01  # level of the test for shifted scores; low, because people look often
@@ -235,13 +235,14 @@ def summary(found: OverTime) -> str:
 def change_sentence(found: OverTime) -> str:
     """State what changed: the scores (which needs no labels), their calibration, both or neither."""
     period, alarm = found.shifted, found.watched.found is not None
+    but = "" if found.watched.impossible is None else "apart from predictions of 0 or 1, "
     if alarm and period is None:
         return "The calibration is off, but the scores show no clear shift"
     if alarm:
         return f"The calibration is off, and the scores shifted too (most in {period})"
     if period is None:
-        return "No clear change of the scores or of their calibration"
-    return f"The scores shifted (most in {period}), but their calibration shows no change"
+        return capital(f"{but}no clear change of the scores or of their calibration")
+    return f"The scores shifted (most in {period}), but {but}their calibration shows no change"
 
 
 def unlabelled(found: OverTime) -> str | None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.watch.over_time import over_time, summary, unlabelled
+from calib.analysis.watch.over_time import change_sentence, over_time, summary, unlabelled
 from calib.data import prepare_predictions
 from calib.evaluate.record import evaluated_on_all_rows
 from calib.figures import DARK, FIGURES, LIGHT
@@ -161,6 +161,7 @@ def test_a_wrong_prediction_of_0_is_drawn_and_said():
     data = Dataset("made", pd.DataFrame({"p": p}), y, predictions=True, time=when)
     found = over_time(evaluated_on_all_rows(Recipe(content="predictions"), data, {"none": p}), "none")
     assert_says(summary(found), "2024-01-13", "0 or 1 was wrong")
+    assert_says(change_sentence(found), "Apart from predictions of 0 or 1", "no clear change")
     drawn = FIGURES["watch_evidence"].prepare(found)
     assert drawn.alarm == pd.Timestamp("2024-01-13")
     assert np.isinf(drawn.table["log10_evidence"]).sum() == 30 - 12
