@@ -32,7 +32,7 @@ from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
 ROOT = Path(__file__).parents[1]
 MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
 STEPS = sorted(len(lesson.steps) for lesson in LESSONS.values())
-NAMES = "no one two three four five six seven eight nine ten eleven twelve".split()
+NAMES = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 AUDIT = {setting.name: setting.default for setting in PAGE_SETTINGS["groups"]}
 
 
