@@ -10,8 +10,10 @@ from calib.kernel import lazy
 from calib.kernel.version import __version__
 
 if TYPE_CHECKING:
+    from calib.analysis.internal_validation import validate
     from calib.analysis.recommendation.advice import Recommendation
     from calib.analysis.recommendation.verdict import Verdict
+    from calib.analysis.survival.check import check_survival
     from calib.calibrated import CalibratedClassifier
     from calib.dashboard import explore
     from calib.data import load_sample
@@ -41,8 +43,10 @@ __all__ = [
     "__version__",
     "calibrate",
     "check",
+    "check_survival",
     "evaluate",
     "explore",
     "fit",
     "load_sample",
+    "validate",
 ]

@@ -9,6 +9,8 @@
   the language of the system that will use it.
 - ``python -m calib audit RECIPE.json DATA``: in which segments are the probabilities wrong? Ranked, adjusted for the
   search.
+- ``python -m calib survival DATA --time COLUMN --event COLUMN --risk COLUMN --horizon T``: are risks of an event by a
+  horizon right, if some rows are censored before it?
 - ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on a new
   alarm, 4 while it stands.
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators import CALIBRATORS, TABLES, JointCalibrator, ScoreCalibrator
 from calib.kernel import checks
-from calib.kernel.base_rate import BaseRate, BaseRates
+from calib.kernel.base_rate import BaseRate, BaseRates, change_between
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.weights import effective_weights
@@ -220,7 +220,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"one share for each of the {len(fitted)} classes" if joint else "one number for two classes"
             )
             raise InputError(f"base_rate must be {needed}, but is {checks.short_repr(self.base_rate)}.")
-        return BaseRates(fitted, self.base_rate) if joint else BaseRate(fitted, self.base_rate)
+        return change_between(fitted, self.base_rate)
 
     def _fitted(self) -> CalibratedClassifier:
         self.classes_ = self.placed_.classes

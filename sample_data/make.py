@@ -59,6 +59,18 @@ def rare_faults(n: int = 5000) -> pd.DataFrame:
 
 def loans(n: int = 3000) -> pd.DataFrame:
     """Invented loans: gaps that mean something, categories with rare levels, a date, an identifier."""
+    return _loans(n)[0]
+
+
+def loans_truth(n: int = 3000) -> np.ndarray:
+    """Return each loan's probability of default, given its causes and whether its income is missing."""
+    frame, logit = _loans(n)
+    odds = np.where(frame["income"].isna(), 0.25 / 0.08, 0.75 / 0.92)
+    return 1 / (1 + np.exp(-(logit + np.log(odds))))
+
+
+def _loans(n: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """The loans, and the log-odds of default from which their labels are drawn."""
     rng = np.random.default_rng(20191)
     income = rng.lognormal(10.3, 0.5, n)
     amount = income * rng.beta(2, 5, n)
@@ -84,7 +96,7 @@ def loans(n: int = 3000) -> pd.DataFrame:
     # Who has something to hide leaves the field empty: missing income is itself a sign.
     hidden = rng.random(n) < np.where(default, 0.25, 0.08)
     silent = rng.random(n) < 0.12
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "loan_id": [f"L{number:05d}" for number in rng.permutation(n) + 1],
             "opened": opened,
@@ -99,6 +111,7 @@ def loans(n: int = 3000) -> pd.DataFrame:
             "target": np.where(default, "default", "paid"),
         }
     )
+    return frame, logit
 
 
 def predictions(train: int = 1000, test: int = 3000) -> pd.DataFrame:

@@ -10,6 +10,9 @@ calibrator is fitted on the drawn rows, as a placement does, and evaluated on th
 Each case is appended to ``rows.csv`` when it is done, one line per method, so the run can be stopped and continued;
 methods that are added later run on the same draws. Prints the tables of docs/results.md; ``--grid`` writes what the
 advice reads. ``--published`` adds CalArena's regrets among the methods of both.
+
+The study ``arena_sizes_classes`` does the same for three or more classes, with the calibrators of K classes; the Brier
+score is then summed over the classes. Rows are drawn with the classes' shares if every class has two rows.
 """
 
 from __future__ import annotations
@@ -28,9 +31,17 @@ from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from calib.analysis.recommendation.arena import REFERENCE, is_tied
-from calib.calibrators import CALIBRATORS, TABLES, label_of
+from calib.calibrators import (
+    CALIBRATORS,
+    JOINT,
+    TABLES,
+    JointCalibrator,
+    ScoreCalibrator,
+    joint_calibrator,
+    label_of,
+)
 from calib.kernel.checks import Array, InputError
-from calib.metrics import brier_score, log_loss
+from calib.metrics.losses import joint_log_losses, joint_squared_errors, log_losses, squared_errors
 from calib.study import Store
 
 SIZES = (50, 150, 500, 1500, 5000, 15000)
@@ -38,6 +49,7 @@ DRAWS = 1
 LEFT_OVER = (300, 10_000)  # fewest and most rows left over for evaluation
 CLIP = 1e-15  # makes infinite log losses finite for the mean; their share is a column of its own
 METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+METHODS_OF_K = (*METHODS, *(key for key in JOINT if key not in METHODS))
 LOSSES = ["log_loss", "brier"]
 EXTREME = 0.3  # largest difference in Brier score that counts, as a share of f (1 − f)
 BETWEEN = (150, 500, 2000, 10**9)  # calibration rows of CalArena's table
@@ -63,7 +75,7 @@ DECIDES = (
 
 
 class Drawn(NamedTuple):
-    """Calibration rows and the rows left over: scores and labels of each."""
+    """Calibration rows and the rows left over: scores, (n,) or (n, K), and labels of each."""
 
     scores: Array
     y: Array
@@ -73,7 +85,10 @@ class Drawn(NamedTuple):
 
 def drawn(p: Array, y: Array, size: int, seed: int) -> Drawn:
     """Draw calibration rows with the classes' shares, and return them with the rows left over."""
-    at, rest = train_test_split(np.arange(len(y)), train_size=size, stratify=y, random_state=seed)
+    often = np.bincount(y)[np.unique(y)].min() > 1
+    at, rest = train_test_split(
+        np.arange(len(y)), train_size=size, stratify=y if often else None, random_state=seed
+    )
     rest = rest[: LEFT_OVER[1]]
     return Drawn(p[at], y[at], p[rest], y[rest])
 
@@ -81,30 +96,37 @@ def drawn(p: Array, y: Array, size: int, seed: int) -> Drawn:
 def cases(store: Store, sizes: list[int]) -> Iterator[tuple[tuple, Drawn]]:
     """Yield each case and its rows: a draw of every size from every stored model."""
     for (data, model, repeat), found in store.repeats().items():
-        least = min(found.y.sum(), len(found.y) - found.y.sum()) / len(found.y)
+        shares = np.bincount(found.y) / len(found.y)
         for size in sizes:
-            if len(found.y) < size + LEFT_OVER[0] or least * size < 2:
+            if len(found.y) < size + LEFT_OVER[0] or (found.p.ndim == 1 and shares.min() * size < 2):
                 continue
             seed = zlib.crc32(f"{data}/{repeat}/{size}/0".encode())
             yield (data, model, repeat, size), drawn(found.p, found.y, size, seed)
 
 
-def losses(key: str, rows: Drawn, decides: bool) -> dict[str, float]:
-    """Return the losses of a calibrator on the rows left over; none if it cannot answer."""
+def made(key: str, rows: Drawn, decides: bool) -> ScoreCalibrator | JointCalibrator:
+    """Return the unfitted calibrator for these scores, as a placement makes it."""
     calibrator = CALIBRATORS[key]()
-    calibrator.adapt(rows.scores, probability=True, decides=decides)
+    if isinstance(calibrator, ScoreCalibrator):
+        calibrator.adapt(rows.scores, probability=True, decides=decides and rows.scores.ndim == 1)
+    return calibrator if rows.scores.ndim == 1 else joint_calibrator(calibrator)
+
+
+def losses(key: str, rows: Drawn, decides: bool) -> dict[str, float]:
+    """Return the mean losses of a calibrator on the rows left over; none if it cannot answer."""
+    calibrator = made(key, rows, decides)
     begin = time.perf_counter()
     try:
         p = calibrator.fit(rows.scores, rows.y).predict(rows.rest)
     except InputError:
         return {}
     seconds = time.perf_counter() - begin
-    exact = log_loss(rows.rest_y, p)
-    clipped = log_loss(rows.rest_y, np.clip(p, CLIP, 1 - CLIP))
+    squared, logs = (squared_errors, log_losses) if p.ndim == 1 else (joint_squared_errors, joint_log_losses)
+    exact = logs(rows.rest_y, p)
     return {
-        "brier": brier_score(rows.rest_y, p),
-        "log_loss": clipped,
-        "infinite": float(np.isinf(exact)),
+        "brier": squared(rows.rest_y, p).mean(),
+        "log_loss": np.minimum(exact, -np.log(CLIP)).mean(),
+        "infinite": float(np.isinf(exact).any()),
         "seconds": seconds,
     }
 
@@ -116,10 +138,10 @@ def run(store: Store, file: Path, methods: list[str], sizes: list[int]) -> pd.Da
         have = set(pd.read_csv(file)[[*CASE, "method"]].itertuples(index=False, name=None))
     for case, rows in cases(store, sizes):
         lacking = [key for key in methods if (*case, key) not in have]
-        facts = {
-            "minority": int(min(rows.y.sum(), (1 - rows.y).sum())),
-            "tied": is_tied(rows.scores),
-        }
+        counts = np.bincount(rows.y, minlength=2)
+        facts = {"minority": int(counts.min()), "tied": is_tied(rows.scores)}
+        if rows.scores.ndim == 2:
+            facts |= {"tied": False, "uncertainty": 1 - ((counts / len(rows.y)) ** 2).sum()}
         lines = [
             {
                 **dict(zip(CASE, case, strict=True)),
@@ -154,16 +176,22 @@ def regrets(rows: pd.DataFrame, by: str = "size") -> pd.DataFrame:
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
     """Return what the advice expects of each method before it sees a test row: ``calib.analysis.recommendation.arena``.
 
-    Cases are grouped by their calibration rows of the minority class and by whether their scores are tied. A single
-    case counts at most ``EXTREME`` of the uncertainty.
+    Cases of two classes are grouped by their calibration rows of the minority class and by whether their scores are
+    tied; cases of more classes by their calibration rows. A single case counts at most ``EXTREME`` of the uncertainty.
     """
-    uncertainty = rows["minority"] / rows["size"] * (1 - rows["minority"] / rows["size"])
     reference = rows[rows["method"] == REFERENCE].set_index(CASE)["brier"]
-    gap = (rows["brier"] - rows.set_index(CASE).index.map(reference)) / uncertainty
-    sizes = np.array(SIZES) / 2
-    nearest = np.abs(np.log(rows["minority"].to_numpy()[:, None] / sizes)).argmin(axis=1)
-    lines = rows.assign(minority=sizes[nearest].astype(int), gap=gap.clip(-EXTREME, EXTREME))
-    groups = ["minority", "tied", "method"]
+    gap = rows["brier"] - rows.set_index(CASE).index.map(reference)
+    if "uncertainty" in rows:
+        lines, kind = rows.rename(columns={"size": "rows"}), ["rows"]
+        uncertainty = rows["uncertainty"]
+    else:
+        share = rows["minority"] / rows["size"]
+        uncertainty = share * (1 - share)
+        sizes, kind = np.array(SIZES) / 2, ["minority", "tied"]
+        nearest = np.abs(np.log(rows["minority"].to_numpy()[:, None] / sizes)).argmin(axis=1)
+        lines = rows.assign(minority=sizes[nearest].astype(int))
+    lines["gap"] = (gap / uncertainty).clip(-EXTREME, EXTREME)
+    groups = [*kind, "method"]
     means = lines.groupby([*groups, "data"])[["gap", "infinite"]].mean().groupby(groups)
     found = means.mean().assign(sets=means.size(), deviation=lines.groupby(groups)["gap"].std())
     found = found[found["sets"] >= FEWEST].rename(columns={"gap": "difference"})
@@ -207,14 +235,16 @@ def main() -> None:
     )
     parser.add_argument("store", type=Path, metavar="STORE.sqlite")
     parser.add_argument("--rows", type=Path, default=Path("arena_sizes.csv"), metavar="FILE")
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), metavar="KEY")
+    parser.add_argument("--methods", nargs="+", metavar="KEY", help="these calibrators instead of all")
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--published", type=Path, metavar="CALARENA.csv")
     parser.add_argument("--grid", type=Path, metavar="FILE", help="write what the advice reads")
     args = parser.parse_args()
     with warnings.catch_warnings(), Store(args.store) as store:
         warnings.simplefilter("ignore")
-        rows = complete(run(store, args.rows, args.methods, args.sizes))
+        of_two = next(iter(store.repeats().values())).p.ndim == 1
+        methods = args.methods or list(METHODS if of_two else METHODS_OF_K)
+        rows = complete(run(store, args.rows, methods, args.sizes))
     print_regrets(regrets(rows), rows.groupby("size")["data"].nunique())
     if args.published:
         print_beside(rows, args.published)

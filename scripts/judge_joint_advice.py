@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.joint import best_or_start
+from calib.analysis.recommendation.rule import best_or_start
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows
 from calib.metrics.losses import class_log_losses, class_squared_errors

@@ -35,7 +35,7 @@ from calib.analysis.depth import depth_scores, grow, sweep_depths
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.recommendation.enough import too_few
-from calib.analysis.recommendation.joint import advise_joint
+from calib.analysis.recommendation.rule import advise
 from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import EXPERIMENTS
@@ -167,7 +167,7 @@ def _of_classes(whole: Evaluation) -> Iterator[tuple[str, Any]]:
         yield f"joint {key}", _sum(P)
     if not whole.predictions:
         return
-    yield "joint choice", advise_joint(whole).choice
+    yield "joint choice", advise(whole).choice
     first = next(iter(whole.predictions))
     for name, make in {
         "joint metric": lambda: whole.metrics,

@@ -79,3 +79,12 @@ def test_weights_can_be_ignored(files, capsys):
 def test_what_it_cannot_do_is_said_by_name(files, capsys, options, message):
     assert main(["audit", *files(table(0.0)), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_calibrator_that_is_off_for_all_rows_is_said_beside_the_segments(files, capsys):
+    frame = table(0.0, 3000)
+    frame["part"] = np.where(np.arange(3000) < 300, "calibrate", "test")
+    frame.loc[frame["part"] == "calibrate", "target"] = frame["p"].to_numpy()[:300].round().astype(int)
+    asked = files(frame, calibrators=["platt"], part="part", split="file")
+    assert main(["audit", *asked, "--resamples", "19"]) == 0
+    assert_says(capsys.readouterr().err, "logistic correction of all rows", "Platt scaling on 300 rows")

@@ -18,9 +18,8 @@ import yaml
 import calib
 from calib import Recipe
 from calib.__main__ import _parser
-from calib.analysis.recommendation.joint import START as JOINT_START
-from calib.analysis.recommendation.joint import TRIED as JOINT_TRIED
-from calib.analysis.recommendation.rule import START
+from calib.analysis.recommendation.advice import TRIED_ON_CLASSES
+from calib.analysis.recommendation.rule import START, START_OF_CLASSES
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import connections, looks_like_predictions, prepare_predictions
 from calib.export.calibrators import FOLDS, OF_K
@@ -419,12 +418,12 @@ def test_the_advice_for_more_classes_says_what_the_results_say():
         results("Which calibrator for three or more"),
     )
     begun = tables[tables.index.str.startswith("begin with ")]["regret in log loss"].map(number).sort_values()
-    assert begun.index[:3].tolist() == [f"begin with {name_of(key)}" for key in JOINT_START]
+    assert begun.index[:3].tolist() == [f"begin with {name_of(key)}" for key in START_OF_CLASSES]
     assert begun.iloc[0] == tables["regret in log loss"].map(number).min()
-    said = re.findall(r"0\.\d{4}", JOINT_TRIED)
-    kinds = [f"{how} {name_of(JOINT_START[0])}" for how in ("begin with", "always")]
+    said = re.findall(r"0\.\d{4}", TRIED_ON_CLASSES)
+    kinds = [f"{how} {name_of(START_OF_CLASSES[0])}" for how in ("begin with", "always")]
     assert said == [tables.loc[kind, "regret in Brier score"] for kind in kinds]
-    assert "660 cases from 12 data sets" in JOINT_TRIED
+    assert "660 cases from 12 data sets" in TRIED_ON_CLASSES
     wins = arena.filter(regex="log-loss|CalArena|84|20 vision").map(lambda cell: number(cell) if cell else 0)
     assert set(wins.idxmax()) == {"Structured matrix scaling"}
     assert arena["regret in Brier score"].map(number).idxmin() == "Dirichlet calibration"

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.analysis.label_shift import estimate_base_rate, estimate_base_rates, estimate_of_rows
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.joint import START, advise_joint
+from calib.analysis.recommendation.rule import START_OF_CLASSES, advise
 from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator, report_html
 from calib.kernel.checks import InputError
@@ -183,9 +183,10 @@ def test_counts_at_stated_shares_are_their_rows():
     for key, P in counted.whole.distributions.items():
         np.testing.assert_allclose(np.repeat(P, count, axis=0), rows.whole.distributions[key], atol=1e-6)
     pd.testing.assert_frame_equal(counted.whole.metrics, rows.whole.metrics, rtol=1e-5)
-    advice = advise_joint(counted.whole)
-    assert (advice.choice, advice.reason) == ((other := advise_joint(rows.whole)).choice, other.reason)
-    assert recommend(counted).choice == advice.choice or advice.start not in START
+    assert recommend(counted.whole).reasons == recommend(rows.whole).reasons
+    advice = advise(counted.whole)
+    assert advice.choice == advise(rows.whole).choice
+    assert recommend(counted).choice == advice.choice or advice.start not in START_OF_CLASSES
     for one, other in (
         (counted.whole.differences(), rows.whole.differences()),
         (counted.whole.by_class("isotonic"), rows.whole.by_class("isotonic")),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pages.ui.everything
 from calib.calibrators import CALIBRATORS
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, setting
 from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -417,3 +417,10 @@ def test_settings_of_a_synthetic_set_that_nobody_knows_have_their_names():
     recipe = Recipe(data="synthetic:nowhere", data_params={"n": 5})
     assert recipe.label("data_params.n") == "n"
     assert recipe.parameter("data_params.n").in_words(5) == "5"
+
+
+@pytest.mark.parametrize("spec", dataclasses.fields(Recipe), ids=lambda spec: spec.name)
+def test_the_default_of_a_field_is_a_value_that_it_allows(spec):
+    """Defaults are not checked each time a Recipe is made."""
+    check = spec.metadata["check"] or (lambda value, name: setting(value, FIELDS[name], name))
+    assert check(spec.default, spec.name) == spec.default

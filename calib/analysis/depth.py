@@ -345,7 +345,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     and by ``FOREST_GROUPS`` quantile bins for forests.
     """
     evaluation = judge(recipe, point)
-    table = _together(evaluation.whole) if evaluation.of_confidence else _scores(recipe, evaluation)
+    table = _together(evaluation.all_classes) if evaluation.of_confidence else _scores(recipe, evaluation)
     where: dict[str, Any] = {
         "growth": point.growth,
         "leaf": point.leaf,

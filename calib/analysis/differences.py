@@ -74,10 +74,22 @@ class Differences:
 def reference_of(calibrators: Iterable[str]) -> str:
     """Return the uncalibrated model, or the first calibrator if it is missing.
 
+    Raises
+    ------
+    InputError
+        If there are none.
+
+    Examples
+    --------
     >>> reference_of(["platt", "none"]), reference_of(["platt", "beta"])
     ('none', 'platt')
     """
     keys = list(calibrators)
+    if not keys:
+        raise InputError(
+            "None of the chosen calibrators works here, so there is nothing to compare. Choose “Uncalibrated” or "
+            "another calibrator."
+        )
     return "none" if "none" in keys else keys[0]
 
 

@@ -375,7 +375,7 @@ def estimate_of_rows(
     InputError
         For folds, for columns that do not match, and as ``estimate_base_rate``.
     """
-    whole = evaluation.whole or evaluation
+    whole = evaluation.all_classes
     calibrator = unadjusted(whole.only_fitted(key, "for new rows"))
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
     if data.lines_of is not None:

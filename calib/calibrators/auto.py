@@ -44,18 +44,15 @@ from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import log_loss_sum, ridge_fits
-from calib.kernel.stacking import stacking_weights
+from calib.kernel.stacking import PRIOR_ROWS, in_folds, stacking_weights, without_small
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
 
 PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
 CANDIDATES = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
 KNOTS = 12
-FOLDS = 5
-PRIOR = 1.0  # rows that the prior counts as
 PART = 2.0**-20  # of a row
 STEP = 0.05  # log-odds to whose multiples the steps are rounded
-LEAST = 0.01  # candidates with a smaller weight are left out
 
 
 class Auto(ScoreCalibrator):
@@ -89,7 +86,7 @@ class Auto(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.clip_ = half_step(scores)
-        tied = pool_ties(scores, y, None if weights is None else _rounded(weights))
+        tied = pool_ties(scores, y, None if weights is None else exact_weights(weights))
         self.weights_, self.losses_ = np.full(len(CANDIDATES), np.nan), np.full(len(CANDIDATES) + 1, np.nan)
         self.breaks_, self.steps_ = np.empty(0), np.zeros(1)
         x = np.maximum.accumulate(log_odds(tied.scores, self.clip_))
@@ -106,7 +103,7 @@ class Auto(ScoreCalibrator):
         own = self.weights_
         self.knots_, self.values_ = curves.knots, whole @ own[:-1]
         if own[-1]:
-            self.breaks_, values = _steps(tied)
+            self.breaks_, values = merged_steps(tied)
             self.steps_ = own[-1] * values
         self.turns_ = deepest_fall_notes(x, self._logits(tied.scores))
 
@@ -185,7 +182,7 @@ class _Curves:
 
     def steps(self, learn: Tied) -> Array:
         """Return Venn–Abers' log-odds for each group (groups, 1), fitted to some rows of each group."""
-        breaks, values = _steps(_present(learn))
+        breaks, values = merged_steps(_present(learn))
         return values[np.searchsorted(breaks, self.tied.scores, side="right")][:, None]
 
     def logits(self, learns: Sequence[Tied], values: Array) -> list[Array]:
@@ -205,32 +202,25 @@ def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
     weights = np.concatenate([each.weights for each in rows])
     targets = np.concatenate([each.sums for each in rows]) / weights
-    prior = np.full(found.shape[1] - first, PRIOR / (found.shape[1] - first))
-    own = np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
-    own = np.where(own < LEAST, 0.0, own)
-    own /= own.sum()
+    prior = np.full(found.shape[1] - first, PRIOR_ROWS / (found.shape[1] - first))
+    own = without_small(
+        np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
+    )
     losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]
     return own, np.array(losses) / weights.sum()
 
 
 def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
-    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed.
-
-    Rows of whole weights are divided one by one, so that repeated rows and weighted ones give the same folds.
-    """
+    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed."""
     random, classes = np.random.default_rng(0), (tied.sums, tied.weights - tied.sums)
     whole = are_whole(tied.weights) and are_whole(tied.sums)
-    ones, zeros = (
-        random.multinomial(each.astype(np.int64) if whole else 1, np.full(FOLDS, 1 / FOLDS), size=len(each))
-        * (1.0 if whole else each[:, None])
-        for each in classes
-    )
+    ones, zeros = (in_folds(each, random, whole) for each in classes)
     for first, second in zip(ones.T, zeros.T, strict=True):
         held = Tied(tied.scores, first + second, first)
         yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held
 
 
-def _rounded(weights: Array) -> Array:
+def exact_weights(weights: Array) -> Array:
     """Round weights (n,) to multiples of ``PART``, so that their sums are exact, as Venn–Abers needs."""
     return np.maximum(np.round(weights / PART), 1.0) * PART
 
@@ -241,7 +231,7 @@ def _present(rows: Tied) -> Tied:
     return Tied(rows.scores[has], rows.weights[has], rows.sums[has])
 
 
-def _steps(tied: Tied) -> tuple[Array, Array]:
+def merged_steps(tied: Tied) -> tuple[Array, Array]:
     """Return Venn–Abers' merged probability as (breaks (t,), log-odds (t + 1,)): value i holds if i breaks are <= s."""
     breaks, p0, p1 = VennAbers.of_ties(tied).aligned_steps()
     # Smaller steps change p by less than STEP / 8, and would make programs ten times as long

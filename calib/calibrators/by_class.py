@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator, Unchanged, normalised, normalised_terms
 from calib.calibrators.merge import MERGE_RULES
-from calib.calibrators.registry import CALIBRATORS, TABLES
-from calib.calibrators.temperature import JointTemperature
+from calib.calibrators.registry import CALIBRATORS, JOINT, TABLES
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Arithmetic, Expression, Number, steps
@@ -338,7 +337,8 @@ def _read_map(fields: Fields) -> ScoreCalibrator:
 def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCalibrator:
     """Return the unfitted calibrator of K classes for a two-class one: each class against the rest.
 
-    Temperature scaling has its own form for K classes, and the uncalibrated model is not changed.
+    Temperature scaling and automatic calibration have their own forms for K classes, and the uncalibrated model is not
+    changed.
 
     Examples
     --------
@@ -347,9 +347,9 @@ def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCali
     """
     if isinstance(calibrator, JointCalibrator):
         return calibrator
-    if calibrator.key in ("none", "temperature"):
-        return Unchanged() if calibrator.key == "none" else JointTemperature()
-    return OneVsRest(calibrator)
+    if calibrator.key == "none":
+        return Unchanged()
+    return JOINT[calibrator.key]() if calibrator.key in JOINT else OneVsRest(calibrator)
 
 
 def one_class(fitted: Any, k: int) -> Any:

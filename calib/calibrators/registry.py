@@ -26,9 +26,10 @@ _ONLY_JOINT = {
 }
 
 JOINT: Entries[type[JointCalibrator]] = Entries(
-    PACKAGE, {"temperature": "temperature:JointTemperature", **_ONLY_JOINT}
+    PACKAGE,
+    {"temperature": "temperature:JointTemperature", **_ONLY_JOINT, "auto": "joint_auto:JointAuto"},
 )
-"""Key → calibrator of K classes together, the simplest first; "temperature" is also the key of a two-class one."""
+"""Key → calibrator of K classes together, the simplest first; "temperature" and "auto" are also two-class ones."""
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     PACKAGE,

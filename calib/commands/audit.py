@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from calib.analysis.audit.of_evaluation import audit_evaluation, audit_sentences
+from calib.analysis.audit.of_evaluation import Audited, audit_evaluation, audit_sentences
 from calib.analysis.grouping_losses import gain_sentence
 from calib.commands.evaluate import evaluated, print_cost
 from calib.commands.on_file import on_file
@@ -54,7 +54,8 @@ def _audit(args: argparse.Namespace) -> int:
         args.unweighted,
         watch,
     )
-    lines = [*audit_sentences(found), gain_sentence(evaluation, key, args.columns)]
+    told = Audited(evaluation, key, {}, found).fit_sentence
+    lines = [*audit_sentences(found), told, gain_sentence(evaluation, key, args.columns)]
     print("\n".join(filter(None, lines)), file=sys.stderr, flush=True)  # standard output has only the table
     print_table(found.segments)
     if args.csv:

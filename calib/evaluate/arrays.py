@@ -25,6 +25,7 @@ from calib.kernel.checks import (
 from calib.kernel.read_as import ReadAs, ScoreReading
 from calib.kernel.wording import counted, quoted
 
+BINARY = ("0", "1")
 ONE = "none"  # name of a single array: the uncalibrated model
 
 
@@ -76,7 +77,11 @@ def is_joint(p: ArrayLike | Mapping[str, ArrayLike]) -> bool:
     >>> is_joint([[0.2, 0.3, 0.5]]), is_joint({"forest": [0.2, 0.8]})
     (True, False)
     """
-    return any(np.ndim(values) == 2 and np.shape(values)[1] > 2 for values in named(p).values())
+    return _any_wide(named(p))
+
+
+def _any_wide(given: Mapping[str, Any]) -> bool:
+    return any(np.ndim(values) == 2 and np.shape(values)[1] > 2 for values in given.values())
 
 
 def read_arrays(
@@ -109,7 +114,7 @@ def read_arrays(
     (array([1, 0]), array([0, 1]))
     """
     given, label = named(p), Coded.of(y)
-    joint = is_joint(given)
+    joint = _any_wide(given)
     if joint and pos_label is not None:
         raise InputError("pos_label is for two classes. Use .view(k) for class k against the rest.")
     kept = None if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
@@ -175,7 +180,10 @@ class Coded:
 
     @classmethod
     def of(cls, y: Any) -> Coded:
-        codes, values = pd.factorize(present(y, "y"))
+        given = present(y, "y")
+        if given.dtype.kind in "biu" and len(given) and (given.min(), given.max()) == (0, 1):
+            return cls(given.astype(np.intp), BINARY)
+        codes, values = pd.factorize(given)
         return cls(codes, tuple(map(_text, values)))
 
     def among(self, places: Mapping[str, int], other: int) -> np.ndarray:
@@ -192,6 +200,8 @@ def _text(value: Any) -> str:
 
 def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tuple[str, str], str]:
     """Return (negative, positive) and why; without a decision, refuse, naming ``pos_label``."""
+    if label.texts == BINARY and pos_label is None:
+        return BINARY, "convention"
     found = sorted(set(label.texts))
     columns = _column_names(given)
     known = found if len(found) == 2 or columns is None else sorted(columns)
@@ -292,8 +302,9 @@ def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
     except (TypeError, ValueError):
         return probability_vector(values, title)  # refuses
     after = clip_rounding(array)
-    notes += filter(None, [clipped_note(array, after, title)])
-    array = after
+    if after is not array:
+        notes.append(clipped_note(array, after, title))
+        array = after
     return probability_vector(array, title) if array.ndim == 1 else array
 
 

@@ -1,4 +1,4 @@
-"""Adjust a finished Evaluation to a deployment base rate, as a separate step after the calibrators."""
+"""Adjust a finished Evaluation to another base rate, or other shares of K classes, after the calibrators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from calib.evaluate.fitting import Fitted
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
-from calib.kernel.base_rate import BaseRate, BaseRates, class_weights
+from calib.kernel.base_rate import BaseRate, BaseRates, change_between, class_weights
 from calib.kernel.checks import InputError, short_repr
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import class_named, listed, number
@@ -20,57 +20,56 @@ from calib.placements import Placement
 from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
 
+Stated = float | tuple[float, ...]
+"""Base rate of class 1, or shares (K,) of K classes."""
 
-def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
-    """Adjust an Evaluation to a deployment base rate; each fold starts from the base rate of its calibration rows.
 
-    The true probabilities, if known, are adjusted from their mean over the whole table.
+def at_base_rate(found: Evaluation, fitted: Fitted, stated: Stated) -> Evaluation:
+    """Adjust an Evaluation to a deployment base rate, or to shares of K classes.
+
+    Each fold starts from the base rate of its calibration rows. The true probabilities, if known, are adjusted from
+    their mean over the whole table.
     """
+    if found.classes > 2:
+        _check_present(found.y, found.dataset, "test row")
     weight = class_weights(found.y, stated, found.weight)
     predictions, calibrators = _adjusted(
-        found, fitted, weight, lambda placed, made: rate_change(placed, made, stated)
+        found,
+        fitted,
+        weight,
+        lambda placed, made: rate_change(placed.base_rate(made), stated, found.dataset),
     )
+    # The table's own Evaluation gets the chosen classes too, so that both are evaluated on the same outcomes
+    of_kind = _of_classes(found, fitted, stated) if found.classes > 2 else _of_two(found, fitted, stated)
+    adjusted = replace(
+        found,
+        predictions=predictions,
+        calibrators=calibrators,
+        weight=weight,
+        before=replace(found, chosen=of_kind.get("chosen")),
+        **of_kind,
+    )
+    return _noted(adjusted, f"{_change_note(found, stated, calibrators)} {_weighted(found, weight)}")
+
+
+def _of_two(found: Evaluation, fitted: Fitted, stated: Any) -> dict[str, Any]:
+    """Return the fields of two classes at a deployment base rate."""
     posterior, truth = found.posterior, fitted.dataset.posterior
     if posterior is not None and truth is not None:
-        posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).adjust(
-            posterior
-        )
-    adjusted = replace(
-        found,
-        recipe=found.recipe.replace(base_rate=stated),
-        predictions=predictions,
-        calibrators=calibrators,
-        posterior=posterior,
-        weight=weight,
-        before=found,
-    )
-    ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made}
-    return _noted(adjusted, _adjusted_note(found, stated, weight, ratios))
+        own = float(np.average(truth, weights=fitted.dataset.weight))
+        posterior = BaseRate(own, stated).adjust(posterior)
+    return {"recipe": found.recipe.replace(base_rate=stated), "posterior": posterior}
 
 
-def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) -> Evaluation:
-    """Adjust an Evaluation of K classes to stated shares (K,) of the classes, as ``at_base_rate`` does."""
+def _of_classes(found: Evaluation, fitted: Fitted, stated: Any) -> dict[str, Any]:
+    """Return the fields of K classes at stated shares, with the class that the model predicts at these shares."""
     data = found.dataset
-    _check_present(found.y, data, "test row")
-    weight = class_weights(found.y, stated, found.weight)
-    predictions, calibrators = _adjusted(
-        found, fitted, weight, lambda placed, made: _shares_change(placed.base_rate(made), stated, data)
-    )
-    chosen = predicted_at(fitted, stated)
-    adjusted = replace(
-        found,
-        recipe=found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True))),
-        predictions=predictions,
-        calibrators=calibrators,
-        weight=weight,
-        before=replace(found, chosen=chosen),  # so that both are evaluated on the same outcomes
-        chosen=chosen,
-    )
-    return _noted(
-        adjusted,
-        f"At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. Each "
-        f"row is then divided by its sum. {_weighted(found, weight)}",
-    )
+    chosen = [
+        rate_change(part.placed.model_rate, stated, data).adjust(part.tests.scores).argmax(axis=1)
+        for part in fitted.parts
+    ]
+    recipe = found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True)))
+    return {"recipe": recipe, "chosen": np.concatenate(chosen)}
 
 
 def _adjusted(
@@ -91,45 +90,33 @@ def _adjusted(
     return MappingProxyType(predictions), MappingProxyType(calibrators)
 
 
-def predicted_at(fitted: Fitted, stated: tuple[float, ...]) -> np.ndarray:
-    """Return the class (m,) that the model predicts for each test row, at these shares of the classes."""
-    parts = [
-        _shares_change(part.placed.model_rate, stated, fitted.dataset)
-        .adjust(part.tests.scores)
-        .argmax(axis=1)
-        for part in fitted.parts
-    ]
-    return np.concatenate(parts)
-
-
-def _shares_change(fitted: np.ndarray, stated: tuple[float, ...], data: Dataset) -> BaseRates:
-    _check_present(np.flatnonzero(fitted), data, "training or calibration row")
-    return BaseRates(tuple(fitted), stated)
-
-
-def stated_shares(recipe: Recipe, data: Dataset) -> tuple[float, ...] | None:
-    """Return the shares (K,) that a Recipe states, in the order of the classes; None if it states none.
+def stated_rate(recipe: Recipe, data: Dataset) -> Stated | None:
+    """Return the base rate that a Recipe states, or the shares (K,) of the classes in order; None if it states none.
 
     Raises
     ------
     InputError
-        If the named classes are not exactly those of the data, or a single base rate is stated.
+        If it states a base rate for K classes or shares for two, or does not name exactly the classes of the data.
     """
+    given: Mapping[str, float] = dict(recipe.base_rates)
+    if not data.joint:
+        if given:
+            raise InputError(
+                "base_rates is for three or more classes together. For two classes, state base_rate."
+            )
+        return recipe.base_rate
     if recipe.base_rate is not None:
         raise InputError(
             "base_rate: with three or more classes together there is no single base rate. State the share of every "
             "class (base_rates), choose one class against the rest (positive), or remove base_rate."
         )
-    given: Mapping[str, float] = dict(recipe.base_rates)
-    if not given:
-        return None
-    for name in (*given, *data.names):
+    for name in (*given, *data.names) if given else ():
         if name not in data.names or name not in given:
             raise InputError(
                 f"base_rates must name each of the classes {listed(list(map(short_repr, data.names[:20])))} once. "
                 f"{short_repr(name)} is {'missing' if name in data.names else 'not a class'}."
             )
-    return tuple(given[name] for name in data.names)
+    return tuple(given[name] for name in data.names) if given else None
 
 
 def _check_present(y: np.ndarray, data: Dataset, noun: str) -> None:
@@ -146,22 +133,29 @@ def _noted(found: Evaluation, note: str) -> Evaluation:
     return replace(found, notes=tuple(dict.fromkeys((note, *found.notes, *unweighted_notes(found.weight)))))
 
 
-def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
-    """Return the change from the base rate of the calibration rows to the deployment base rate."""
-    fitted = placed.base_rate(made)
-    if not 0 < fitted < 1:
+def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> BaseRate | BaseRates:
+    """Return the change from the base rate of the calibration rows, or from their shares of K classes."""
+    if data is not None and data.joint:
+        _check_present(np.flatnonzero(fitted), data, "training or calibration row")
+    elif not 0 < fitted < 1:
         raise InputError(
             "base_rate: all calibration rows with a positive weight are of one class, so there is no base rate to "
             "adjust. Use more rows or other weights, or leave base_rate unset."
         )
-    return BaseRate(fitted, stated)
+    return change_between(fitted, stated)
 
 
-def _adjusted_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
-    ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
+def _change_note(found: Evaluation, stated: Any, calibrators: Mapping[str, tuple[Adjusted, ...]]) -> str:
+    if found.classes > 2:
+        return (
+            "At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. "
+            "Each row is then divided by its sum."
+        )
+    ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made} or {1.0}
+    ends = dict.fromkeys(number(end) for end in (min(ratios), max(ratios)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}. {_weighted(found, weight)}"
+        f"multiplied by {' to '.join(ends)}."
     )
 
 

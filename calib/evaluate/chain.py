@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from calib.calibrators import CALIBRATORS
-from calib.evaluate.base_rate import at_base_rate, at_base_rates, rate_change, stated_shares
+from calib.evaluate.base_rate import Stated, at_base_rate, rate_change, stated_rate
 from calib.evaluate.fitting import Fitted, FittedFold, features_of, fit
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
@@ -80,23 +80,19 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     Cancelled
         If ``watch`` was cancelled.
     """
+    stated = stated_rate(recipe, fitted.dataset)
     if fitted.dataset.joint:
-        return _of_classes(recipe, fitted, watch)
-    if recipe.base_rates:
-        raise InputError(
-            "base_rates is for three or more classes together. For two classes, state base_rate."
-        )
+        return _of_classes(recipe, fitted, stated, watch)
     found = _calibrated(recipe, fitted, watch)
-    if recipe.base_rate is not None:
-        found = at_base_rate(found, fitted, recipe.base_rate)
+    if stated is not None:
+        found = at_base_rate(found, fitted, stated)
     elif recipe.calibrators == ("none",):
         found = found.on_every_row()
     return found.narrowed()
 
 
-def _of_classes(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+def _of_classes(recipe: Recipe, fitted: Fitted, stated: Stated | None, watch: Watch | None) -> Evaluation:
     """Return the view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
-    stated = stated_shares(recipe, fitted.dataset)
     whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
     unchanged = recipe.calibrators == ("none",) and stated is None
     existing = unchanged and not needs_test_set(recipe, fitted.dataset)
@@ -107,7 +103,7 @@ def _of_classes(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         lambda: _with_chosen(make(whole, fitted, watch)),
     )
     if stated is not None:
-        found = once(found, ("at", stated), lambda: at_base_rates(found, fitted, stated))
+        found = once(found, ("at", stated), lambda: at_base_rate(found, fitted, stated))
     found = found.with_view(recipe)
     k = TOP if recipe.view_class is None else found.class_number(recipe.view_class)
     return found.view(k).narrowed_to(recipe)
@@ -239,5 +235,5 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
 
 def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
-    made = placed.calibrate(make_calibrator(recipe, key))
-    return made if recipe.base_rate is None else Adjusted(made, rate_change(placed, made, recipe.base_rate))
+    made, stated = placed.calibrate(make_calibrator(recipe, key)), recipe.base_rate
+    return made if stated is None else Adjusted(made, rate_change(placed.base_rate(made), stated))

@@ -48,12 +48,16 @@ class OfAllClasses:
     scores: np.ndarray
     predictions: Mapping[str, Predictions]
     weight: np.ndarray | None
-    if TYPE_CHECKING:  # properties of an Evaluation
-        cluster: np.ndarray | None
-        counts: np.ndarray | None
-        sample: Rows
-        metrics: pd.DataFrame
+    if TYPE_CHECKING:  # members of an Evaluation
 
+        @property
+        def cluster(self) -> np.ndarray | None: ...
+        @property
+        def counts(self) -> np.ndarray | None: ...
+        @property
+        def sample(self) -> Rows: ...
+        @property
+        def metrics(self) -> pd.DataFrame: ...
         def interval(self, metric: str, key: str) -> tuple[float, float]: ...
 
     @property

@@ -155,6 +155,11 @@ class Evaluation(OfAllClasses):
         name = name if k == TOP else None
         return once(self, ("view", k, name), lambda: two_class_view(self, k, name)).with_view(self.recipe)
 
+    @property
+    def all_classes(self) -> Evaluation:
+        """Evaluation of all classes of which this is a view; that of two classes is this one."""
+        return self.whole or self
+
     def of(self, k: int | str, name: str | None = None) -> Evaluation:
         """Return ``view(k, name)``."""
         return self.view(k, name)
@@ -659,7 +664,7 @@ def _dataset_of(found: Arrays) -> Dataset:
 
 def _columns_of_classes(found: Arrays) -> dict[str, Any]:
     """Return the fields of a Dataset of K classes, with one column per model and class."""
-    names = found.names or tuple(range(found.classes))
+    names: tuple[Any, ...] = found.names or tuple(range(found.classes))
     columns = {key: tuple(f"{key}: {name}" for name in names) for key in found.columns}
     frame = pd.DataFrame(np.hstack([*found.columns.values()]), columns=sum(columns.values(), ()))
     first = {"y": (found.y == 0).astype(np.intp), "classes": (f"not {names[0]}", str(names[0]))}
@@ -669,19 +674,17 @@ def _columns_of_classes(found: Arrays) -> dict[str, Any]:
 def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
     """Evaluate predictions (n,) or (n, K), for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
-    first = next(iter(predicted.values()))
+    first, y = next(iter(predicted.values())), data.coded
+    classes = 2 if first.ndim == 1 else first.shape[1]
     nothing = np.empty((0, *first.shape[1:]))
     return Evaluation(
         recipe=recipe,
         dataset=data,
-        rows=np.arange(data.n),
-        y=data.coded,
+        rows=np.arange(len(y)),
+        y=y,
         scores=first,
         predictions=MappingProxyType(
-            {
-                key: Predictions(data.coded, p, weight=weight, cluster=data.cluster)
-                for key, p in predicted.items()
-            }
+            {key: Predictions(y, p, weight=weight, cluster=data.cluster) for key, p in predicted.items()}
         ),
         refused=MappingProxyType({}),
         calibrators=MappingProxyType({}),
@@ -689,8 +692,8 @@ def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str,
         calibration_y=np.empty(0, dtype=np.intp),
         posterior=data.posterior,
         probability=True,
-        notes=(*data.notes, *unweighted_notes(weight)),
+        notes=data.notes if weight is None else (*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": count_rows(data.coded, data.weight, data.n_classes)},),
+        flow=({"test": count_rows(y, data.weight, classes)},),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.weights import effective_weights, or_ones
+from calib.kernel.weights import effective_weights
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
@@ -45,7 +45,8 @@ def needs_test_set(recipe: Recipe, dataset: Dataset) -> bool:
 
 def count_rows(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> RowCount:
     """Count rows, and sum their effective weights, overall and in class 1, or in each of K > 2 classes."""
-    return sum_rows(y, effective_weights(or_ones(weight, len(y))), classes)
+    weights = np.ones(len(y)) if weight is None else effective_weights(weight)
+    return sum_rows(y, weights, classes)
 
 
 def sum_rows(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> RowCount:

@@ -155,7 +155,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
 
 def saved_of(evaluation: Evaluation) -> Evaluation:
     """Return the Evaluation whose calibrators are saved; with K classes, that of all classes together."""
-    return evaluation.whole or evaluation
+    return evaluation.all_classes
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:

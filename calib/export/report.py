@@ -344,7 +344,8 @@ def _search(made: Audited) -> dict[str, Any]:
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
-    ended = [f"{line.removesuffix('.')}." for line in audit_sentences(made.found)]
+    told = filter(None, [*audit_sentences(made.found), made.fit_sentence])
+    ended = [f"{line.removesuffix('.')}." for line in told]
     return {"sentences": [capital(what), *ended], "table": table}
 
 

@@ -46,6 +46,11 @@ for lesson in LESSONS.values():
 for term in GLOSSARY.values():
     print(term.name, term.meaning, sep=": ")
 """,
+    "story": """from calib.export.story import story_html
+
+with open("story.html", "wb") as file:
+    file.write(story_html())
+""",
 }
 """Page without numbers → a script that prints its words."""
 

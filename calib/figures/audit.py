@@ -131,6 +131,8 @@ def finding(made: Audited) -> str:
         deviation = f"{name} ({how})"
     if made.nearly_all_rows:
         return f"Wrong for nearly all rows: {deviation}"
+    if made.fit_explains:
+        return f"Wrong most clearly for {deviation}; {made.fitted} can explain it"
     if len(causes) == 1:
         return f"Wrong for one group: {deviation}"
     return f"Wrong for {len(causes)} groups, most clearly for {deviation}"

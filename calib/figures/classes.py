@@ -93,9 +93,10 @@ def kernel_tested(whole: Evaluation, name: str) -> str:
     if found is None:
         return ""
     answer = "are not calibrated together" if found.rejects else "show no sign of miscalibration together"
+    missed = "" if found.rejects else " The test can miss errors that tests of single numbers find."
     return (
         f"Kernel test of canonical calibration: the {whole.classes} probabilities of {name_of(name)} {answer} "
-        f"(p = {number(found.p_value)}, {found.rows:,} rows)."
+        f"(p = {number(found.p_value)}, {found.rows:,} rows).{missed}"
     )
 
 

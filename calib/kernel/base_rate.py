@@ -153,6 +153,15 @@ class BaseRates:
         return found
 
 
+def change_between(fitted: Any, stated: Any) -> BaseRate | BaseRates:
+    """Return the change between two base rates, or between shares (K,) of K classes.
+
+    >>> change_between(0.5, 0.2).ratio, change_between([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]).factors
+    (0.25, array([0.5, 1. , 2. ]))
+    """
+    return BaseRates(tuple(fitted), tuple(stated)) if np.ndim(stated) else BaseRate(fitted, stated)
+
+
 def shares(values: Any, name: str) -> tuple[float, ...]:
     """Return shares of classes, which must be above 0 and sum to 1, after dividing them by their exact sum.
 

@@ -320,6 +320,7 @@ def _auc(rows: Rows, p: Array, view: View) -> Ends:
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
 
+WIDEST_REACH = math.log(1000)  # beyond it, the ends of a ratio say nothing
 FEWEST_EVENTS = 2  # events from which the variance of a ratio is estimated
 
 
@@ -338,7 +339,8 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
         low, high = share_interval(rows, rows.y, view.level)
         return low / expected, high / expected
     if rows.cluster is not None:
-        return about_ratio(ratio, rows.quantile(view.level) * error / observed)
+        reach = rows.quantile(view.level) * error / observed
+        return about_ratio(ratio, reach if reach < WIDEST_REACH else math.inf)
     n = observed * (1 - observed) / error**2
     ends = binomial_interval(observed * n, n, quantile=rows.quantile(view.level))
     return float(ends[0]) / expected, float(ends[1]) / expected

@@ -86,8 +86,29 @@ def _gaps_in(rows: Rows, p: Array, at: Array, k: int) -> Gaps:
     return Gaps(values, in_cells(rows.y - p, at, k), np.eye(k), gaps_by_chance(rows, p, at, k))
 
 
-def curve_gaps(rows: Rows, p: Array) -> Gaps:
-    """Return share of rows × (loess curve − prediction) in cells of nearly equal p; absolute values sum to the ICI.
+@dataclass(frozen=True, eq=False)
+class SmoothCells:
+    """Loess curve in cells of nearly equal predictions.
+
+    Attributes
+    ----------
+    at : int (n,)
+        Cell of each row.
+    count, points, observed : (k,)
+        Weight of each cell, its mean prediction, and the curve there.
+    smoother : (k, k)
+        Linear map from the sums of the labels in cells to the curve.
+    """
+
+    at: Array
+    count: Array
+    points: Array
+    observed: Array
+    smoother: Array
+
+
+def smooth_cells(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asarray) -> SmoothCells:
+    """Compute the loess curve of the labels over ``scale`` of the predictions p (n,), in cells.
 
     The curve is a linear map of the labels, computed at ``GRID`` points with straight lines between them.
     """
@@ -96,15 +117,30 @@ def curve_gaps(rows: Rows, p: Array) -> Gaps:
     of_value = np.unique((middle * CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True)[1]
     at, k = of_value[np.searchsorted(tied.scores, p)], int(of_value[-1]) + 1
     count, ones, total = (group_sums(at, k, values, rows.weights) for values in (None, rows.y, p))
-    points, all_rows = total / count, rows.weights.sum()
-    smoother = _loess(points, count)
-    away = np.clip(smoother @ ones, 0, 1) - points
-    residual = rows.y - (away + points)[at]
+    points = total / count
+    smoother = _loess(scale(points), count)
+    return SmoothCells(at, count, points, np.clip(smoother @ ones, 0, 1), smoother)
+
+
+def curve_errors(rows: Rows, cells: SmoothCells) -> Array:
+    """Return the standard errors (k,) of the curve in its cells."""
+    k = len(cells.points)
+    covariance = rows.covariance(in_cells(rows.y - cells.observed[cells.at], cells.at, k))
+    variance = np.einsum("ij,jk,ik->i", cells.smoother, covariance, cells.smoother)
+    return np.sqrt(np.maximum(variance, 0.0)) * rows.weights.sum()
+
+
+def curve_gaps(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asarray) -> Gaps:
+    """Return share of rows × (loess curve − prediction) in cells of nearly equal p; absolute values sum to the ICI."""
+    cells = smooth_cells(rows, p, scale)
+    at, k, away = cells.at, len(cells.points), cells.observed - cells.points
     # A row influences both the curve and the share of its gap
-    mix = np.vstack([(smoother * (count[:, None])).T, np.diag(away)])
-    influence = hstack([in_cells(residual, at, k), in_cells(np.ones(rows.n), at, k)], format="csr")
+    mix = np.vstack([(cells.smoother * (cells.count[:, None])).T, np.diag(away)])
+    influence = hstack(
+        [in_cells(rows.y - cells.observed[at], at, k), in_cells(np.ones(rows.n), at, k)], format="csr"
+    )
     least = np.r_[gaps_by_chance(rows, p, at, k), np.zeros(k)]
-    return Gaps(count / all_rows * away, influence, mix, least)
+    return Gaps(cells.count / rows.weights.sum() * away, influence, mix, least)
 
 
 def in_cells(values: Array, at: Array, k: int) -> csr_array:

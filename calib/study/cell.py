@@ -180,9 +180,10 @@ def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
     evaluation = calibrate(recipe, fitted)
     if setup.calibrator in evaluation.refused:
         raise InputError(evaluation.refused[setup.calibrator])
-    if not fitted.dataset.joint:
+    whole = evaluation.all_classes
+    if whole is evaluation:
         return evaluation.predictions[setup.calibrator]
-    return Predictions(evaluation.whole.y, evaluation.whole.predictions[setup.calibrator].p)
+    return Predictions(whole.y, whole.predictions[setup.calibrator].p)
 
 
 def rules(setup: Setup) -> list[str]:

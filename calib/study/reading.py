@@ -79,7 +79,7 @@ MOST_LETTERS = 1_000_000  # of a protocol: ours have 2,000
 MOST_DOTS = 1000  # per line, because the time for a key grows with the square of its parts
 SHIPPED: tuple[str, ...] = (
     *("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"),
-    *("arena", "arena_multiclass", "arena_sizes"),
+    *("arena", "arena_multiclass", "arena_sizes", "arena_sizes_classes"),
 )
 """The protocols that come with the package."""
 

@@ -88,6 +88,7 @@ PAGES = {
         ),
     ),
     "Learn": (
+        Page("pages/learn_story.py", "Story", "How sure are you?"),
         Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
         Page("pages/learn_playground.py", "Playground", "When does a probability tell the truth?"),
         Page("pages/learn_class.py", "Live quiz", "What does the whole class think?"),

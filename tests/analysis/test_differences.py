@@ -102,6 +102,11 @@ def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
     assert reference_of(["venn", "none"]) == "none"
 
 
+def test_if_every_calibrator_is_refused_there_is_nothing_to_compare():
+    with pytest.raises(InputError, match="nothing to compare"):
+        reference_of([])
+
+
 def test_a_single_calibrator_differs_from_nothing():
     assert differences(evaluation(calibrators=("none",))).table.empty
 

@@ -10,9 +10,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators import Auto, Platt, VennAbers
-from calib.calibrators.auto import CANDIDATES, LEAST, PENALTIES, _folds
+from calib.calibrators.auto import CANDIDATES, PENALTIES, _folds
 from calib.calibrators.platt import half_step, platt_targets
 from calib.kernel.isotonic_regression import pool_ties
+from calib.kernel.stacking import LEAST_WEIGHT
 from calib.metrics import brier_score, log_loss
 from tests.saying import assert_says
 
@@ -147,7 +148,7 @@ def test_scores_of_0_and_1_and_separated_classes_stay_finite():
 
 def test_small_weights_are_left_out_and_the_notes_name_the_rest_with_their_weights_and_losses():
     auto = Auto().fit(*drawn(20_000, 1, lambda s: 0.2 + 0.6 * (s > 0.37)))
-    assert ((auto.weights_ == 0) | (auto.weights_ >= LEAST)).all()
+    assert ((auto.weights_ == 0) | (auto.weights_ >= LEAST_WEIGHT)).all()
     mixture, losses = auto.notes_[:2]
     for name, weight in zip(CANDIDATES, auto.weights_, strict=True):
         assert (name in mixture) == (weight > 0)

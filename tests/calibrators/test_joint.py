@@ -13,15 +13,18 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from calib.calibrators import CALIBRATORS, JOINT, Dirichlet, OneVsRest, Pairwise, VennAbers
+from calib.calibrators import CALIBRATORS, JOINT, Dirichlet, OneVsRest, Pairwise, Platt, VennAbers
 from calib.calibrators.by_class import _coupled
+from calib.calibrators.joint_auto import CANDIDATES
 from calib.kernel.checks import InputError
 from scripts.joint_references import simulated
+from tests.saying import assert_says
 
 REFERENCE = json.loads(Path(__file__).with_name("joint_reference.json").read_text())
 P, Y, NEW = simulated(4, 300, 5)
 WRAPPED = {
     **{key: CALIBRATORS[key] for key in JOINT},
+    "auto": JOINT["auto"],
     "one_vs_rest": OneVsRest,
     "pairwise": Pairwise,
     "one_vs_rest_isotonic": lambda: OneVsRest("isotonic"),
@@ -126,12 +129,13 @@ def test_whole_weights_repeat_rows(make):
     np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), atol=1e-6)
 
 
-@pytest.mark.parametrize("make", FIXED.values(), ids=FIXED)
-def test_the_order_of_the_classes_has_no_effect(make):
+@pytest.mark.parametrize("key", FIXED)
+def test_the_order_of_the_classes_has_no_effect(key):
+    make, folds_move = FIXED[key], 0.02 if key == "auto" else 0  # the random folds see rows in their order
     order = np.array([2, 0, 3, 1])
     place = np.argsort(order)
     there = make().fit(P[:, order], place[Y]).predict(NEW[:, order])
-    np.testing.assert_allclose(there, make().fit(P, Y).predict(NEW)[:, order], atol=1e-6)
+    np.testing.assert_allclose(there, make().fit(P, Y).predict(NEW)[:, order], atol=1e-6 + folds_move)
 
 
 @every
@@ -247,5 +251,40 @@ def test_rounding_beyond_1_is_taken_for_1():
 
 def test_methods_for_two_classes_alone_are_listed():
     """So that no list of a two-class page offers one of K classes."""
-    assert not {key for key in JOINT if key != "temperature"} & set(CALIBRATORS)
-    assert all(CALIBRATORS[key] is JOINT[key] for key in JOINT if key != "temperature")
+    assert set(JOINT) & set(CALIBRATORS) == {"temperature", "auto"}
+    assert all(CALIBRATORS[key] is JOINT[key] for key in set(JOINT) - set(CALIBRATORS))
+
+
+def test_automatic_calibration_is_the_mixture_of_its_candidates_with_the_least_held_out_loss():
+    auto = JOINT["auto"]().fit(P, Y)
+    every = [JOINT["structured_vector"](), JOINT["structured_matrix"](), OneVsRest(Platt()), OneVsRest()]
+    logs = [w * np.log(each.fit(P, Y).predict(NEW)) for w, each in zip(auto.weights_, every, strict=True)]
+    mixed = softmax(sum(logs), axis=1)
+    np.testing.assert_allclose(
+        auto.predict(NEW), mixed, atol=0.00625
+    )  # steps are rounded to 0.05 in log-odds
+    assert_says(auto.notes_[0], "structured matrix scaling", f"{100 * auto.weights_[1]:.0f} %")
+
+
+@pytest.mark.parametrize(
+    ("bent", "better"),
+    [
+        (lambda P: softmax(np.log(P) @ [[1, 1.5, 0], [0, 1, 0], [-0.5, 0, 1]], axis=1), 1),
+        (lambda P: np.where(P > 0.4, 6 * P, 0.5 * P + 0.1), 3),
+    ],
+)
+def test_the_rows_decide_between_a_linear_map_and_curves(bent, better):
+    """If classes depend on each other's log-probabilities, the structured matrix; if they jump, each class's curve."""
+    rng = np.random.default_rng(0)
+    rows = rng.dirichlet(np.ones(3), 6000)
+    truth = bent(rows) / bent(rows).sum(axis=1, keepdims=True)
+    y = (rng.random(6000)[:, None] > truth.cumsum(axis=1)).sum(axis=1)
+    auto = JOINT["auto"]().fit(rows, y)
+    alone = [np.abs(each().fit(rows, y).predict(rows) - truth).mean() for each in CANDIDATES.values()]
+    assert auto.weights_.argmax() == better == np.argmin(alone)
+    assert np.abs(auto.predict(rows) - truth).mean() < 1.1 * alone[better]
+
+
+def test_two_rows_that_cannot_be_held_out_give_equal_weights():
+    auto = JOINT["auto"]().fit(P[:2], [0, 1])
+    assert auto.weights_.tolist() == [0.25] * 4

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from calib.kernel.stacking import stacking_weights
+from calib.kernel.stacking import joint_stacking_weights, stacking_weights
 
 
 def drawn(n, k, seed):
@@ -49,3 +49,25 @@ def test_certain_and_wrong_candidates_leave_finite_weights():
     found = stacking_weights(logits, np.array([0.0, 1.0, 0.0]), np.ones(3), np.full(2, 0.5))
     assert np.isfinite(found).all()
     assert found[1] > 0.99
+
+
+def test_weights_for_k_classes_are_the_minimum_too_and_those_of_log_odds_for_two():
+    rng = np.random.default_rng(3)
+    logs, y, weights = rng.normal(size=(300, 4, 3)), rng.integers(0, 4, 300), rng.integers(1, 4, 300) * 1.0
+    logs[np.arange(300), y, 0] += 1
+    logs[np.arange(300), y, 2] += 0.7
+    prior = np.array([1.0, 2.0, 0.5])
+
+    def objective(free):
+        w = softmax(np.append(free, 0.0))
+        p = softmax(logs @ w, axis=1)[np.arange(300), y]
+        return -(weights @ np.log(p)) - prior @ np.log(w)
+
+    peer = minimize(objective, np.zeros(2), method="BFGS", options={"gtol": 1e-6})
+    found = joint_stacking_weights(logs, y, weights, prior)
+    assert found == pytest.approx(softmax(np.append(peer.x, 0.0)), abs=1e-4)
+    logits, labels, weights = drawn(200, 3, seed=1)
+    two = np.stack([np.zeros(logits.shape), logits], axis=1)
+    assert joint_stacking_weights(two, labels.astype(int), weights, prior) == pytest.approx(
+        stacking_weights(logits, labels, weights, prior), abs=1e-6
+    )

@@ -184,3 +184,12 @@ def test_half_a_million_rows_are_no_trouble_and_certain_mistakes_have_no_interva
     assert low < METRICS["ici"].function(y, p) < high
     assert np.isnan(confidence_interval("log_loss", [0, 1], [1.0, 0.5])).all()
     assert np.isnan(confidence_interval("auc", [0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8])).all()
+
+
+def test_very_unequal_clusters_leave_the_ratio_unknown_instead_of_astronomical():
+    """One cluster of 980 rows and ten of 2 are worth about two clusters."""
+    rng = np.random.default_rng(1)
+    cluster = np.r_[np.zeros(980, int), np.repeat(np.arange(1, 11), 2)]
+    y = (rng.random(1000) < np.where(cluster == 0, 0.1, 0.9)).astype(int)
+    low, high = confidence_interval("observed_expected", y, np.full(1000, 0.1), cluster=cluster)
+    assert (low, high) == (0.0, np.inf)

@@ -176,16 +176,25 @@ class Audited:
     def causes(self) -> tuple[Cause, ...]:
         return causes(self.found)
 
+    @cached_property
+    def fit_explains(self) -> bool:
+        """Whether an error of the fitted calibrator itself can explain all that was found (``line_explains``)."""
+        return self.calibrator != "none" and self.found.found > 0 and line_explains(self.found)
+
     @property
-    def estimate_sentence(self) -> str:
-        """Say that the calibrator's own estimate is at fault instead of the clearest segment, if it is; else ""."""
-        if self.calibrator == "none" or not self.found.found or not shared_error(self.found):
+    def fitted(self) -> str:
+        """The calibrator's fit in words, with the number of its rows if that is known."""
+        rows = self.evaluation.calibration_size
+        return f"the fit of {name_of(self.calibrator)}" + (f" on {counted(rows, 'row')}" if rows else "")
+
+    @property
+    def fit_sentence(self) -> str:
+        """Say that the calibrator's own fit can be at fault instead of the segments, if it can; else ""."""
+        if not self.fit_explains:
             return ""
-        name, rows = name_of(self.calibrator), self.evaluation.calibration_size
-        fitted = f", which was fitted on {counted(rows, 'row')}" if rows else ""
         return (
-            f"The other rows have the same error, so the fault is not this group’s: it is the own estimate of {name}"
-            f"{fitted}. More calibration rows reduce it."
+            "After one logistic correction of all rows, no segment deviates by more than chance. So the fault can be "
+            f"that of {self.fitted}. More calibration rows or another calibrator can reduce it."
         )
 
     def line_of(self, segment: str | None) -> int:
@@ -296,23 +305,20 @@ def causes(found: Audit) -> tuple[Cause, ...]:
     return tuple(Cause(line, tuple(others[line])) for line, _ in leads)
 
 
-def shared_error(found: Audit) -> bool:
-    """Tell whether the level and slope of all other rows explain most of the deviation of the clearest segment.
+def line_explains(found: Audit) -> bool:
+    """Tell whether one line in log-odds for all rows explains every significant segment.
 
-    The other rows' calibration line (Cox 1958) corrects the segment. Level and slope are then below the threshold, and
-    the larger of their squares has lost more than half.
+    The calibration line of all rows (Cox 1958) corrects them. The level and the slope of the first segment of each
+    cause are then below the threshold of the search.
     """
-    mine, rows, p = found.members(0)[found.places], found.rows, found.p
-    if mine.all():
-        return True
-    line = calibration_line(rows.y[~mine], p[~mine], rows.weights[~mine])
+    rows, p = found.rows, found.p
+    line = calibration_line(rows.y, p, rows.weights)
     if not np.isfinite([line.intercept, line.slope]).all():
         return False
-    x = logit(np.clip(p[mine], LINE_CLIP, 1 - LINE_CLIP))
-    before, after = (
-        _level_or_slope(rows.of(mine), each, x) for each in (p[mine], expit(line.intercept + line.slope * x))
-    )
-    return bool(after < min(found.threshold, before / np.sqrt(2)))
+    x = logit(np.clip(p, LINE_CLIP, 1 - LINE_CLIP))
+    corrected = expit(line.intercept + line.slope * x)
+    segments = (found.members(each.line)[found.places] for each in causes(found))
+    return all(_level_or_slope(rows.of(at), corrected[at], x[at]) < found.threshold for at in segments)
 
 
 def _level_or_slope(rows: Rows, p: Array, x: Array) -> float:

@@ -17,11 +17,16 @@ the gain, by paired intervals on the test rows.
 A method is excluded if it is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than
 ``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the
 same reason an uncalibrated model that is so extreme is not kept.
+
+For K classes together the candidate is the first compared method of ``START_OF_CLASSES``, the methods that lost least
+over twelve real data sets (docs/results.md). Another method, or the uncalibrated model, replaces it if the 95 %
+interval of its difference in Brier score, summed over the classes, lies below 0. A method that gave the true class a
+probability of 0 does not replace it, because its log loss is infinite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +38,21 @@ from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
 from calib.kernel.binomial import NORMAL_QUANTILE
 from calib.kernel.cache import once
+from calib.kernel.checks import Array
+from calib.kernel.rows import Rows
 from calib.metrics.base import TIE_DECIMALS
-from calib.metrics.losses import log_losses, mean, squared_errors
+from calib.metrics.confidence import mean_interval
+from calib.metrics.losses import (
+    class_log_losses,
+    class_squared_errors,
+    log_losses,
+    mean,
+    squared_errors,
+)
 from calib.metrics.paired_intervals import difference_interval
 
 START = ("auto", "platt", "venn_abers")  # the methods with a prior; the first compared one is the reference
+START_OF_CLASSES = ("structured_matrix", "structured_vector", "platt")
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
@@ -51,9 +66,10 @@ class Choice:
     choice
         The method, "none" to keep the probabilities.
     start
-        The reference: the first compared method of ``START``.
+        The reference: the first compared method of ``START``, or ``START_OF_CLASSES``.
     table
-        One line per method, in the evaluation's order, with columns
+        One line per method, in the evaluation's order, with columns (for K classes, of the Brier score summed over the
+        classes, without same, surest, sure and expected)
 
         - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
         - surest: smallest distance from 0 or 1, in calibration rows; sure: whether it is smaller than they justify
@@ -97,7 +113,63 @@ def advise(evaluation: Evaluation) -> Choice:
     """
     if not evaluation.predictions:
         raise ValueError("there is no calibrator to advise on")
-    return once(evaluation, "advise", lambda: _advise(evaluation))
+    rule = _advise if evaluation.classes == 2 else _advise_classes
+    return once(evaluation, "advise", lambda: rule(evaluation))
+
+
+def _advise_classes(evaluation: Evaluation) -> Choice:
+    """Choose a method for all classes together."""
+    y, rows, P = evaluation.y, evaluation.sample, evaluation.distributions
+    losses = {key: class_squared_errors(y, each) for key, each in P.items()}
+    infinite = {key: bool(np.isinf(class_log_losses(y, each)).any()) for key, each in P.items()}
+    start = next((key for key in START_OF_CLASSES if key in losses), next(iter(losses)))
+    choice = best_or_start(rows, losses, {key for key in losses if infinite[key]}, start)
+    table = pd.DataFrame(
+        {"score": {key: rows.mean(loss) for key, loss in losses.items()}, "infinite": infinite}
+    )
+    for reference, names in (
+        ("none", ("change", "lower", "upper")),
+        (choice, ("gap", "gap_lower", "gap_upper")),
+    ):
+        table = table.join(_mean_changes(rows, losses, reference, names))
+    return Choice(choice, start, table)
+
+
+def _mean_changes(
+    rows: Rows, losses: Mapping[str, Array], reference: str, names: Sequence[str]
+) -> pd.DataFrame:
+    if reference not in losses:
+        return pd.DataFrame(np.nan, list(losses), names)
+    lines = {key: mean_interval(rows, loss - losses[reference]) for key, loss in losses.items()}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
+
+
+def best_or_start(rows: Rows, losses: Mapping[str, Array], never: Collection[str], start: str) -> str:
+    """Return the method that replaces ``start`` for K classes, or ``start``.
+
+    Parameters
+    ----------
+    rows
+        Whether the class that the model predicts is right, (n,): an interval needs rows of both kinds.
+    losses
+        Method → Brier loss of each row, (n,).
+    never
+        Methods that never replace another.
+    start
+        One of the methods.
+
+    Examples
+    --------
+    >>> rows, sure = Rows(np.array([0, 1] * 20)), np.linspace(0.1, 0.2, 40)
+    >>> best_or_start(rows, {"platt": sure + 0.3, "beta": sure, "none": sure - 0.1}, {"none"}, "platt")
+    'beta'
+    """
+    better = [
+        key
+        for key, loss in losses.items()
+        if key not in never and key != start and mean_interval(rows, loss - losses[start])[2] < 0
+    ]
+    return min(better, key=lambda key: float(rows.mean(losses[key])), default=start)
 
 
 def _advise(evaluation: Evaluation) -> Choice:

@@ -263,7 +263,7 @@ def _whose(key: str) -> str:
 def _rows(evaluation: Evaluation) -> str:
     """Describe the judged rows and their number of clusters."""
     rows = evaluation.sample
-    clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
+    clusters = "" if evaluation.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
     return f"{evaluation.size_text}{clusters}"
 
 

@@ -1,9 +1,10 @@
 """A calibrator in SQL that SQLite, DuckDB and PostgreSQL run: of two classes a select list, of K classes a query.
 
 A select list cannot bind a value to a name, so a term that occurs twice in a formula is written twice. With K classes
-most terms do, and the list would grow to megabytes. The query computes them in stages instead: each stage is a SELECT
-around the one before and adds columns. A step function is a table that is joined by the number of the step. With
-many steps, their breaks are a table too, of which a row is about the square root of their number.
+most terms do, and the list would grow to megabytes. The query computes them in stages instead: each stage is a named
+SELECT of the one before and adds columns. (More than about ten SELECTs within one another overflow SQLite's parser.) A
+step function is a table that is joined by the number of the step. With many steps, their breaks are a table too, of
+which a row is about the square root of their number.
 """
 
 from __future__ import annotations
@@ -144,12 +145,13 @@ class Query:
         """Return the query that adds the answers to the columns of the source."""
         last = max(self.ready.values())
         self.stages[last].added += answers
-        written = source
-        for number in range(last + 1):
-            inner = written if number == 0 else f"(\n{written} {FENCE}\n) AS calib_stage_{number}"
-            written = self.stages[number].around(inner)
-        tables = ",\n".join(self.tables)
-        return f"WITH {tables}\n{written}" if tables else written
+        named = [*self.tables]
+        for number in range(last):
+            name = f"calib_stage_{number + 1}"
+            named.append(f"{name} AS (\n{self.stages[number].around(source)} {FENCE}\n)")
+            source = name
+        written, before = self.stages[last].around(source), ",\n".join(named)
+        return f"WITH {before}\n{written}" if named else written
 
     def _add(self, term: Expression) -> None:
         """Give the term a column, or make sure that it can be written from columns."""

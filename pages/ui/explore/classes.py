@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.joint import START, TRIED, advise_joint
+from calib.analysis.recommendation.advice import TRIED_ON_CLASSES, recommend
+from calib.analysis.recommendation.rule import START_OF_CLASSES
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.classes import LOSS_DECOMPOSITION
@@ -105,14 +105,14 @@ def _scores(whole: Evaluation, key: str) -> None:
 
 def _advised(evaluation: Evaluation) -> None:
     """Offer the best method of our benchmark if it is not chosen; of one class, draw the method for all classes too."""
-    found, keys = advise_joint(evaluation.whole), tuple(evaluation.recipe.calibrators)
+    found, keys = recommend(evaluation.all_classes), tuple(evaluation.recipe.calibrators)
     if set(keys) - {"none"} and not evaluation.of_confidence:
-        st.markdown(f"**{plain(found.answer)}** {plain(found.reason)}")
-        st.caption(TRIED)
-    if START[0] not in keys:
+        st.markdown(f"**{plain(found.answer)}** {plain(found.reasons[0])}")
+        st.caption(TRIED_ON_CLASSES)
+    if START_OF_CLASSES[0] not in keys:
         st.button(
-            f"Add {name_of(START[0])}",
-            on_click=lambda: state.update(calibrators=(*keys, START[0])),
+            f"Add {name_of(START_OF_CLASSES[0])}",
+            on_click=lambda: state.update(calibrators=(*keys, START_OF_CLASSES[0])),
             key="add_joint",
             help="The best starting method in our benchmark of three or more classes.",
         )

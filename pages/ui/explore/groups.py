@@ -201,14 +201,15 @@ def headline(made: Audited) -> None:
             help="Mean prediction, and observed frequency, of all rows together.",
         )
     if made.off_on_average or made.nearly_all_rows:
+        other = "a" if made.calibrator == "none" else "another"
         st.caption(
             "The predictions are wrong on average, so most segments deviate, too. Under Settings, choose "
-            "the predictions of a calibrator."
+            f"the predictions of {other} calibrator."
         )
     _repair(made)
     with headings.details():
-        if made.estimate_sentence:
-            st.markdown(plain(made.estimate_sentence))
+        if made.fit_sentence:
+            st.markdown(plain(made.fit_sentence))
         st.caption(_how_tested(made))
 
 

@@ -14,7 +14,7 @@ from calib.analysis.audit.of_evaluation import (
     causes,
     detectable_gap,
     level_limits,
-    shared_error,
+    line_explains,
 )
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
@@ -177,22 +177,22 @@ def estimated(seed, calibrating, group):
 
 
 @pytest.mark.parametrize("group", [False, True])
-def test_an_error_that_the_other_rows_share_is_the_calibrators_and_not_the_groups(group):
-    """Of 40 tables with 300 calibration rows 13 have an alarm, of which 9 are called so; with a group, none."""
+def test_an_error_of_the_calibrators_fit_is_told_from_one_of_a_group(group):
+    """Of 60 tables with 300 calibration rows 18 have an alarm, of which 16 are called so; with a group, none."""
     found = [estimated(seed, 300 if not group else 20_000, group) for seed in range(8 if group else 24)]
-    alarms = [shared_error(each) for each in found if each.found]
+    alarms = [line_explains(each) for each in found if each.found]
     assert len(alarms) == 8 if group else len(alarms) >= 4
-    assert not any(alarms) if group else np.mean(alarms) >= 0.5
+    assert not any(alarms) if group else np.mean(alarms) >= 0.7
 
 
 def test_the_sentence_names_the_calibrator_and_its_rows_and_only_if_there_is_one():
     y, p, table = planted(shift=0.0)
     wrong = check(y, {"platt": p * 0.8, "none": p * 0.8}, features=table)
-    assert audited(wrong, "none", resamples=19).estimate_sentence == ""
+    assert audited(wrong, "none", resamples=19).fit_sentence == ""
     made = audited(wrong, "platt", resamples=19)
-    assert_says(made.estimate_sentence, "other rows have the same error", "own estimate of Platt scaling")
+    assert_says(made.fit_sentence, "logistic correction of all rows", "fit of Platt scaling")
     group = audited(check(*[y, {"platt": p}], features=table), "platt", resamples=19)
-    assert group.estimate_sentence == ""
+    assert group.fit_sentence == ""
 
 
 def test_predictions_as_they_are_are_audited_on_every_row():

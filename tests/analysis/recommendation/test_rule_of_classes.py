@@ -6,10 +6,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Evaluation, Recipe, evaluate, load_sample
-from calib.analysis.recommendation.joint import START, advise_joint
+from calib.analysis.recommendation.advice import recommend, why_not_chosen
+from calib.analysis.recommendation.rule import START_OF_CLASSES, advise
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
 from scripts.judge_joint_advice import elsewhere, followed, halves, judged, regrets
+from tests.saying import assert_says
 
 
 def predictions(seed=0, n=600):
@@ -26,21 +28,22 @@ def predictions(seed=0, n=600):
 
 def of(**named):
     y, P = predictions()
-    return advise_joint(Evaluation.from_predictions(y, {name: P[kind] for name, kind in named.items()}))
+    found = Evaluation.from_predictions(y, {name: P[kind] for name, kind in named.items()})
+    return advise(found), recommend(found)
 
 
 def test_the_first_method_compared_stays_unless_another_is_clearly_better():
-    assert START[0] == "structured_matrix"
-    found = of(none="sharp", platt="right", structured_matrix="right")
+    assert START_OF_CLASSES[0] == "structured_matrix"
+    found, told = of(none="sharp", platt="right", structured_matrix="right")
     assert (found.start, found.choice) == ("structured_matrix", "structured_matrix")
-    assert found.answer == "Use structured matrix scaling."
-    found = of(none="flat", structured_matrix="sharp", isotonic="right")
+    assert told.answer == "Use structured matrix scaling."
+    found, told = of(none="flat", structured_matrix="sharp", isotonic="right")
     assert (found.start, found.choice) == ("structured_matrix", "isotonic")
     y, P = predictions()
     scores = [((P[kind] - np.eye(3)[y]) ** 2).sum(axis=1).mean() for kind in ("right", "sharp")]
-    assert f"→ {scores[0]:.4f}, " in found.reason
-    assert f"better than structured matrix scaling ({scores[1]:.3f})" in found.reason
-    assert of(none="right", platt="sharp").answer == "Leave the probabilities as they are."
+    assert f"→ {scores[0]:.4f}, " in told.reasons[0]
+    assert f"better than structured matrix scaling ({scores[1]:.3f})" in told.reasons[0]
+    assert of(none="right", platt="sharp")[1].answer == "Leave the probabilities as they are."
 
 
 def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
@@ -48,8 +51,8 @@ def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
     better = P["right"].copy()
     better[np.flatnonzero(y == 0)[:1]] = [0, 0.5, 0.5]
     joint = Evaluation.from_predictions(y, {"platt": P["flat"], "isotonic": better})
-    assert advise_joint(joint).choice == "platt"
-    assert of(none="certain", isotonic="certain").reason.startswith("The uncalibrated model gave")
+    assert advise(joint).choice == "platt"
+    assert of(none="certain", isotonic="certain")[1].reasons[0].startswith("The uncalibrated model gave")
 
 
 def test_regrets_and_halves_of_the_script_are_those_of_their_definition():
@@ -90,7 +93,7 @@ def test_all_calibrators_may_be_refused():
 
 def test_digits_are_advised_on():
     recipe = Recipe(model="naive_bayes", calibrators=("none", "structured_matrix"))
-    found = advise_joint(evaluate(recipe, load_sample("all_digits")).whole)
+    found = advise(evaluate(recipe, load_sample("all_digits")).whole)
     assert found.choice == "structured_matrix"
 
 
@@ -112,8 +115,18 @@ def test_the_confidence_gets_the_recommendation_of_all_classes_and_its_calibrato
         )
         recipe = recipe.replace(content="predictions")
     evaluation = evaluate(recipe, table)
-    found, joint = evaluation.recommendation(), advise_joint(evaluation.whole)
-    assert (found.choice, found.answer, found.reasons[0]) == (joint.choice, joint.answer, joint.reason)
+    found, joint = evaluation.recommendation(), recommend(evaluation.whole)
+    assert (found.choice, found.answer, found.reasons[0]) == (joint.choice, joint.answer, joint.reasons[0])
     if found.choice not in (None, "none"):
         assert found.fit().predict(np.full((1, 10), 0.1)).shape == (1, 10)
     assert evaluation.of(3).recommendation().answer.startswith(("Use ", "Leave ", "Too few", "The model"))
+
+
+def test_the_reason_against_a_method_is_its_own():
+    """A probability of 0 for the class that came, or a Brier score of all classes that is not clearly lower."""
+    y, P = predictions()
+    named = {"structured_matrix": P["right"], "certain": P["certain"], "sharp": P["sharp"]}
+    found = Evaluation.from_predictions(y, named)
+    assert advise(found).choice == "structured_matrix"
+    assert_says(why_not_chosen(found, "certain"), "gave the true class a probability of 0")
+    assert_says(why_not_chosen(found, "sharp"), "not clearly better", "all classes")

@@ -1,0 +1,310 @@
+"""Calibration per centre, pooled over centres by random effects, and expected in a new centre.
+
+Slope and level (calibration-in-the-large) are pooled as they are, O/E as its logarithm, and curves as log-odds
+(Debray et al. 2017; Snell et al. 2018; Barreñada et al. 2025). With yᵢ the value in centre i, vᵢ its variance and
+wᵢ = 1/(vᵢ + τ²), the variance τ² between centres is the restricted maximum likelihood estimate (REML, Viechtbauer
+2005). The mean μ = Σ w y / Σ w has the standard error of Hartung & Knapp (2001), √(Σ w (y − μ)² / ((k − 1) Σ w)), and
+Student's quantile with k − 1 degrees of freedom. The prediction interval for a new centre is μ ± t √(τ² + SE²) with
+k − 2 (Higgins, Thompson & Spiegelhalter 2009). Shrunken values are the means of yᵢ and μ, weighted by 1/vᵢ and 1/τ².
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit, stdtrit
+
+from calib.evaluate import Evaluation
+from calib.evaluate.arrays import present
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
+from calib.kernel.rows import Rows
+from calib.kernel.wording import alike, brief_percent, counted, listed, number, with_interval
+from calib.metrics import METRICS, metric_value
+from calib.metrics.confidence import INTERVALS, LEVEL, View
+from calib.metrics.distances import curve_errors, smooth_cells
+
+Array = np.ndarray
+
+POOLED = ("slope", "in_the_large", "observed_expected")
+FEWEST_TO_PREDICT = 3  # centres; k − 2 degrees of freedom must be positive
+FEW = 5  # centres below which τ is hardly known
+GRID = 25  # points of the pooled curve
+LEAST = 1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled
+STEPS, PRECISION = 10_000, 1e-12  # of the search for τ²
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Random-effects mean of a value over centres.
+
+    Attributes
+    ----------
+    value, low, high
+        Mean, and its Hartung–Knapp interval.
+    new_low, new_high
+        Prediction interval for a new centre; NaN below three centres.
+    tau
+        Standard deviation between centres.
+    i_squared
+        Share of the variance that is between centres.
+    centres
+        Number of centres.
+    """
+
+    value: float
+    low: float
+    high: float
+    new_low: float
+    new_high: float
+    tau: float
+    i_squared: float
+    centres: int
+
+
+def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL) -> Pooled:
+    """Pool the values (k,) of k centres, whose sampling variances are known.
+
+    Parameters
+    ----------
+    values, variances : (k,)
+        Value in each centre, and its variance, above 0; at least two centres.
+    level
+        Level of the intervals.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two centres, or an argument is invalid.
+
+    Examples
+    --------
+    >>> found = pool([0.8, 1.0, 1.2, 0.6], [0.01, 0.02, 0.01, 0.02])
+    >>> round(found.value, 3), round(found.tau, 3), round(found.i_squared, 3)
+    (0.907, 0.229, 0.791)
+    """
+    y, v = checks.score_vector(values, "values"), checks.score_vector(variances, "variances")
+    checks.same_length(values=y, variances=v)
+    if len(y) < 2:
+        raise InputError("There is one centre, so variation between centres is unknown. Use at least two.")
+    if (v <= 0).any():
+        raise InputError("variances must be above 0. Leave out centres of unknown variance.")
+    k, squared = len(y), between_variance(y, v)
+    w = 1 / (v + squared)
+    mean = float(w @ y / w.sum())
+    error = math.sqrt(float(w @ (y - mean) ** 2) / (k - 1) / w.sum())
+    tail = (1 + level) / 2
+    half = float(stdtrit(k - 1, tail)) * error
+    new = float(stdtrit(k - 2, tail)) * math.hypot(math.sqrt(squared), error) if k > 2 else math.nan
+    fixed = 1 / v
+    typical = (k - 1) * fixed.sum() / (fixed.sum() ** 2 - fixed @ fixed)
+    return Pooled(
+        mean,
+        mean - half,
+        mean + half,
+        mean - new,
+        mean + new,
+        math.sqrt(squared),
+        float(squared / (squared + typical)),
+        k,
+    )
+
+
+def between_variance(y: Array, v: Array) -> float:
+    """Return the REML estimate of τ² for values and variances (k,), at least 0."""
+    squared = max(float(np.var(y, ddof=1) - v.mean()), 0.0)
+    for _ in range(STEPS):
+        w = 1 / (v + squared)
+        mean = w @ y / w.sum()
+        found = max(float(w**2 @ ((y - mean) ** 2 - v) / (w @ w) + 1 / w.sum()), 0.0)
+        if abs(found - squared) <= PRECISION * (1 + squared):
+            break
+        squared = found
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """Calibration per centre and over centres.
+
+    Attributes
+    ----------
+    table
+        One row per centre: rows, events, and for each of ``POOLED`` its value, interval (``_low`` and ``_high``) and
+        ``_shrunken`` value. NaN if a centre does not show it.
+    pooled
+        Key of ``POOLED`` → ``Pooled``, O/E on its own scale; ``tau`` of O/E is that of its logarithm.
+    parts
+        Rows and predictions of each centre.
+    level
+        Level of all intervals.
+    """
+
+    table: pd.DataFrame
+    pooled: dict[str, Pooled]
+    parts: tuple[tuple[Rows, Array], ...] = field(repr=False)
+    level: float = LEVEL
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Columns p, observed, low, high, new_low, new_high, and one per centre: loess curves, pooled at each p."""
+        return _curves(self.parts, list(map(str, self.table.index)), self.level)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row per measure: the attributes of ``Pooled``."""
+        return pd.DataFrame([vars(each) for each in self.pooled.values()], index=list(self.pooled))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """State what a new centre will show, how much centres differ, and which are not pooled."""
+        told = [_told(key, each) for key, each in self.pooled.items()]
+        missing = [str(name) for name in self.table.index[self.table["slope"].isna()]]
+        if missing:
+            told.append(f"Not pooled, because they are too small or hold one class: {listed(missing, 5)}.")
+        return tuple(told)
+
+    @property
+    def sentence(self) -> str:
+        """The sentences together."""
+        return " ".join(self.sentences)
+
+
+def _told(key: str, found: Pooled) -> str:
+    name = {
+        "slope": "calibration slope",
+        "in_the_large": "calibration-in-the-large",
+        "observed_expected": "O/E",
+    }[key]
+    pooled = (
+        f"{with_interval(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
+        f"(τ {number(found.tau)}, I² {brief_percent(found.i_squared)})"
+    )
+    if not math.isfinite(found.new_low):
+        return f"The {name} is {pooled}; two centres cannot show what to expect in a new one."
+    hardly = " With so few centres τ is hardly known." if found.centres < FEW else ""
+    low, high = alike(found.new_low, found.new_high)
+    return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
+
+
+def centres(
+    evaluation: Evaluation, centre: ArrayLike | None = None, key: str | None = None, level: float = LEVEL
+) -> Centres:
+    r"""Compute calibration in each centre, pooled over centres, and expected in a new one.
+
+    Parameters
+    ----------
+    evaluation
+        Result of ``check`` or ``evaluate``, or ``check_survival(…).evaluation``.
+    centre : (m,)
+        Centre of each of its rows; by default their cluster.
+    key
+        Whose predictions; the first by default.
+    level
+        Level of all intervals.
+
+    Raises
+    ------
+    InputError
+        If there are no centres, or fewer than two of them show a slope.
+
+    Examples
+    --------
+    >>> from calib import check
+    >>> rng = np.random.default_rng(0)
+    >>> centre = np.repeat(["A", "B", "C", "D", "E", "F"], 500)
+    >>> p = rng.uniform(0.05, 0.95, 3000)
+    >>> slope = np.repeat([0.6, 0.8, 0.9, 1.1, 1.2, 1.4], 500)
+    >>> y = rng.random(3000) < expit(slope * logit(p))
+    >>> found = centres(check(y, p, cluster=centre), centre)
+    >>> print(found.sentences[0].replace("; ", ";\n"))
+    In a new centre the calibration slope will lie between 0.03 and 1.86;
+    its mean is 0.944 [0.609, 1.280] over 6 centres (τ 0.302, I² 91 %).
+    """
+    whose = evaluation.cluster if centre is None else present(centre, "centre")
+    if whose is None:
+        raise InputError(
+            "No centres are known. Pass centre=, or check(…, cluster=) with the centre of each row."
+        )
+    checks.same_length(centre=whose, **{"rows of the evaluation": evaluation.y})
+    first = next(iter(evaluation.predictions)) if key is None else key
+    names, at = np.unique(whose, return_inverse=True)
+    sample, p = evaluation.sample, evaluation.predictions[first].p
+    places = [np.flatnonzero(at == i) for i in range(len(names))]
+    parts = tuple((_rows_of(sample, each), p[each]) for each in places)
+    table = pd.DataFrame(
+        {"rows": [rows.size for rows, _ in parts], "events": [rows.weights @ rows.y for rows, _ in parts]},
+        index=pd.Index(names, name="centre"),
+    )
+    pooled = {}
+    for metric in POOLED:
+        found = np.array([_in_centre(metric, rows, each, level) for rows, each in parts])
+        pooled[metric] = _add(table, metric, found, level)
+    return Centres(table, pooled, parts, level)
+
+
+def _rows_of(sample: Rows, places: Array) -> Rows:
+    """Return the rows of one centre, which are draws of their own if the centre is their cluster."""
+    rows = sample.of(places)
+    if rows.single_cluster:
+        return replace(rows, cluster=None if type(rows) is Rows else np.arange(rows.n))
+    return rows
+
+
+def _in_centre(metric: str, rows: Rows, p: Array, level: float) -> tuple[float, float, float, float]:
+    """Return value, low, high and standard error (of the logarithm for O/E); NaN if the centre does not show it."""
+    value = metric_value(METRICS[metric], Predictions(rows.y, p, weight=rows.weight))
+    low, high = INTERVALS[metric].ends(rows, p, View(level))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.log([low, high]) if metric == "observed_expected" else np.array([low, high])
+        error = float(ends[1] - ends[0]) / (2 * rows.quantile(level))
+    known = math.isfinite(value) and math.isfinite(error) and error > 0 and 0 < rows.share < 1
+    return (value, low, high, error) if known else (math.nan,) * 4
+
+
+def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled:
+    """Add the columns of one measure to the table, and return it pooled."""
+    known = np.isfinite(found[:, 3])
+    if known.sum() < 2:
+        raise InputError(
+            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be judged: the others have too few rows or one "
+            "class only. Merge small centres."
+        )
+    scale, back = (np.log, np.exp) if metric == "observed_expected" else (np.asarray, np.asarray)
+    y, v = scale(found[known, 0]), found[known, 3] ** 2
+    all_of = pool(y, v, level)
+    shrunken = np.full(len(found), np.nan)
+    shrunken[known] = back(all_of.value + (y - all_of.value) * all_of.tau**2 / (all_of.tau**2 + v))
+    table[metric], table[f"{metric}_low"], table[f"{metric}_high"] = found[:, :3].T
+    table[f"{metric}_shrunken"] = shrunken
+    ends = (float(back(getattr(all_of, name))) for name in ("value", "low", "high", "new_low", "new_high"))
+    return Pooled(*ends, all_of.tau, all_of.i_squared, all_of.centres)
+
+
+def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float) -> pd.DataFrame:
+    """Pool the loess curves of the centres, as log-odds, at predictions that at least three centres reach."""
+    grid = np.unique(np.quantile(np.concatenate([p for _, p in parts]), np.linspace(0.02, 0.98, GRID)))
+    found, errors = np.full((2, len(parts), len(grid)), np.nan)
+    for i, (rows, p) in enumerate(parts):
+        if rows.n < 2 or np.ptp(p) == 0 or not 0 < rows.share < 1:
+            continue
+        cells = smooth_cells(rows, p)
+        observed = np.clip(cells.observed, LEAST, 1 - LEAST)
+        error = curve_errors(rows, cells) / (observed * (1 - observed))
+        for into, values in ((found, logit(observed)), (errors, error)):
+            into[i] = np.interp(grid, cells.points, values, left=np.nan, right=np.nan)
+    ends = np.full((len(grid), 5), np.nan)
+    for j in range(len(grid)):
+        known = errors[:, j] > 0
+        if known.sum() >= FEWEST_TO_PREDICT:
+            each = pool(found[known, j], errors[known, j] ** 2, level)
+            ends[j] = expit([each.value, each.low, each.high, each.new_low, each.new_high])
+    columns = dict(zip(("observed", "low", "high", "new_low", "new_high"), ends.T, strict=True))
+    return pd.DataFrame({"p": grid, **columns, **dict(zip(names, expit(found), strict=True))})

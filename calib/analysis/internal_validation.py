@@ -1,0 +1,510 @@
+"""Internal validation: how optimistic is the performance of a model on the rows it was trained on?
+
+Harrell's bootstrap (Harrell, Lee & Mark 1996): a resample of the rows plays the sample, all rows play the population.
+Every step of the estimator is repeated in each resample. The optimism of one resample is the measure of its model on
+the resample minus that on all rows; the corrected measure is the apparent one minus the mean optimism. The interval
+is the corrected measure ± 1.96 standard deviations of the optimism, because the error of the corrected measure is the
+optimism of these rows minus its mean. It exists for the slope too, whose location-shifted interval (Noma et al. 2021)
+has no width if the apparent slope is always 1. ``location_shifted`` gives that interval as well.
+
+Beside it are .632+ (Efron & Tibshirani 1997), repeated cross-validation, and what single splits would have said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from calib.analysis.centres import Centres, centres
+from calib.evaluate import check
+from calib.evaluate.arrays import present, read_arrays
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.rows import Rows
+from calib.kernel.wording import number, with_interval
+from calib.metrics.auc import auc
+from calib.metrics.brier import brier_score
+from calib.metrics.distances import smooth_cells
+from calib.metrics.slope import calibration_line, observed_expected
+
+Array = np.ndarray
+
+MEASURES = ("slope", "intercept", "in_the_large", "observed_expected", "brier", "auc", "ici")
+FEWEST_OF_CLASS = 10  # fewest rows of either class
+FEWEST_RESAMPLES = 20
+POINTS = 41  # points of the curve
+TEST_SHARE = 0.3  # share of the rows that a single split tests
+TRIES = 100  # draws of a resample with both classes
+NO_INFORMATION = {
+    "auc": 0.5
+}  # value of a measure if labels and predictions are independent; Brier's depends on both
+
+
+def measures(y: Array, p: Array, weight: Array | None = None) -> Array:
+    """Return the values of ``MEASURES``; NaN where one is undefined. The ICI is computed in cells.
+
+    >>> measures(np.array([0, 1] * 10), np.full(20, 0.5))[3:6]                     # O/E, Brier score and AUC
+    array([1.  , 0.25, 0.5 ])
+    """
+    if y.min() == y.max():
+        return np.full(len(MEASURES), np.nan)
+    line, cells = calibration_line(y, p, weight), smooth_cells(Rows(y, weight=weight), p)
+    return np.array(
+        [
+            line.slope,
+            line.intercept,
+            line.in_the_large,
+            observed_expected(y, p, weight),
+            brier_score(y, p, weight),
+            auc(y, p, weight),
+            np.average(np.abs(cells.observed - cells.points), weights=cells.count),
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """An estimator, and all rows on which its steps are repeated."""
+
+    estimator: Any
+    X: Any
+    y: Array
+    weight: Array | None
+    cluster: Array | None
+    seed: int
+    folds: int
+    names: Array | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    def predict(self, rows: Array, what: str) -> Array:
+        """Fit all steps on these rows, and return the probabilities of class 1 of all rows, (n,)."""
+        given = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        try:
+            fitted = clone(self.estimator).fit(_safe_indexing(self.X, rows), self.y[rows], **given)
+            p = fitted.predict_proba(self.X)[:, list(fitted.classes_).index(1)]
+        except Exception as error:  # of any estimator
+            raise InputError(
+                f"The estimator fails on {what} ({type(error).__name__}: {error}). Every step is repeated there, "
+                "so each must accept repeated rows and missing categories, and give predict_proba."
+            ) from error
+        return checks.probability_vector(p, "predict_proba")
+
+    def measured(self, rows: Array, p: Array) -> Array:
+        return measures(self.y[rows], p[rows], None if self.weight is None else self.weight[rows])
+
+    def curve(self, rows: Array, p: Array, grid: Array) -> Array:
+        """Return the loess curve at the points of the grid; NaN outside the range of the predictions."""
+        cells = smooth_cells(
+            Rows(self.y[rows], weight=None if self.weight is None else self.weight[rows]), p[rows]
+        )
+        return np.interp(grid, cells.points, cells.observed, left=np.nan, right=np.nan)
+
+    @cached_property
+    def whose(self) -> Array:
+        """Rows that are drawn together, int (n,)."""
+        return np.arange(self.n) if self.cluster is None else self.cluster
+
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """Draw whole clusters with replacement until both classes are there; return the rows."""
+        places = np.argsort(self.whose, kind="stable")
+        starts = np.searchsorted(self.whose[places], np.arange(self.whose.max() + 2))
+        for _ in range(TRIES):
+            picked = rng.integers(0, len(starts) - 1, len(starts) - 1)
+            rows = np.concatenate([places[starts[each] : starts[each + 1]] for each in picked])
+            if self.y[rows].min() < self.y[rows].max():
+                return rows
+        raise InputError(
+            "Resamples hold one class only, because almost all events are in one cluster. Resample rows "
+            "instead: leave out cluster."
+        )
+
+    def bootstrap(self, i: int, grid: Array) -> dict[str, Any]:
+        rows, every = self.drawn(np.random.default_rng([self.seed, 0, i])), np.arange(self.n)
+        p = self.predict(rows, f"resample {i + 1}")
+        out = np.setdiff1d(every, rows)
+        left_out = self.measured(out, p) if len(out) else np.full(len(MEASURES), np.nan)
+        return {
+            "train": self.measured(rows, p),
+            "test": self.measured(every, p),
+            "out": left_out,
+            "bend": self.curve(rows, p, grid) - self.curve(every, p, grid),
+        }
+
+    def cross_validation(self, i: int, grid: Array) -> dict[str, Any]:
+        kind = StratifiedKFold if self.cluster is None else StratifiedGroupKFold
+        splits = kind(self.folds, shuffle=True, random_state=self.seed + i)
+        p = np.empty(self.n)
+        for k, (train, test) in enumerate(splits.split(self.y, self.y, self.cluster)):
+            p[test] = self.predict(train, f"fold {k + 1} of repetition {i + 1}")[test]
+        return {"test": self.measured(np.arange(self.n), p)}
+
+    def single_split(self, i: int, grid: Array) -> dict[str, Any]:
+        kind = StratifiedShuffleSplit if self.cluster is None else GroupShuffleSplit
+        train, test = next(
+            kind(1, test_size=TEST_SHARE, random_state=self.seed + i).split(self.y, self.y, self.cluster)
+        )
+        return {"test": self.measured(test, self.predict(train, f"split {i + 1}"))}
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Apparent and corrected performance of a model.
+
+    Attributes
+    ----------
+    apparent : (7,)
+        ``MEASURES`` on all rows of the model that is trained on all rows.
+    predictions : (n,)
+        Its predictions.
+    y : (n,)
+        Labels, 1 for the positive class.
+    train, test, out : (B, 7)
+        Measures of the model of each resample: on the resample, on all rows, and on the rows that it left out.
+    cross_validated : (repeats, 7)
+        Measures of the predictions of each repetition of cross-validation.
+    split : (splits, 7)
+        Measures on the test rows of each single split.
+    curve
+        Columns p, apparent and corrected: the loess curve, and the curve less its mean optimism.
+    """
+
+    apparent: Array
+    predictions: Array
+    y: Array
+    train: Array
+    test: Array
+    out: Array
+    cross_validated: Array
+    split: Array
+    curve: pd.DataFrame
+    model: Any
+
+    @property
+    def optimism(self) -> Array:
+        """Mean optimism of each measure, (7,)."""
+        return _mean(self.train - self.test)
+
+    @property
+    def corrected(self) -> Array:
+        """Apparent measures less their optimism, (7,)."""
+        return self.apparent - self.optimism
+
+    def table(self, level: float = 0.95) -> pd.DataFrame:
+        """Return one row per measure.
+
+        Columns: apparent, optimism, corrected, low and high (its interval), ``plus_632`` (.632+, of Brier score and
+        AUC only), ``cross_validated`` (mean over the repetitions), ``split_low`` and ``split_high`` (between which 95 %
+        of single splits lie), and ``undefined`` (number of resamples in which the measure does not exist).
+        """
+        tails = (1 - level) / 2, (1 + level) / 2
+        half = float(ndtri(tails[1])) * _spread(self.train - self.test)
+        split_low, split_high = _quantiles(self.split, tails)
+        columns = {
+            "apparent": self.apparent,
+            "optimism": self.optimism,
+            "corrected": self.corrected,
+            "low": self.corrected - half,
+            "high": self.corrected + half,
+            "plus_632": [self._plus_632(key) for key in MEASURES],
+            "cross_validated": _mean(self.cross_validated),
+            "split_low": split_low,
+            "split_high": split_high,
+            "undefined": (~np.isfinite(self.train - self.test)).sum(axis=0),
+        }
+        return pd.DataFrame(columns, index=list(MEASURES))
+
+    def location_shifted(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the interval of Noma et al. (2021), low and high: quantiles of the measure on resamples, less the
+        optimism.
+        """
+        low, high = _quantiles(self.train, ((1 - level) / 2, (1 + level) / 2)) - self.optimism
+        return pd.DataFrame({"low": low, "high": high}, index=list(MEASURES))
+
+    def leave_one_centre_out(self, watch: Watch | None = None) -> Centres:
+        """Internal–external validation: predict each cluster by a model of the others; see ``centres``.
+
+        The estimator is fitted once per cluster, so clusters should be centres, not patients.
+
+        Raises
+        ------
+        InputError
+            If no clusters are known, or the estimator fails without one of them.
+        """
+        model = self.model
+        if model.cluster is None:
+            raise InputError("No centres are known. Pass groups= to validate, with the centre of each row.")
+        p = np.empty(model.n)
+        for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
+            held = model.cluster == i
+            p[held] = model.predict(np.flatnonzero(~held), f"all but {model.names[i]}")[held]
+        whose = model.names[model.cluster]
+        return centres(check(model.y, p, model.weight, whose), whose)
+
+    def _plus_632(self, key: str) -> float:
+        """Return .632 of the error on rows left out, and more of it the closer this error is to no information."""
+        if key not in ("brier", "auc"):
+            return np.nan
+        at = MEASURES.index(key)
+        apparent, out = float(self.apparent[at]), float(_mean(self.out)[at])
+        none = NO_INFORMATION.get(key, self._brier_without_information)
+        out = max(out, none) if key == "auc" else min(out, none)
+        overfitting = np.clip((out - apparent) / (none - apparent), 0, 1) if none != apparent else 0.0
+        share = 0.632 / (1 - 0.368 * overfitting)
+        return float((1 - share) * apparent + share * out)
+
+    @property
+    def _brier_without_information(self) -> float:
+        weight = self.model.weight
+        events = np.average(self.y, weights=weight)
+        zero, one = (np.average((label - self.predictions) ** 2, weights=weight) for label in (0, 1))
+        return float(events * one + (1 - events) * zero)
+
+    @property
+    def sentence(self) -> str:
+        """State the corrected slope and AUC, and what single splits would have said of the slope."""
+        found = self.table().loc
+        slope, area = found["slope"], found["auc"]
+        said = ", ".join(
+            f"{name} {with_interval(each.corrected, each.low, each.high)} instead of {number(each.apparent)}"
+            for name, each in (("calibration slope", slope), ("AUC", area))
+        )
+        return (
+            f"Corrected for optimism: {said}. Of single splits, 95 % would have given a slope between "
+            f"{number(slope.split_low)} and {number(slope.split_high)}."
+        )
+
+
+def _mean(values: Array) -> Array:
+    """Return the mean (7,) of the finite values; NaN if half of them or fewer are."""
+    finite = np.isfinite(values)
+    sums, count = np.where(finite, values, 0.0).sum(axis=0), finite.sum(axis=0)
+    return np.where(count > len(values) / 2, sums / np.maximum(count, 1), np.nan)
+
+
+def _spread(values: Array) -> Array:
+    """Return the standard deviation (7,) of the finite values; NaN if half of them or fewer are."""
+    return np.sqrt(_mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1))
+
+
+def _quantiles(values: Array, tails: tuple[float, float]) -> Array:
+    """Return quantiles (2, 7) of the finite values; NaN if half of them or fewer are."""
+    found = np.full((2, values.shape[1]), np.nan)
+    for j, column in enumerate(values.T):
+        finite = column[np.isfinite(column)]
+        if len(finite) > len(column) / 2:
+            found[:, j] = np.quantile(finite, tails)
+    return found
+
+
+def validate(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    B: int = 200,
+    *,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    folds: int = 10,
+    repeats: int = 5,
+    splits: int = 50,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    resume: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Validation:
+    """Correct the performance of a model for optimism; all its steps are repeated in each resample.
+
+    Parameters
+    ----------
+    estimator
+        Classifier with ``predict_proba``, such as a pipeline with imputation, tuning and a calibrator. It is cloned.
+    X : (n, d)
+        Features.
+    y : (n,)
+        Labels of two classes; see ``check``. The estimator is fitted to 0 and 1.
+    B
+        Number of resamples, at least 20.
+    sample_weight : (n,)
+        Positive weight of each row, given to ``fit`` and to every measure.
+    cluster, groups : (n,)
+        Cluster of each row, under either name: rows of one cluster are resampled, and held out, together.
+    pos_label
+        Positive class; see ``check``.
+    folds, repeats
+        Folds and repetitions of the cross-validation beside it.
+    splits
+        Number of single splits beside it.
+    random_state
+        Seed; resample i is the same whatever B and ``n_jobs`` are.
+    n_jobs
+        Number of processes, as in joblib.
+    resume
+        File in which each finished fit is kept. A run that was interrupted continues from it.
+    watch
+        Reports progress, and cancels.
+
+    Returns
+    -------
+    Validation
+        ``table()``, ``curve`` and ``sentence``.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, a class has fewer than 10 rows, the estimator fails, or ``resume`` is the file of
+        another run.
+    Cancelled
+        If ``watch`` cancels.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 10))
+    >>> y = rng.random(200) < 1 / (1 + np.exp(-X[:, 0]))
+    >>> found = validate(LogisticRegression(C=np.inf), X, y, B=50, repeats=1, splits=10)
+    >>> found.table().loc["slope", ["apparent", "corrected"]].round(2).tolist()
+    [1.0, 0.74]
+    """
+    checks.in_range(B, "B", low=FEWEST_RESAMPLES, integer=True)
+    checks.in_range(folds, "folds", low=2, integer=True)
+    for name, value in (("repeats", repeats), ("splits", splits)):
+        checks.in_range(value, name, low=1, integer=True)
+    model = _model(
+        estimator, X, y, sample_weight, checks.one_name(cluster, groups), pos_label, random_state, folds
+    )
+    every = np.arange(model.n)
+    p = model.predict(every, "all rows")
+    grid = np.unique(np.quantile(p, np.linspace(0.01, 0.99, POINTS)))
+    tasks = [
+        *(("bootstrap", i) for i in range(B)),
+        *(("cross_validation", i) for i in range(repeats)),
+        *(("single_split", i) for i in range(splits)),
+    ]
+    found = _Kept.of(resume, model, grid).finish(tasks, model, grid, n_jobs, watch or Watch())
+    of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
+    train, test, out, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
+    apparent = model.curve(every, p, grid)
+    curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
+    beside = (np.array([each["test"] for each in of[kind]]) for kind in ("cross_validation", "single_split"))
+    return Validation(model.measured(every, p), p, model.y, train, test, out, *beside, curve, model)
+
+
+_PARTS = ("train", "test", "out", "bend")
+
+
+def _model(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    cluster: ArrayLike | None,
+    pos_label: Any,
+    seed: int,
+    folds: int,
+) -> _Model:
+    if not hasattr(estimator, "predict_proba"):
+        raise InputError(
+            f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. Choose a "
+            "classifier that has it, or wrap this one in CalibratedClassifier."
+        )
+    labels = read_arrays(y, np.full(_num_samples(X), 0.5), pos_label=pos_label).y
+    weight = None if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
+    if weight is not None and not weight.all():
+        raise InputError("sample_weight must be positive. Remove the rows of weight 0 from X and y.")
+    whose, names = (None, None) if cluster is None else pd.factorize(present(cluster, "cluster"))
+    checks.same_length(y=labels, cluster=whose)
+    fewest = int(min(labels.sum(), len(labels) - labels.sum()))
+    if fewest < FEWEST_OF_CLASS:
+        raise InputError(
+            f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_OF_CLASS} are needed. "
+            "Collect more rows of it."
+        )
+    what, most = "rows of the minority class", fewest
+    if whose is not None:
+        what, most = "clusters", int(whose.max()) + 1
+    if folds > most:
+        raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
+    checks.in_range(seed, "random_state", low=0, integer=True)
+    return _Model(estimator, X, labels, weight, whose, seed, folds, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Finished fits: (kind, number) → arrays, and the file in which they are kept, or None."""
+
+    done: dict[tuple[str, int], dict[str, Any]]
+    path: Path | None
+
+    @classmethod
+    def of(cls, path: str | Path | None, model: _Model, grid: Array) -> _Kept:
+        """Read the fits of an interrupted run; refuse a file of another one. A line that was cut is ignored."""
+        if path is None:
+            return cls({}, None)
+        path, digest = Path(path), joblib.hash((vars(model), grid))
+        lines = path.read_text().splitlines() if path.exists() else []
+        if not lines:
+            path.write_text(json.dumps({"run": digest}) + "\n")
+        elif _parsed(lines[0]).get("run") != digest:
+            raise InputError(
+                f"{path} belongs to another run: other rows, another estimator or other settings. Name "
+                "another file, or delete this one."
+            )
+        found = filter(None, map(_parsed, lines[1:]))
+        return cls({(each.pop("kind"), each.pop("number")): each for each in found}, path)
+
+    def finish(
+        self,
+        tasks: list[tuple[str, int]],
+        model: _Model,
+        grid: Array,
+        n_jobs: int | None,
+        watch: Watch,
+    ) -> Mapping[tuple[str, int], dict[str, Any]]:
+        """Do the tasks that are not done, and keep each as soon as it is."""
+        left = [task for task in tasks if task not in self.done]
+        calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
+        results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
+        for task in watch.loop(left, "fits"):
+            found = next(results)
+            self.done[task] = found
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
+        return self.done
+
+
+def _one(do: Callable[[int, Array], dict[str, Any]], number: int, grid: Array) -> dict[str, Any]:
+    return {key: values.tolist() for key, values in do(number, grid).items()}
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        return json.loads(line)
+    except ValueError:  # the run ended within this line
+        return {}

@@ -1,0 +1,107 @@
+"""``python -m calib survival``: are risks of an event by a horizon right, if some rows are censored before it?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from calib.analysis.survival.check import METRICS, SurvivalEvaluation, check_survival
+from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
+from calib.commands.output import csv_bytes, print_table
+from calib.data import read_table
+from calib.kernel.checks import InputError
+from calib.kernel.overview import COMMANDS
+from calib.kernel.wording import quoted, with_interval
+from calib.metrics import METRICS as LABELS
+
+OF_CODES = ("cause", "censored")
+
+
+def add_survival(commands: Any) -> None:
+    command = commands.add_parser("survival", help=COMMANDS["survival"])
+    command.add_argument("data", type=Path, metavar="DATA", help="table with one row per person")
+    command.add_argument("--time", required=True, metavar="COLUMN", help="time of the event or the censoring")
+    command.add_argument("--event", required=True, metavar="COLUMN", help="code of what happened then")
+    command.add_argument(
+        "--risk", required=True, metavar="COLUMN,COLUMN", help="predicted risks of the event by the horizon"
+    )
+    command.add_argument(
+        "--horizon", required=True, type=float, metavar="T", help="time up to which events count"
+    )
+    command.add_argument("--cause", default="1", metavar="CODE", help="code of the event (default: 1)")
+    command.add_argument(
+        "--censored",
+        default="0",
+        metavar="CODE",
+        help="code of censoring (default: 0); others are competing events",
+    )
+    command.add_argument(
+        "--survival", action="store_true", help="the risk columns hold probabilities of survival: use 1 − p"
+    )
+    command.add_argument("--weight", metavar="COLUMN", help="weight of each row")
+    command.add_argument("--cluster", metavar="COLUMN", help="cluster of each row")
+    command.add_argument(
+        "--censoring-groups", metavar="COLUMN", help="estimate the censoring within the values of this column"
+    )
+    command.add_argument("--bins", type=int, default=10, metavar="N", help="bins in --csv (default: 10)")
+    add_file(command, "--csv", "write predicted and observed risk per bin")
+    command.set_defaults(run=_survival)
+
+
+def _survival(args: argparse.Namespace) -> int:
+    check_folders(args.csv)
+    read_file(args.data)  # refuses a missing file
+    frame = read_table(args.data, args.data.name)
+    risks = {name: _column(frame, name) for name in names_in(args.risk) or ()}
+    events = _column(frame, args.event)
+    optional = {
+        name: None if column is None else _column(frame, column)
+        for name, column in (
+            ("sample_weight", args.weight),
+            ("cluster", args.cluster),
+            ("censoring_groups", args.censoring_groups),
+        )
+    }
+    found = check_survival(
+        _column(frame, args.time),
+        events,
+        {name: 1 - p if args.survival else p for name, p in risks.items()},
+        args.horizon,
+        **{name: _code(events, getattr(args, name)) for name in OF_CODES},
+        **optional,
+    )
+    print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
+    print_table(_printed(found))
+    if args.csv:
+        bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
+        write_file(args.csv, csv_bytes(pd.concat(bins)))
+    return 0
+
+
+def _column(frame: pd.DataFrame, name: str) -> pd.Series:
+    if name not in frame:
+        raise InputError(f"There is no column {name!r}. The columns are {quoted(list(frame.columns), 20)}.")
+    return frame[name]
+
+
+def _code(events: pd.Series, text: str) -> Any:
+    """Return a code as the column holds it: a number if it holds numbers."""
+    if not pd.api.types.is_numeric_dtype(events):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"The column {events.name!r} holds numbers, but the code is {text!r}.") from None
+
+
+def _printed(found: SurvivalEvaluation) -> pd.DataFrame:
+    """Return one row per metric and one column per risk, with intervals where they are known."""
+    columns = {
+        name: [with_interval(*found.table(name).loc[metric]) for metric in METRICS]
+        for name in found.evaluation.predictions
+    }
+    return pd.DataFrame(columns, index=[LABELS[metric].label for metric in METRICS])

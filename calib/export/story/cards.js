@@ -1,0 +1,99 @@
+// Pieces of the text beside the picture: paragraphs, statements with a confidence, sliders, choices.
+
+// A paragraph; *words* between stars are a term that is explained here.
+function words(text, name = "") {
+    const made = element("p", name ? { class: name } : {})
+    rich(made, text)
+    return made
+}
+
+function rich(made, text) {
+    made.replaceChildren(...text.replace(/(\d) %/g, "$1\u00a0%").split("*").map((part, i) => (i % 2 ? element("dfn", {}, part) : part)))
+}
+
+// A paragraph whose text follows the state.
+function live(world, text, name = "") {
+    const made = element("p", name ? { class: name } : {})
+    let shown
+    world.follow(() => {
+        const next = text(world.state)
+        if (next !== shown) rich(made, shown = next)
+        made.hidden = !next
+    })
+    return made
+}
+
+// What is shown once the reader has acted.
+function after(world, acted, ...inside) {
+    const made = element("div", { class: "after" }, ...inside)
+    world.follow(() => {
+        const shown = Boolean(acted(world.state))
+        if (shown && made.hidden && world.ready) made.classList.add("fresh")
+        made.hidden = !shown
+    })
+    return made
+}
+
+// A statement and the reader's confidence in it: eleven steps, none of them chosen at first. One of the first ten is
+// settled at once, the others by the gesture that follows.
+function bet(world, n) {
+    const { text, told } = STATEMENTS[n], settled = () => world.settled(n)
+    const steps = Array.from({ length: 11 }, (_, k) => element("button", { type: "button", "aria-label": `${10 * k} %`, tabindex: k ? -1 : 0 }, String(10 * k)))
+    const scale = element("div", { class: "scale", role: "group", "aria-label": `How likely is this true? ${text}` }, ...steps)
+    const outcome = element("p", { class: "outcome", role: "status" })
+    steps.forEach((step, k) => step.addEventListener("click", () => settled() || world.set("bets", withAnswer(world.state, n, k))))
+    scale.addEventListener("keydown", event => {
+        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key], now = steps.indexOf(document.activeElement)
+        if (!by || now < 0) return
+        event.preventDefault()
+        steps[within(now + by, 0, 10)].focus()
+    })
+    world.follow(() => {
+        const answer = answerOf(world.state, n), closed = settled(), chosen = answer === null ? -1 : Math.round(10 * answer)
+        steps.forEach((step, k) => {
+            put(step, "aria-pressed", k === chosen)
+            put(step, "aria-disabled", closed)
+            step.tabIndex = k === Math.max(0, chosen) ? 0 : -1
+        })
+        scale.classList.toggle("closed", closed)
+        const result = world.happened(n) ? "true" : "false"
+        rich(outcome, closed ? `${answer === null ? "You did not answer." : `You said ${Math.round(100 * answer)} %.`} It is ${result}. ${told}` : "")
+        outcome.dataset.result = closed ? result : ""
+    })
+    return element("div", { class: "bet" }, element("p", { class: "statement" }, text), scale,
+        element("p", { class: "ends", "aria-hidden": "true" }, element("span", {}, "certainly false"), element("span", {}, "% that it is true"), element("span", {}, "certainly true")), outcome)
+}
+
+// A slider of whole numbers.
+function slider(world, name, label, low, high, shown = String, also = () => {}) {
+    const input = element("input", { type: "range", min: low, max: high, step: 1 }), value = element("output", {})
+    input.addEventListener("input", () => { also(input.value); world.set(name, input.value) })
+    world.follow(() => {
+        input.value = world.state[name]
+        value.textContent = shown(world.state[name])
+        put(input, "aria-valuetext", value.textContent)
+    })
+    return element("label", { class: "slider" }, element("span", {}, label), input, value)
+}
+
+function press(text, act) {
+    const made = element("button", { type: "button", class: "press" }, text)
+    made.addEventListener("click", act)
+    return made
+}
+
+let groups = 0
+function choices(world, name, label, options) {
+    const group = `story-${name}-${groups++}`  // the same choice stands beside two pictures
+    const made = element("fieldset", { class: "choices" }, element("legend", { class: "unseen" }, label))
+    for (const [key, text] of options) {
+        const input = element("input", { type: "radio", name: group, value: key })
+        input.addEventListener("change", () => world.set(name, key))
+        world.follow(() => { input.checked = world.state[name] === key })
+        made.append(element("label", {}, input, element("span", {}, text)))
+    }
+    return made
+}
+
+const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)
+const counts = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`

@@ -1,0 +1,267 @@
+// The one picture of the story: 900 people as dots on a canvas, lines and marks as SVG above them, and handles that a
+// pointer or the keyboard moves. Dots glide to new places; the canvas is drawn only while something changes.
+
+const GLIDE = 700, LATEST = 250  // milliseconds: a dot's way, and how much later than the first the last one begins
+const GOLDEN = 0.6180339887498949
+const SHADES = 24  // steps from no risk to certain default
+const NEUTRAL = 0, PAID = 1, DEFAULT = 2, DIM = 3, CHOSEN = 4, SHADE = 5
+const eased = share => (share < 0.5 ? 4 * share ** 3 : 1 - (2 - 2 * share) ** 3 / 2)
+
+// ``people`` dots, and as many twins, which leave them where a picture shows everybody twice.
+function makeStage(host, people) {
+    const count = 2 * people
+    const canvas = element("canvas", { "aria-hidden": "true" }), ink = canvas.getContext("2d")
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), tools = element("div", { class: "tools" })
+    const said = element("p", { class: "unseen", role: "status" })
+    svg.setAttribute("role", "img")
+    host.replaceChildren(canvas, svg, tools, said)
+    const [x, y, fromX, fromY, toX, toY] = Array.from({ length: 6 }, () => new Float32Array(count))
+    const colour = new Uint8Array(count), lag = Float32Array.from({ length: count }, (_, i) => LATEST * ((i * GOLDEN) % 1))
+    const size = { width: 0, height: 0 }, plot = { left: 50, top: 22, width: 0, height: 0 }
+    let colours = [], radius = 3, begin = 0, moving = false, placed = false, last = null, waiting = 0, used = people, view = () => {}
+    const drawn = new Map()
+
+    const stage = {
+        size, plot, frames: 0,
+        px: p => plot.left + p * plot.width,
+        py: q => plot.top + (1 - q) * plot.height,
+        small: () => size.width < 560,
+        show(next) { view = next; view() },
+        again: () => view(),
+        dots, ink: overlay, handle, handles, tool, say, look,
+    }
+
+    // Place every dot: ``place(i)`` gives a position in pixels, ``paint(i)`` a colour. A new picture glides, a drag does not.
+    function dots({ place, paint, size: wide = 3, shown = 1, still = false, twins = false }) {
+        canvas.style.opacity = shown
+        radius = wide
+        const begins = performance.now()
+        if (moving) for (let i = 0; i < used; i++) here(i, begins)
+        if (twins && used === people) { x.copyWithin(people, 0, people); y.copyWithin(people, 0, people) }
+        used = twins ? count : people
+        for (let i = 0; i < used; i++) {
+            fromX[i] = x[i]
+            fromY[i] = y[i];
+            [toX[i], toY[i]] = place(i)
+            colour[i] = paint(i)
+        }
+        begin = still || STILL.matches || !placed ? -Infinity : begins
+        placed = true
+        if (!moving) requestAnimationFrame(frame)
+        moving = true
+    }
+
+    function here(i, now) {
+        const share = eased(within((now - begin - lag[i]) / GLIDE, 0, 1))
+        x[i] = fromX[i] + share * (toX[i] - fromX[i])
+        y[i] = fromY[i] + share * (toY[i] - fromY[i])
+    }
+
+    function frame(now) {
+        for (let i = 0; i < used; i++) here(i, now)
+        paintAll()
+        stage.frames += 1
+        moving = now - begin < GLIDE + LATEST
+        if (moving) requestAnimationFrame(frame)
+    }
+
+    function paintAll() {
+        ink.clearRect(0, 0, size.width, size.height)
+        for (const which of new Set(colour.subarray(0, used))) {
+            ink.fillStyle = colours[which]
+            ink.beginPath()
+            for (let i = 0; i < used; i++) {
+                if (colour[i] !== which) continue
+                ink.moveTo(x[i] + radius, y[i])
+                ink.arc(x[i], y[i], radius, 0, 7)
+            }
+            ink.fill()
+        }
+    }
+
+    // Draw elements [key, tag, attributes, text]; an element keeps its key, so that its attributes can glide.
+    function overlay(wanted) {
+        const keys = new Set(wanted.map(([key]) => key))
+        for (const [key, made] of drawn) if (!keys.has(key)) { made.remove(); drawn.delete(key) }
+        for (const [key, tag, attributes, text] of wanted) {
+            let made = drawn.get(key)
+            if (!made || made.tagName !== tag) {
+                made?.remove()
+                drawn.set(key, made = document.createElementNS("http://www.w3.org/2000/svg", tag))
+            }
+            for (const [name, value] of Object.entries(attributes))
+                name === "style" ? made.style.cssText !== value && (made.style.cssText = value) : put(made, name, value)
+            if (text !== undefined && made.textContent !== text) made.textContent = text
+            svg.append(made)
+        }
+    }
+
+    // A handle at a position in pixels. ``move(value)`` gets a value between ``low`` and ``high`` along its axis;
+    // ``done()`` is called when the pointer lets go, and by Enter.
+    function handle(id, { at: [left, top], along, label, now, text, low = 0, high = 1, step = 0.01, move, done, fixed }) {
+        const made = tool(id, () => {
+            const made = element("button", { type: "button", class: "handle", role: "slider" })
+            grip(made)
+            return made
+        })
+        Object.assign(made, { to: { along, low, high, step, now, move, done } })
+        made.style.transform = `translate(${left}px, ${top}px)`
+        made.dataset.along = along
+        made.disabled = Boolean(fixed)
+        for (const [name, value] of Object.entries({ label, valuemin: low, valuemax: high, valuenow: now ?? low, valuetext: text, orientation: along === "y" ? "vertical" : "horizontal" }))
+            put(made, `aria-${name}`, value)
+        return made
+    }
+
+    // What lies above the picture under this name, made once.
+    function tool(id, make) {
+        let made = tools.querySelector(`[data-id="${id}"]`)
+        if (!made) {
+            tools.append(made = make())
+            made.dataset.id = id
+        }
+        return made
+    }
+
+    function grip(made) {
+        let held = false
+        const value = event => {
+            const box = svg.getBoundingClientRect(), { along, low, high } = made.to
+            return within(along === "x" ? (event.clientX - box.left - plot.left) / plot.width
+                : 1 - (event.clientY - box.top - plot.top) / plot.height, low, high)
+        }
+        made.addEventListener("pointerdown", event => { held = true; made.setPointerCapture(event.pointerId) })
+        made.addEventListener("pointermove", event => held && made.to.move(value(event)))
+        made.addEventListener("pointerup", event => { if (held) { held = false; made.to.move(value(event)); made.to.done?.() } })
+        made.addEventListener("pointercancel", () => { held = false })
+        made.addEventListener("keydown", event => {
+            const { low, high, step, now, move, done } = made.to
+            const by = { ArrowUp: step, ArrowRight: step, ArrowDown: -step, ArrowLeft: -step, PageUp: 10 * step, PageDown: -10 * step }[event.key]
+            const end = { Home: low, End: high }[event.key]
+            if (by || end !== undefined) move(within(end ?? (now ?? low) + by, low, high))
+            else if (event.key === "Enter" || event.key === " ") done?.()
+            else return
+            event.preventDefault()
+        })
+    }
+
+    // Keep the handles of these names alone.
+    function handles(...ids) {
+        for (const made of [...tools.children]) if (!ids.includes(made.dataset.id)) made.remove()
+    }
+
+    // What a screen reader says of the picture, once it is at rest.
+    function say(text, title) {
+        if (title) svg.setAttribute("aria-label", `${title}. ${text}`)
+        if (text === last) return
+        last = text
+        clearTimeout(waiting)
+        waiting = setTimeout(() => { said.textContent = text }, 500)
+    }
+
+    // Take the colours from the stylesheet, as when the theme changes.
+    function look() {
+        const style = getComputedStyle(host), one = name => style.getPropertyValue(name).trim()
+        const [low, high] = ["--low", "--high"].map(name => one(name).match(/\w\w/g).map(part => parseInt(part, 16)))
+        colours = [..."neutral paid default dim chosen".split(" ").map(name => one(`--${name}`)),
+            ...Array.from({ length: SHADES }, (_, k) => `rgb(${low.map((from, c) => Math.round(from + k / (SHADES - 1) * (high[c] - from)))})`)]
+        paintAll()
+    }
+
+    function fit() {
+        const box = host.getBoundingClientRect(), ratio = Math.min(devicePixelRatio || 1, 2)
+        if (!box.width || (box.width === size.width && box.height === size.height)) return
+        Object.assign(size, { width: box.width, height: box.height })
+        const small = stage.small()
+        Object.assign(plot, { left: small ? 40 : 62, top: small ? 16 : 34 })
+        Object.assign(plot, { width: box.width - plot.left - (small ? 14 : 34), height: box.height - plot.top - (small ? 42 : 64) })
+        Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
+        svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
+        ink.setTransform(ratio, 0, 0, ratio, 0, 0)
+        placed = false
+        view()
+    }
+    new ResizeObserver(fit).observe(host)
+    look()
+    fit()
+    return stage
+}
+
+const shade = value => SHADE + within(Math.round(value * (SHADES - 1)), 0, SHADES - 1)
+
+// Where people stand: a sunflower, whose seeds cover a disc evenly.
+function sunflower(stage, count, order = i => i, middle = [0.5, 0.5], part = 1) {
+    const across = Math.min(stage.size.width * part, stage.size.height) * 0.46, [cx, cy] = middle
+    return i => {
+        const rank = order(i), r = across * Math.sqrt((rank + 0.5) / count), angle = 2 * Math.PI * GOLDEN * rank
+        return [stage.size.width * cx + r * Math.cos(angle), stage.size.height * cy + r * Math.sin(angle)]
+    }
+}
+
+// Columns: each bin is a column from 0 to 100 %, filled evenly by its people. Those who default sink to the bottom, so
+// that the line between the two is the share of defaults. ``p`` gives the bins, ``shift`` moves a bin to the side.
+function columns(stage, { p, y, bins, known = true, shift = () => 0 }) {
+    const inside = Array.from({ length: bins }, () => [])
+    p.forEach((at, i) => inside[Math.min(bins - 1, Math.floor(at * bins + 1e-9))].push(i))
+    const places = Array(p.length), edge = bins > 20 ? 0.08 : 0.05
+    inside.forEach((all, bin) => {
+        const ranked = known ? [...all.filter(i => y[i]), ...all.filter(i => !y[i])] : all
+        ranked.forEach((i, rank) => {
+            const along = (bin + edge + (rank * GOLDEN % 1) * (1 - 2 * edge)) / bins + shift(bin)
+            places[i] = [stage.px(along), stage.py((rank + 0.5) / all.length)]
+        })
+    })
+    return i => places[i]
+}
+
+// Axes from 0 to 100 % with their names, for ``stage.ink``.
+function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.4, 0.6, 0.8, 1] } = {}) {
+    const { left, top, width, height } = stage.plot, foot = top + height
+    return [
+        ["plate", "rect", { x: left, y: top, width, height, class: "plate" }],
+        ...ticks.flatMap(at => [
+            [`x${at}`, "text", { x: stage.px(at), y: foot + 17, class: "tick", "text-anchor": at === 1 && stage.small() ? "end" : "middle" }, x(at)],
+            ...(y ? [[`y${at}`, "text", { x: left - 7, y: stage.py(at) + 4, class: "tick", "text-anchor": "end" }, y(at)],
+                [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }]] : []),
+        ]),
+        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
+        ["up", "text", { x: left, y: top - (stage.small() ? 5 : 12), class: "name" }, up],
+    ]
+}
+
+// What the colours of the dots mean.
+function keyOf(stage, names = ["defaulted", "paid"]) {
+    const { left, top, width } = stage.plot, up = top - (stage.small() ? 5 : 12)
+    return names.flatMap((name, k) => {
+        const x = left + width - 66 - 82 * (1 - k)
+        return [[`key${k}`, "circle", { class: k ? "paid" : "default", cx: x - 9, cy: up - 4, r: 5 }], [`named${k}`, "text", { class: "tick", x, y: up }, name]]
+    })
+}
+
+const diagonalOf = stage => [["diagonal", "line", { x1: stage.px(0), y1: stage.py(0), x2: stage.px(1), y2: stage.py(1), class: "diagonal" }]]
+
+// A mark for each bin with rows, its area growing with them; thin bins are hollow. ``kind`` names the marks.
+function marksOf(stage, cells, kind = "mark", most = Math.max(...cells.map(({ rows }) => rows))) {
+    const scale = stage.small() ? 0.75 : 1
+    return cells.flatMap(({ rows, ones, sum }, bin) => (rows ? [[`${kind}${bin}`, "circle", {
+        class: `${kind} moves${rows < FEW ? " thin" : ""}`,
+        style: `cx: ${fine(stage.px(sum / rows))}px; cy: ${fine(stage.py(ones / rows))}px; r: ${fine(scale * (3 + 10 * Math.sqrt(rows / most)))}px;`,
+    }]] : []))
+}
+
+// The level of each column: the share of defaults as a line over its width.
+function levels(stage, cells, shift = () => 0) {
+    return cells.flatMap(({ rows, ones }, bin) => (rows ? [[`level${bin}`, "line", {
+        class: "level", x1: stage.px(bin / cells.length + shift(bin)), x2: stage.px((bin + 1) / cells.length + shift(bin)),
+        y1: stage.py(ones / rows), y2: stage.py(ones / rows),
+    }]] : []))
+}
+
+// The band of each bin: where 95 % of such marks fall if the model is calibrated.
+function bandsOf(stage, cells) {
+    return cells.flatMap((cell, bin) => {
+        if (!cell.rows) return []
+        const [low, high] = consistency(cell), wide = Math.min(26, stage.plot.width / cells.length * 0.5), x = stage.px(cell.sum / cell.rows)
+        return [[`band${bin}`, "rect", { class: "band", x: x - wide / 2, width: wide, y: stage.py(high), height: Math.max(2, stage.py(low) - stage.py(high)), rx: 3 }]]
+    })
+}

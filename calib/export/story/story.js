@@ -1,0 +1,160 @@
+// The story: parts of the text beside one picture. The step in view decides what the picture shows.
+
+function story(root, data) {
+    const state = readState(), followers = [], sets = new Map()
+    const platted = platt(data.calibration), stepped = isotonic(data.calibration)
+    const after = { none: data.p, platt: data.p.map(platted), isotonic: data.p.map(stepped) }
+    const letter = n => String.fromCharCode(97 + n)
+    const settling = {  // statement → whether the gesture that settles it was made
+        10: () => state.mark !== "", 11: () => state.money !== "", 12: () => Number(state.others) >= 10, 13: () => state.bins === "70",
+        14: () => state.fit !== "none", 15: () => state.fit !== "none", 16: () => state.depths.includes("0"), 17: () => state.depths.includes("3"),
+        18: () => state.found === "1", 19: () => Number(state.years) >= 20,
+    }
+    const world = {
+        state, people: data, ready: false, dragging: false, trial: {}, platt: platted, isotonic: stepped, cells: binned(data, BANK_BINS),
+        after: fit => after[fit],
+        other(seed, risks) {
+            const key = `${seed} ${risks === data.p}`
+            if (!sets.has(key)) sets.set(key, otherCustomers(data.p, seed, risks))
+            return sets.get(key)
+        },
+        rightSet: () => world.other(1, data.p),
+        happened: n => STATEMENTS[n].truth ?? outcomes(world)[n],
+        settled: n => (n < 10 ? state.bets[n] !== "-" : state.done.includes(letter(n))),
+        follow(act) { followers.push(act); act(state) },
+        set(name, value) {
+            if (state[name] === value) return
+            state[name] = value
+            changed()
+        },
+        // As a pointer drags: the picture follows at once, without gliding.
+        drag(name, value) {
+            world.dragging = true
+            world.set(name, value)
+            world.dragging = false
+        },
+        redraw: () => world.stage.again(),
+        now: () => state.at,
+        restart() {
+            Object.assign(state, Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first])))
+            world.trial = {}
+            changed()
+            scrollTo({ top: 0, behavior: STILL.matches ? "auto" : "smooth" })
+        },
+    }
+    let saving = 0
+    function save() {
+        clearTimeout(saving)
+        saving = setTimeout(() => writeState(state), 250)
+    }
+    function settle() {
+        for (const n of Object.keys(settling)) if (settling[n]() && !world.settled(Number(n))) state.done += letter(Number(n))
+    }
+    function changed() {
+        settle()
+        for (const act of followers) act(state)
+        world.redraw()
+        save()
+    }
+
+    settle()
+    const parts = [youPart, bankPart, chancePart, repairPart, enoughPart, whomPart, stillPart, endPart].map(make => make(world))
+    const steps = parts.flatMap(part => part.steps.map(step => ({ ...step, part })))
+    const picture = element("div", { class: "stage", role: "region", "aria-label": "Picture" })
+    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id }, element("div", { class: "card" }, ...step.build())))
+    const links = parts.map(part => {
+        const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
+        link.addEventListener("click", event => { event.preventDefault(); go(part.steps[0].id) })
+        return link
+    })
+    const you = element("details", { class: "you" }), summary = element("summary", {}), panel = element("div", { class: "panel" })
+    you.append(summary, panel)
+    root.replaceChildren(element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you),
+        element("main", {}, picture, element("div", { class: "texts" }, ...texts)))
+    const report = element("p", {}), large = element("div", {}), small = element("div", { class: "thumb" }), number = element("span", {})
+    summary.append(small, number)
+    panel.append(large, report, sharing(world))
+    world.follow(() => {
+        const { n, text } = ownFinding(world)
+        small.replaceChildren(ownMini(world, 48))
+        large.replaceChildren(ownMini(world, 260))
+        number.textContent = `You: ${n} of ${COUNT}`
+        report.textContent = text
+    })
+    document.addEventListener("keydown", event => { if (event.key === "Escape" && you.open) { you.open = false; summary.focus() } })
+    document.addEventListener("click", event => { if (!event.composedPath().includes(you)) you.open = false })
+
+    world.stage = makeStage(picture, data.p.length)
+    themed(world.stage)
+    const begin = state.at
+    go(begin, true)
+    world.ready = true
+    addEventListener("scroll", look, { passive: true })
+    addEventListener("resize", look)
+    addEventListener("hashchange", () => {
+        const at = new URLSearchParams(location.hash.slice(1)).get("at")
+        if (at && at !== state.at) go(at)
+    })
+
+    function go(id, at_once = false) {
+        const text = texts[Math.max(0, steps.findIndex(step => step.id === id))]
+        const top = text.getBoundingClientRect().top + scrollY - (steps[0].id === id ? 1e6 : reach() - (innerWidth < 900 ? 0 : 30))
+        scrollTo({ top, behavior: at_once || STILL.matches ? "auto" : "smooth" })
+        look(true)
+    }
+
+    // Where the text begins: below the bar, and on a phone below the picture.
+    function reach() {
+        const box = picture.getBoundingClientRect()
+        return innerWidth < 900 ? box.height + 52 : 60
+    }
+
+    // The step at the line of reading, a little below where the text begins.
+    function look(first) {
+        const line = reach() + (innerHeight - reach()) * 0.42, found = texts.findLastIndex(text => text.getBoundingClientRect().top <= line)
+        const step = steps[Math.max(0, found)]
+        if (first !== true && step === world.step) return
+        world.step = step
+        state.at = step.id
+        texts.forEach((text, i) => text.classList.toggle("now", steps[i] === step))
+        links.forEach((link, i) => (parts[i] === step.part ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current")))
+        world.stage.show(() => step.view(world.stage))
+        save()
+    }
+    return world
+}
+
+// Dark as the system is, or as the page that shows the story says.
+function themed(stage) {
+    const system = matchMedia("(prefers-color-scheme: dark)"), show = dark => {
+        document.documentElement.classList.toggle("dark", dark)
+        stage.look()
+    }
+    show(system.matches)
+    system.addEventListener("change", ({ matches }) => show(matches))
+    addEventListener("message", ({ source, data }) => {
+        if (source === parent && typeof data?.dark === "boolean") show(data.dark)
+    })
+}
+
+// What happened, of the statements that the story settles; the numbers are those of the picture.
+function outcomes(world) {
+    if (world.known) return world.known
+    const { people } = world, share = ({ ones, rows }) => ones / rows, group = people.income.map((income, i) => (income === null ? i : -1)).filter(i => i >= 0)
+    const risk = world.cells[SEVENTY], low = world.cells[0], q = world.after("platt"), bins = n => scores(world.rightSet(), n).ece
+    const losses = people.trees.map(tree => lossParts(people.truth, tree.leaf.map(leaf => tree.values[leaf])))
+    const all = losses.map(({ calibration, grouping }) => calibration + grouping)
+    const tenths = tenthsOf(q), years = Array.from({ length: 20 }, (_, k) => k).filter(k => falseAlarm(q, tenths, 100 + k))
+    return world.known = {
+        10: share(risk) >= 0.6 && share(risk) <= 0.8,
+        11: low.ones > 50,
+        12: Array.from({ length: 10 }, (_, k) => binned(world.other(k + 1, people.truth), BANK_BINS)[SEVENTY]).every(cell => share(cell) < cell.sum / cell.rows),
+        13: bins(70) >= 2 * bins(5),
+        14: brierScore(q, people.y) < 0.9 * brierScore(people.p, people.y),
+        15: q[B] > q[A],
+        16: losses[0].calibration < losses[8].calibration,
+        17: all[8] === Math.min(...all),
+        18: group.length > 100 && mean(group.map(i => people.y[i] - q[i])) >= 0.1,
+        19: years.length >= 5,
+    }
+}

@@ -1,0 +1,201 @@
+"""The story's numbers are calib's for the same people."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+
+from calib.analysis.curves import binned_curve
+from calib.analysis.watch.evidence import Block, Stream
+from calib.calibrators import Isotonic, Platt
+from calib.experiments.looking import hosmer_lemeshow
+from calib.export.playground import script
+from calib.export.story import ARITHMETIC, PEOPLE, SCRIPTS, story_html
+from calib.kernel.binomial import binomial_interval
+from calib.metrics import brier_score, expected_calibration_error, loss_decomposition
+from scripts import write_story
+from tests.export.programs.engines import NODE
+
+DATA = json.loads(PEOPLE.read_text())
+P, Y, TRUTH = (np.array(DATA[name]) for name in ("p", "y", "truth"))
+SCORES, LABELS = (np.array(DATA["calibration"][name]) for name in "py")
+WITHIN = "const within = (value, low, high) => Math.min(Math.max(value, low), high)\n"
+WEEKS, PER_WEEK, LATER = 50, 18, 25
+
+
+def run(program: str, given: object):
+    """What an expression of the story's functions and ``given`` is worth."""
+    code = (
+        f"{script(ARITHMETIC)}{WITHIN}const given = JSON.parse(require('fs').readFileSync(0, 'utf8'))\n"
+        f"const data = JSON.parse(require('fs').readFileSync({json.dumps(str(PEOPLE))}, 'utf8'))\n"
+        f"console.log(JSON.stringify({program}))"
+    )
+    done = subprocess.run([NODE, "-e", code], input=json.dumps(given), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def same(found, mine) -> None:
+    np.testing.assert_allclose(found, mine, rtol=0, atol=1e-12)
+
+
+def platt() -> np.ndarray:
+    return Platt(on="log-odds").fit(SCORES, LABELS).predict(P)
+
+
+def uniforms(seed: int, count: int) -> list[float]:
+    """Mulberry32, as a reference for the browser's."""
+    state, found = (seed * 2654435761) % 2**32, []
+    for _ in range(count):
+        state = (state + 0x6D2B79F5) % 2**32
+        t = (state ^ state >> 15) * (state | 1) % 2**32
+        t ^= (t + (t ^ t >> 7) * (t | 61)) % 2**32
+        found.append(((t ^ t >> 14) + 0.5) / 2**32)
+    return found
+
+
+def test_the_people_are_the_test_rows_of_the_sample_loans():
+    bank = write_story.evaluated(write_story.BANK)
+    same(P, bank.predictions["none"].p)
+    assert DATA["y"] == bank.y.tolist()
+    same(platt(), bank.predictions["platt"].p)
+    same(SCORES, bank.calibration_scores)
+    made = write_story.columns(bank)
+    same(TRUTH, made.pop("truth"))
+    assert made == {name: DATA[name] for name in made}
+    assert abs(TRUTH.mean() - Y.mean()) < 3 * np.sqrt((TRUTH * (1 - TRUTH)).sum()) / len(Y)
+    (root,) = DATA["trees"][0]["values"]
+    same(root, write_story.constant(bank)[0])
+
+
+@pytest.mark.parametrize(
+    "depth", [3, *(pytest.param(d, marks=pytest.mark.soak) for d in (1, 2, 4, 5, 6, 7, 8))]
+)
+def test_a_tree_of_the_story_is_a_tree_of_calib(depth):
+    tree = DATA["trees"][depth]
+    same(np.array(tree["values"])[tree["leaf"]], write_story.tree(depth))
+
+
+def test_columns_and_their_bands_are_those_of_a_binned_curve():
+    for bins in (2, 5, 10, 23, 70):
+        for p in (P, platt()):
+            found = run(
+                "binned({ p: given.p, y: data.y }, given.bins).filter(c => c.rows)"
+                ".map(c => [c.rows, c.sum / c.rows, c.ones / c.rows, ...consistency(c)])",
+                {"p": p.tolist(), "bins": bins},
+            )
+            curve = binned_curve(Y, p, bins=bins)
+            filled = curve.count > 0
+            mine = np.column_stack(
+                [curve.count, curve.mean_p, curve.observed, curve.band_lower, curve.band_upper]
+            )[filled]
+            same(found, mine)
+
+
+def test_other_customers_are_drawn_as_stated():
+    """Twice 900 uniform numbers: who comes, and whether the person defaults."""
+    for seed, risks in ((1, TRUTH), (20, P)):
+        found = run(
+            "otherCustomers(data.p, given.seed, given.risks)", {"seed": seed, "risks": risks.tolist()}
+        )
+        u = np.array(uniforms(seed, 1800)).reshape(-1, 2)
+        who = np.floor(u[:, 0] * 900).astype(int)
+        assert found["who"] == who.tolist()
+        assert found["y"] == (u[:, 1] < risks[who]).astype(int).tolist()
+        same(found["p"], P[who])
+
+
+def test_errors_and_calibrators_are_those_of_calib():
+    found = run(
+        "[brierScore(data.p, data.y), ...[5, 10, 70].map(n => scores(data, n).ece),"
+        " ...[platt, isotonic].map(fit => data.p.map(fit(data.calibration))).flatMap(q => [brierScore(q, data.y), ...q])]",
+        None,
+    )
+    maps = [platt(), Isotonic().fit(SCORES, LABELS).predict(P)]
+    mine = [brier_score(Y, P), *(expected_calibration_error(Y, P, n) for n in (5, 10, 70))]
+    for q in maps:
+        mine += [brier_score(Y, q), *q]
+    same(found, mine)
+
+
+def test_losses_of_every_tree_are_those_of_calib():
+    found = run(
+        "data.trees.map(t => Object.values(lossParts(data.truth, t.leaf.map(k => t.values[k]))))", None
+    )
+    for tree, losses in zip(DATA["trees"], found, strict=True):
+        mine = loss_decomposition(TRUTH, np.array(tree["values"])[tree["leaf"]])
+        same(losses, [mine.calibration, mine.grouping, mine.irreducible])
+
+
+def test_tails_and_intervals_are_those_of_scipy_and_calib():
+    cases = [(df, x) for df in range(1, 13) for x in (0.0, 1e-3, 0.5, df, 3.0 * df, 40.0, 300.0)]
+    same(run("given.map(([df, x]) => gammaTail(df / 2, x / 2))", cases), [chi2.sf(x, df) for df, x in cases])
+    pairs = [(k, n) for n in (1, 7, 20, 100) for k in (0, 1, n // 2, n)]
+    same(
+        run("given.map(([k, n]) => wilson(k, n))", pairs),
+        [[float(end) for end in binomial_interval(k, n)] for k, n in pairs],
+    )
+
+
+def test_the_weekly_test_is_hosmer_and_lemeshows():
+    rng = np.random.default_rng(3)
+    for shift in (0.0, 0.6):
+        x = rng.normal(size=WEEKS * PER_WEEK)
+        y = (rng.random(len(x)) < expit(x + shift)).astype(int)
+        group = np.minimum((norm.cdf(x) * 10).astype(int), 9)
+        given = {"p": expit(x).tolist(), "y": y.tolist(), "group": group.tolist()}
+        same(run("testsSoFar(given.p, given.y, given.group, 18)", given), hosmer_lemeshow(y, x, PER_WEEK))
+
+
+@pytest.mark.parametrize("seed", [1, 6, pytest.param(100, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("change", [WEEKS, LATER])
+def test_evidence_is_that_of_the_watch_page(seed, change):
+    q = platt()
+    year = run(
+        "yearOf(given.q, tenthsOf(given.q), given.seed, given.change)",
+        {"q": q.tolist(), "seed": seed, "change": change},
+    )
+    assert sorted(year["order"]) == list(range(900))
+    p, y = np.array(year["p"]), np.array(year["y"], dtype=float)
+    same(p, q[year["order"]])
+    starts = np.arange(WEEKS) * PER_WEEK
+    log, _ = Stream().add(Block(logit(p), y, p, None, starts))
+    np.testing.assert_allclose(year["evidence"], log, rtol=1e-12, atol=1e-12)
+    u = np.array(uniforms(seed, 1800))
+    assert year["order"] == np.argsort(u[:900], kind="stable").tolist()
+    risk = expit(logit(p) + 0.8 * (np.arange(900) >= change * PER_WEEK))
+    assert y.tolist() == (u[900:] < risk).astype(float).tolist()
+
+
+def test_the_numbers_in_its_sentences_are_those_of_its_people():
+    text = story_html().decode()
+    low, risky = P < 0.2, (P >= 0.6) & (P < 0.8)
+    assert (low.sum(), Y[low].sum(), round(P[low].sum())) == (618, 95, 34)
+    assert (risky.sum(), Y[risky].sum()) == (49, 13)
+    assert round(100 * P[low].mean(), 1) == 5.5
+    q = platt()
+    before, after = brier_score(Y, P), brier_score(Y, q)
+    assert f"It falls from {before:.3f} to {after:.3f}, by {100 * (1 - after / before):.0f} %." in text
+    silent = np.array([one is None for one in DATA["income"]])
+    assert silent.sum() == 114
+    words = f"Among them {100 * q[silent].mean():.0f} % were expected to default, and {100 * Y[silent].mean():.0f} % did."
+    assert words in text
+    best = min(range(9), key=lambda d: _loss(d))
+    assert f"At depth {best} both losses together are smallest here." in text
+
+
+def _loss(depth: int) -> float:
+    tree = DATA["trees"][depth]
+    found = loss_decomposition(TRUTH, np.array(tree["values"])[tree["leaf"]])
+    return found.calibration + found.grouping
+
+
+def test_the_file_asks_for_nothing_and_is_small():
+    text = story_html().decode()
+    for loads in ("src=", "@import", "fetch(", "[[STYLE", "[[SCRIPT", "[[DATA", "http://", "https://"):
+        assert loads not in text.replace("http://www.w3.org/2000/svg", ""), loads
+    assert len(text.encode()) < 400_000
+    assert all(file.exists() for file in SCRIPTS)

@@ -1,0 +1,63 @@
+"""``python -m calib survival``: its numbers are those of ``check_survival``, and its refusals are messages."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from calib import check_survival
+from calib.__main__ import main
+from tests.saying import assert_says
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    hazard, end = rng.exponential(0.1, 300), rng.uniform(1, 10, 300)
+    time = rng.exponential(1 / hazard)
+    happened = np.where(time <= end, "dead", "alive")
+    frame = pd.DataFrame({"years": np.minimum(time, end), "status": happened, "cox": 1 - np.exp(-5 * hazard)})
+    frame["forest"], frame["centre"] = frame["cox"] ** 2, np.repeat(["a", "b", "c"], 100)
+    path = tmp_path / "followed.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+OPTIONS = ["--time", "years", "--event", "status", "--risk", "cox,forest", "--horizon", "5"]
+CODES = ["--cause", "dead", "--censored", "alive"]
+
+
+def test_it_prints_the_numbers_and_writes_the_bins(table, capsys, tmp_path):
+    path, frame = table
+    bins = tmp_path / "bins.csv"
+    assert main(["survival", str(path), *OPTIONS, *CODES, "--bins", "4", "--csv", str(bins)]) == 0
+    risks = {name: frame[name] for name in ("cox", "forest")}
+    found = check_survival(frame["years"], frame["status"], risks, 5, cause="dead", censored="alive")
+    printed = capsys.readouterr()
+    assert_says(printed.out, "AUC", found.estimate("auc", "cox").text())
+    assert_says(printed.err, "of 300 rows were censored before 5.00")
+    written = pd.read_csv(bins)
+    assert_allclose(
+        written.loc[written["model"] == "forest", "observed"], found.bins(4, "forest")["observed"]
+    )
+
+
+def test_survival_probabilities_are_turned_into_risks(table, capsys):
+    path, frame = table
+    frame.assign(cox=1 - frame["cox"], forest=1 - frame["forest"]).to_csv(path, index=False)
+    assert main(["survival", str(path), *OPTIONS, *CODES, "--survival", "--censoring-groups", "centre"]) == 0
+    assert "ranks worse" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        (OPTIONS, ("event holds", "dead", "cause", "censored")),
+        ([*OPTIONS, *CODES, "--weight", "kilos"], ("There is no column 'kilos'", "years")),
+        ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50.0", "at most")),
+        ([*OPTIONS, *CODES, "--time", "status"], ("time must be numbers",)),
+    ],
+)
+def test_refusals_are_messages(table, capsys, options, facts):
+    assert main(["survival", str(table[0]), *options]) == 2
+    assert_says(capsys.readouterr().err, *facts)
