@@ -11,18 +11,36 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from calib.analysis.audit.search import MAX_DEPTH
+from calib.analysis.grouping import CLUSTERS, FEWEST_GROUPING_ROWS, REDRAWS
+from calib.analysis.label_shift import MOST_INTERVALS
+from calib.analysis.watch.periods import ROW_PERIODS
 from calib.calibrators import CALIBRATORS, JOINT
 from calib.data.counting import MANY_ROWS
 from calib.data.folder import DEEPEST, MOST_TABLES
 from calib.data.limits import MOST_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
 from calib.data.sampling import BLOCK, LEARN_ROWS
 from calib.data.target import MOST_PREDICTED, MOST_TRAINED
+from calib.experiments import EXPERIMENTS
+from calib.figures.base import MOST_SETUPS
 from calib.lessons import LESSONS
+from calib.lessons.live_quiz import LENGTH, SILENCE
+from calib.settings import PAGE_SETTINGS
+from calib.study.papers.ten_setups import NAMES as TEN_SETUPS
 from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
 from scripts.crawl_statements import worlds
 
 ROOT = Path(__file__).parents[1]
 MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
+STEPS = sorted(len(lesson.steps) for lesson in LESSONS.values())
+NAMES = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+AUDIT = {setting.name: setting.default for setting in PAGE_SETTINGS["groups"]}
+
+
+def _experiments(page: str) -> str:
+    return f"has {NAMES[sum(experiment.page == page for experiment in EXPERIMENTS.values())]} experiments"
+
+
 FACTS = {
     "CONTRIBUTING.md": [f"for {len(worlds())} evaluations"],
     "README.md": [f"An upload has at most {format_bytes(UPLOAD_LIMIT)}"],
@@ -35,6 +53,31 @@ FACTS = {
         f"There are {len(LESSONS)} lessons",
         f"{MINUTES[0]} to {MINUTES[-1]} minutes for one lesson",
     ],
+    "docs/pages/learn_lessons.md": [
+        f"shows {NAMES[len(LESSONS)]} lessons",
+        f"{NAMES[STEPS[0]]} to {NAMES[STEPS[-1]]} steps",
+    ],
+    "docs/pages/learn_validity.md": [_experiments("validity")],
+    "docs/pages/learn_tree_depth.md": [_experiments("tree_depth")],
+    "docs/pages/learn_class.md": [
+        f"a code of {NAMES[LENGTH]} letters",
+        f"closes after {NAMES[int(SILENCE / 3600)]} hours",
+    ],
+    "docs/pages/explore_out_of_bag.md": [f"the {NAMES[len(TEN_SETUPS)]} setups"],
+    "docs/pages/explore_watch.md": [f"cut into {NAMES[ROW_PERIODS]} parts"],
+    "docs/pages/explore_groups.md": [f"at least {FEWEST_GROUPING_ROWS} test rows"],
+    "docs/pages/study_results.md": [f"more than {'forty' if MOST_SETUPS == 40 else MOST_SETUPS} setups"],
+    "docs/command_line.md": [
+        f"number of columns in a segment, 1 to {MAX_DEPTH}",
+        f"{AUDIT['resamples']} by default",
+        f"rows of a segment, {AUDIT['min_rows']} by default",
+    ],
+    "docs/methods.md": [
+        f"labels are redrawn from the calibration curve {REDRAWS} times",
+        f"{CLUSTERS[0]} to {CLUSTERS[-1]} clusters",
+    ],
+    "docs/base_rate.md": [f"up to {MOST_INTERVALS} classes"],
+    "docs/coming_from_scikit_learn.md": [f"and [{len(CALIBRATORS) - 4} more]"],
     "docs/data.md": [
         f"| file | {UPLOAD_LIMIT / 1e6:,.0f} MB |",
         f"| columns | {MOST_COLUMNS:,} |",
@@ -45,7 +88,7 @@ FACTS = {
         f"It has {LEARN_ROWS:,} rows",
         f"scored {BLOCK:,} at a time",
         f"Of more than {MOST_TABLES:,} tables",
-        f"at most {('no', 'one', 'two', 'three', 'four')[DEEPEST]} folders deep",
+        f"at most {NAMES[DEEPEST]} folders deep",
         *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),
     ],
 }

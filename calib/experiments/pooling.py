@@ -304,7 +304,7 @@ EXPERIMENT = Experiment(
     name="Pool adjacent violators",
     question="Every point begins as a pool. If a pool's share of class 1 is larger than its right "
     "neighbour's, the two are joined. How many moves can n points need?",
-    answers=("At most n − 1", "Up to n squared", "No limit, because joined pools can split again"),
+    answers=("At most n − 1", "Up to n squared", "No limit: joined pools can split"),
     right=1,
     why=(
         "Every move removes one pool, and at least one must be left.",

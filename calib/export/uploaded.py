@@ -33,7 +33,16 @@ AS_SAVED = "Use the file as it was saved."
 
 def load() -> None:
     """Import what the functions below need, which a confined process cannot import any more."""
-    for registry in (CALIBRATORS.everything(), JOINT, MODELS, PLACEMENTS, SPLITS, METRICS, EXPERIMENTS):
+    for registry in (
+        CALIBRATORS.everything(),
+        JOINT,
+        MODELS,
+        PLACEMENTS,
+        SPLITS,
+        METRICS,
+        METRICS.unlisted,
+        EXPERIMENTS,
+    ):
         list(registry.values())
 
 

@@ -91,7 +91,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
+        caption="Dark bars are observed frequencies of segments, coloured marks mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies "
         f"expected by chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
         "together). A segment with the bar inside the grey range is over- or underconfident, or has errors in opposite "

@@ -81,7 +81,7 @@ def keep(recipe: Recipe) -> None:
             goes_on = partial(state.replace, one)
             st.button("Open", key=f"open_{i}", on_click=goes_on, help="Continue with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
-    with st.expander("Load settings from a file"):
+    with st.expander("Load settings"):
         st.file_uploader(
             "Settings saved here (JSON), or a settings file of the command line",
             key="recipe_file",
