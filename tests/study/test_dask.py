@@ -19,9 +19,7 @@ from tests import waiting
 
 from .small import PROTOCOL, files
 
-pytestmark = pytest.mark.skipif(
-    find_spec("distributed") is None, reason="distributed is not installed"
-)
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
 ROOT = Path(__file__).parents[2]
 
 
