@@ -33,7 +33,21 @@ from scripts.crawl_statements import worlds
 ROOT = Path(__file__).parents[1]
 MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
 STEPS = sorted(len(lesson.steps) for lesson in LESSONS.values())
-NAMES = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+NAMES = [
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
 AUDIT = {setting.name: setting.default for setting in PAGE_SETTINGS["groups"]}
 
 
