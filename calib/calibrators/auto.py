@@ -98,13 +98,13 @@ class Auto(ScoreCalibrator):
         curves = _Curves(tied, x)
         certain = tied.weights[(tied.scores == 0) | (tied.scores == 1)].sum() > tied.weights.sum() / 2
         learns, held = zip(*_folds(curves.tied), strict=True)
-        whole, *values = curves.values([curves.tied, *learns])
-        self.weights_, self.losses_ = _stacked(held, curves.logits(learns, values), int(certain))
+        values = curves.values([curves.tied, *learns])
+        self.weights_, self.losses_ = _stacked(held, curves.logits(learns, values[1:]), int(certain))
         own = self.weights_
-        self.knots_, self.values_ = curves.knots, whole @ own[:-1]
+        self.knots_, self.values_ = curves.knots, values[0] @ own[:-1]
         if own[-1]:
-            self.breaks_, values = merged_steps(tied)
-            self.steps_ = own[-1] * values
+            self.breaks_, steps = merged_steps(tied)
+            self.steps_ = own[-1] * steps
         self.turns_ = deepest_fall_notes(x, self._logits(tied.scores))
 
     def _notes(self) -> tuple[str, ...]:

@@ -169,9 +169,8 @@ def _weights(P: Array, y: Array, weights: Array) -> Array:
             held.append((_log_predictions(fitted, P_own[tested]), y_own[tested], out[tested]))
     if not held:
         return prior / PRIOR_ROWS
-    return without_small(
-        joint_stacking_weights(*(np.concatenate(each) for each in zip(*held, strict=True)), prior)
-    )
+    logs, labels, shares = (np.concatenate(each) for each in zip(*held, strict=True))
+    return without_small(joint_stacking_weights(logs, labels, shares, prior))
 
 
 def _folds(P: Array, y: Array, weights: Array) -> Iterator[tuple[Array, Array, Array, Array]]:

@@ -123,8 +123,7 @@ def ridge_fits(design: Array, targets: Array, weights: Array, penalties: Array) 
     array([0.75, 0.5 ])
     """
     share = np.average(targets, axis=1, weights=weights)
-    beta = np.zeros(penalties.shape)
-    beta[:, -1] = np.log(share / (1 - share))
+    beta = np.column_stack([np.zeros_like(penalties[:, 1:]), np.log(share / (1 - share))])
 
     def objectives(beta: Array) -> Array:
         logits = beta @ design.T
