@@ -303,7 +303,7 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     >>> from calib import load_sample
     >>> evaluation = evaluate(Recipe(model="random_forest"), load_sample("digits"))
     >>> why_not_chosen(evaluation, "venn_abers")
-    'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.00327]'
+    'the difference in Brier score is not clear: Venn–Abers +0.00121 [−0.00016, 0.00314]'
     """
     if _together_first(evaluation):
         return "it rests on the Brier score of all classes"
