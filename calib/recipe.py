@@ -478,7 +478,7 @@ class Recipe:
     calibrators: tuple[str, ...] = _field(
         "calibrate",
         "names",
-        ("none", "platt", "isotonic", "venn_abers"),
+        ("none", "auto", "platt", "isotonic", "venn_abers"),
         "Calibrators",
         "The calibrators to compare. All use the same calibration rows and the same test rows. The model is not "
         "fitted again.",
@@ -936,7 +936,7 @@ def with_calibrators(
     return {"calibrators": chosen, "options": kept}
 
 
-TOGETHER = ("none", "temperature", "structured_matrix", "venn_abers")
+TOGETHER = ("none", "auto", "temperature", "structured_matrix", "venn_abers")
 """What pages compare for three or more classes unless something else was chosen (docs/results.md)."""
 MOST_TOGETHER = 100  # classes: a matrix of more takes long to fit
 

@@ -211,11 +211,18 @@ def print_regrets(found: pd.DataFrame, sets: pd.Series) -> None:
 
 
 def print_beside(rows: pd.DataFrame, file: Path) -> None:
-    """Print our regrets and CalArena's among the methods of both, at comparable sizes."""
-    theirs = pd.read_csv(file).rename(columns={"dataset": "data", "cal_size": "size", "logloss": "log_loss"})
-    theirs = theirs.assign(method=theirs["method"].map(CALARENA), repeat=theirs["suite"]).dropna(
-        subset=["method"]
+    """Print our regrets and CalArena's on its tabular sets, among the methods of both, at comparable sizes.
+
+    CalArena sums the Brier score over both classes, so it is halved here. A set that two suites have counts twice.
+    """
+    theirs = pd.read_csv(file).rename(columns={"cal_size": "size", "logloss": "log_loss"})
+    theirs = theirs[theirs["suite"] != "cv"].assign(
+        data=theirs["suite"] + "/" + theirs["dataset"],
+        repeat=0,
+        brier=theirs["brier"] / 2,
+        method=theirs["method"].map(CALARENA),
     )
+    theirs = theirs.dropna(subset=["method"])
     ours = rows[rows["method"].isin(CALARENA.values())]
     found = []
     for each in (ours, theirs.reset_index(drop=True)):

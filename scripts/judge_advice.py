@@ -2,6 +2,7 @@
 
     python -m scripts.judge_advice FOLDER --rows rows.csv [--arena sizes.csv] [--tables 4] [--sizes 150 300 1000]
         [--skip NAME …]
+    python -m scripts.judge_advice --store sizes.sqlite --rows rows.csv [--arena sizes.csv] --sizes 1500 5000 15000
 
 FOLDER holds one CSV file per data set, with its label in the column ``target``. From each one with enough rows,
 tables of typical size are drawn, and the chain runs on them as on the page, with every calibrator. The method that
@@ -11,7 +12,10 @@ the run can be stopped at any moment and continued. Prints the table of docs/res
 quarter of an hour.
 
 With ``--arena``, the rows of ``scripts.arena_sizes``, the advice for each data set expects what the other sets of the
-arena say. Both constants of the advice are also tuned for each data set on the other sets alone. The resulting regrets
+arena say. With ``--store``, the scores of ``python -m calib study arena_sizes`` take the place of FOLDER: at each size
+(then of the calibration rows), a table is drawn from the scores of every model of the arena.
+
+Both constants of the advice are also tuned for each data set on the other sets alone. The resulting regrets
 are printed beside those of the advice as shipped.
 """
 
@@ -19,14 +23,17 @@ from __future__ import annotations
 
 import argparse
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
@@ -42,12 +49,13 @@ from calib.analysis.recommendation.rule import (
 )
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import prepare, read_table
-from calib.evaluate import Evaluation, calibrate, fit
+from calib.evaluate import Evaluation, calibrate, evaluate, fit
 from calib.kernel.records import Dataset
 from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, brier_score, log_loss
 from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.paired_intervals import difference_interval
+from calib.study import Store
 from scripts.arena_sizes import complete, grid
 
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
@@ -88,21 +96,69 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     drawn = Dataset(data.name, data.X.iloc[rows].reset_index(drop=True), data.y[rows], data.classes)
     fitted = fit(recipe, drawn)
     evaluation, part = calibrate(recipe, fitted), fitted.parts[0]
-    found, tests = advise(evaluation), part.placed.score(data.X.iloc[rest])
+    tests = part.placed.score(data.X.iloc[rest])
+    fresh = {key: part.placed.predict(each[0], tests).p for key, each in evaluation.calibrators.items()}
+    return judged(evaluation, fresh, data.y[rest])
 
+
+def judge_scores(p: np.ndarray, y: np.ndarray, size: int, seed: int) -> pd.DataFrame:
+    """Return the same for the scores of a model: ``size`` rows calibrate, and 3/7 as many are the test set."""
+    rows, rest = train_test_split(
+        np.arange(len(y)), train_size=round(size / 0.7), stratify=y, random_state=seed
+    )
+    rest = rest[: LEFT_OVER[1]]
+    data = Evaluation.from_predictions(y[rows], p[rows]).dataset
+    data = replace(data, X=data.X.set_axis(["p"], axis=1))
+    evaluation = evaluate(Recipe(content="predictions", calibrators=METHODS, seed=seed), data)
+    fresh = {key: each[0].predict(p[rest]) for key, each in evaluation.calibrators.items()}
+    return judged(evaluation, fresh, y[rest])
+
+
+def discrete(kind: str, task: int, rows: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate tied scores and labels: seven values whose frequencies are unlike them, or votes of ten trees.
+
+    >>> [len(np.unique(discrete(kind, 0)[0])) for kind in ("seven values", "votes of ten")]
+    [7, 11]
+    """
+    rng = np.random.default_rng([task, kind == "votes of ten"])
+    if kind == "seven values":
+        values = np.linspace(0.05, 0.95, 7)
+        truth = expit(rng.normal(0, 0.5) + rng.uniform(0.4, 1.2) * logit(values) + rng.normal(0, 0.3, 7))
+        at = rng.choice(7, rows, p=rng.dirichlet(np.full(7, 3.0)))
+        return values[at], (rng.random(rows) < truth[at]).astype(int)
+    p = expit(rng.normal(0, 0.5) + rng.normal(0, 1.5, rows))
+    votes = rng.binomial(10, expit(rng.uniform(0.7, 2) * logit(p)))
+    return votes / 10, (rng.random(rows) < p).astype(int)
+
+
+def run_discrete(file: Path, sizes: list[int], tasks: int) -> pd.DataFrame:
+    """Judge the advice on simulated tables of so many rows, of which 70 % calibrate."""
+    lines = [
+        judge_scores(*discrete(kind, task), round(0.7 * size), task).assign(
+            **dict(zip(CELL, (f"{kind} {task}", kind, size, 0), strict=True))
+        )
+        for kind, size, task in product(("seven values", "votes of ten"), sizes, range(tasks))
+    ]
+    pd.concat(lines).to_csv(file, index=False)
+    return pd.read_csv(file)
+
+
+def judged(evaluation: Evaluation, fresh: dict[str, np.ndarray], y: np.ndarray) -> pd.DataFrame:
+    """Return the lines of one table, from the probabilities of the rows left over."""
+    found = advise(evaluation)
     minority, tied = calibration_kind(evaluation)
     lines = []
     for key, line in found.table.iterrows():
-        p = part.placed.predict(evaluation.calibrators[str(key)][0], tests).p
+        p = fresh[str(key)]
         lines.append(
             {
                 "method": key,
                 "lowest": key == found.table["score"].idxmin(),
                 "chosen": key == found.choice,
                 "open": not line.gap_lower > 0,
-                "brier": brier_score(data.y[rest], p),
-                "log_loss": log_loss(data.y[rest], np.clip(p, CLIP, 1 - CLIP)),
-                "infinite": bool(np.isinf(log_loss(data.y[rest], p))),
+                "brier": brier_score(y, p),
+                "log_loss": log_loss(y, np.clip(p, CLIP, 1 - CLIP)),
+                "infinite": bool(np.isinf(log_loss(y, p))),
                 "seen_miscalibrated": found.miscalibrated,
                 "seen_share": evaluation.share,
                 **{f"seen_{name}": line[name] for name in SEEN},
@@ -130,6 +186,21 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
             if cell not in have and len(data.y) >= cell[2] + LEFT_OVER[0]:
                 lines = judge(data, *cell[1:]).assign(**dict(zip(CELL, cell, strict=True)))
                 lines.to_csv(file, mode="a", header=not file.exists(), index=False)
+    return pd.read_csv(file)
+
+
+def run_scores(store: Path, file: Path, sizes: list[int]) -> pd.DataFrame:
+    have = set(pd.read_csv(file)[CELL].itertuples(index=False, name=None)) if file.exists() else set()
+    with Store(store) as opened:
+        found = opened.repeats()
+        for size, (data, model, repeat) in product(sizes, found):
+            y, cell = found[data, model, repeat].y, (data, model, size, repeat)
+            if cell in have or len(y) < size / 0.7 + LEFT_OVER[0] or min(y.mean(), 1 - y.mean()) * size < 2:
+                continue
+            seed = zlib.crc32(f"{data}/{size}".encode()) // 2  # a Recipe takes 31 bits
+            lines = judge_scores(found[data, model, repeat].p, y, size, seed)
+            lines = lines.assign(**dict(zip(CELL, cell, strict=True)))
+            lines.to_csv(file, mode="a", header=not file.exists(), index=False)
     return pd.read_csv(file)
 
 
@@ -161,7 +232,7 @@ def chosen_by(
     """Yield the method that the advice would have chosen on one table under each of these rules."""
     share = float(table["share"].iloc[0])
     before = prior(float(table["minority"].iloc[0]), bool(table["tied"].iloc[0]), arena)
-    expected = expected_gaps(table[GAPS], before, START[0], share)
+    expected = expected_gaps(table[GAPS], before, START[0], share * (1 - share))
     for little, sure in rules:
         yield choose(
             table.assign(sure=table["surest"] < sure, expected=expected),
@@ -239,7 +310,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER")
+    parser.add_argument("--store", type=Path, metavar="STORE.sqlite")
+    parser.add_argument(
+        "--discrete", type=int, metavar="TASKS", help="simulated scores of few values instead"
+    )
     parser.add_argument("--rows", type=Path, default=Path("judge_advice.csv"), metavar="FILE")
     parser.add_argument("--arena", type=Path, metavar="SIZES.csv")
     parser.add_argument("--tables", type=int, default=4)
@@ -248,7 +323,12 @@ def main() -> None:
     args = parser.parse_args()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip)
+        if args.discrete:
+            rows = run_discrete(args.rows, args.sizes, args.discrete)
+        elif args.store:
+            rows = run_scores(args.store, args.rows, args.sizes)
+        else:
+            rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip)
     cells = rows.groupby(CELL)
     best = rows[rows["brier"] <= cells["brier"].transform("min") + 1e-12]
     held = best.groupby(CELL)["open"].max().groupby("data").mean().mean()

@@ -1,131 +1,111 @@
-"""Evaluate the advice for three or more classes on the predictions of an arena_multiclass study.
+"""Evaluate the advice for three or more classes on the scores of a study of the arena by size.
 
-    python -m calib study arena_multiclass --data FOLDER/*.csv --store arena.sqlite
-    python -m scripts.judge_joint_advice arena.sqlite
+    python -m calib study arena_sizes_classes --data FOLDER/*.csv --store classes.sqlite
+    python -m scripts.judge_joint_advice classes.sqlite --rows judged.csv --arena rows.csv [--sizes 50 150 …]
 
-Every test set of the study is halved at random: a strategy sees one half and is evaluated on the other. A strategy
-starts with one calibrator, and takes another only if, on the half that it sees, the interval of the difference in
-Brier score (summed over the classes) lies below 0. It never takes a calibrator that gave the true class a probability
-of 0. Regret is the distance from the best method on the evaluated half; log loss is clipped at 1e-15. Means are over
-the cases of a data set, then over data sets. For every data set the first calibrator is also chosen on the other sets
-alone. Prints Markdown.
+From the scores of each model, rows of each size are drawn that calibrate, and 3/7 as many, the test set, which the
+advice sees. The methods are those that pages compare by default, and two more. They are evaluated on the rows left
+over. What the advice expects of them is taken from the other data sets of the arena (the rows of
+``scripts.arena_sizes``). Regret is the distance from the best of the methods; log loss is clipped at 1e-15. Means are
+over the cases of a data set, then over data sets. Each case is appended to ``judged.csv`` when it is done, so the run
+can be stopped and continued. Prints Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
+import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.rule import best_or_start
+from calib.analysis.recommendation.arena import prior_of_classes
+from calib.analysis.recommendation.rule import START_OF_CLASSES, gaps_from, lowest_expected
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows
 from calib.metrics.losses import class_log_losses, class_squared_errors
+from calib.recipe import TOGETHER
 from calib.study import Store
+from scripts.arena_sizes import CLIP, LEFT_OVER, complete, drawn, grid, made
 
-CASE = ["data", "model", "placement", "repeat"]
-PLACEMENTS = ("split", "cv", "oob_whole")  # placements whose scores are of rows that the model did not see
-CLIP = 1e-15
-LOSSES = ("brier", "log_loss")
+CASE = ["data", "model", "size"]
+METHODS = (*TOGETHER, "structured_vector", "platt")
+SHARE = 0.7  # of a table, whose rows calibrate; the others are the test set
+GAPS = ["gap", "gap_lower", "gap_upper"]
+LOSSES = ["brier", "log_loss"]
 MEASURED = [*LOSSES, "infinite"]
 
 
-def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the rows that a strategy sees, and of those that evaluate it.
-
-    >>> [len(half) for half in halves(7, 0)]
-    [3, 4]
-    """
-    order = np.random.default_rng(seed).permutation(n)
-    return order[: n // 2], order[n // 2 :]
-
-
-def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seed: int) -> pd.DataFrame:
-    """Return per method its losses on the evaluated half, and the method taken when starting with it ("then")."""
-    seen, fresh = halves(len(y), seed)
-    losses = {key: class_squared_errors(y[seen], P[seen]) for key, P in predictions.items()}
-    never = {key for key, P in predictions.items() if np.isinf(class_log_losses(y[seen], P[seen])).any()}
-    rows = Rows((predictions["none"][seen].argmax(axis=1) == y[seen]).astype(np.intp))
-    lines = {}
-    for key, P in predictions.items():
-        exact = class_log_losses(y[fresh], P[fresh])
-        lines[key] = {
-            "brier": class_squared_errors(y[fresh], P[fresh]).mean(),
-            "log_loss": np.minimum(exact, -np.log(CLIP)).mean(),
-            "infinite": bool(np.isinf(exact).any()),
-            "seen": losses[key].mean(),
-            "then": best_or_start(rows, losses, never, key),
-        }
-    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("method")
+def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seen: int) -> pd.DataFrame:
+    """Return one line per method: its losses on fresh rows, and what the first ``seen`` rows, the test set, show."""
+    losses = {key: class_squared_errors(y, P) for key, P in predictions.items()}
+    logs = {key: class_log_losses(y, P) for key, P in predictions.items()}
+    rows = Rows((predictions["none"][:seen].argmax(axis=1) == y[:seen]).astype(np.intp))
+    table = gaps_from(rows, {key: loss[:seen] for key, loss in losses.items()}, START_OF_CLASSES[0])
+    shares = np.bincount(y[:seen]) / seen
+    return table.assign(
+        brier={key: loss[seen:].mean() for key, loss in losses.items()},
+        log_loss={key: np.minimum(loss[seen:], -np.log(CLIP)).mean() for key, loss in logs.items()},
+        infinite={key: bool(np.isinf(loss[seen:]).any()) for key, loss in logs.items()},
+        never={key: bool(np.isinf(loss[:seen]).any()) for key, loss in logs.items()},
+        uncertainty=1 - (shares**2).sum(),
+    ).rename_axis("method")
 
 
-def read(file: Path) -> pd.DataFrame:
-    """Read the results: one row per case and method."""
-    frames = []
-    with Store(file) as store:
-        keys = pd.DataFrame(store.repeats(), columns=["data", "setup", "repeat"])
-        names = keys["setup"].str.split("/", expand=True).set_axis(["model", "placement", "method"], axis=1)
-        keys = keys.join(names)
-        for case, rows in keys[keys["placement"].isin(PLACEMENTS)].groupby(CASE, sort=False):
-            found = {row.method: store.pooled(row.data, row.setup, row.repeat) for row in rows.itertuples()}
-            table = judged(found["none"].y, {key: one.p for key, one in found.items()}, int(case[3]))
-            frames.append(table.reset_index().assign(**dict(zip(CASE, case, strict=True))))
-    return pd.concat(frames, ignore_index=True)
+def run(store: Store, file: Path, sizes: list[int]) -> pd.DataFrame:
+    """Compute the cases that the file lacks, and return all lines."""
+    have = set(pd.read_csv(file)[CASE].itertuples(index=False, name=None)) if file.exists() else set()
+    for (data, model, repeat), found in store.repeats().items():
+        for size in sizes:
+            table = round(size / SHARE)
+            if (data, model, size) in have or len(found.y) < table + LEFT_OVER[0]:
+                continue
+            rows = drawn(found.p, found.y, table, zlib.crc32(f"{data}/{repeat}/{size}".encode()))
+            tests = np.concatenate([rows.scores[size:], rows.rest])
+            learn = rows._replace(scores=rows.scores[:size], y=rows.y[:size])
+            predictions = {
+                key: made(key, learn, decides=False).fit(learn.scores, learn.y).predict(tests)
+                for key in METHODS
+            }
+            lines = judged(np.concatenate([rows.y[size:], rows.rest_y]), predictions, table - size)
+            lines = lines.reset_index().assign(data=data, model=model, size=size)
+            lines.to_csv(file, mode="a", header=not file.exists(), index=False)
+    return pd.read_csv(file)
 
 
-def regrets(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with each loss minus the lowest loss of its case."""
-    best = rows.groupby(CASE)[list(LOSSES)].transform("min")
-    return rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
+def advised(lines: pd.DataFrame, arena: pd.DataFrame) -> str:
+    """Return the method that the advice chooses for one case, whose calibration rows are ``size``."""
+    lines = lines.set_index("method")
+    before = prior_of_classes(float(lines["size"].iloc[0]), arena)
+    never = lines.index[lines["never"]]
+    return lowest_expected(
+        lines[GAPS], never, before, START_OF_CLASSES[0], float(lines["uncertainty"].iloc[0])
+    )
 
 
-def by_set(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return means per data set: data sets × MEASURED."""
-    return rows.groupby("data")[MEASURED].mean()
+def strategies(rows: pd.DataFrame, arena: pd.DataFrame) -> pd.DataFrame:
+    """Return mean regrets, and shares of infinite log losses, of the advice and of always taking each method."""
+    best = rows.groupby(CASE)[LOSSES].transform("min")
+    rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
+    chosen = []
+    for data, own in rows.groupby("data"):
+        others = grid(arena[arena["data"] != data])
+        for _, lines in own.groupby(CASE):
+            chosen.append(lines[lines["method"] == advised(lines, others)])
+    lowest = rows.loc[rows.groupby(CASE)["gap"].idxmin()]
+    followed = {"the advice": pd.concat(chosen), "the method with the lowest score on the test rows": lowest}
+    followed |= {f"always {name_of(key)}": group for key, group in rows.groupby("method", sort=False)}
+    means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
+    return pd.DataFrame(means).T.sort_values("brier")
 
 
-def followed(rows: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Return the rows of the methods that a strategy takes which starts with ``first``."""
-    then = rows[rows["method"] == first][[*CASE, "then"]].rename(columns={"then": "method"})
-    return rows.drop(columns="then").merge(then, on=[*CASE, "method"])
-
-
-def elsewhere(tables: dict[str, pd.DataFrame], loss: str) -> tuple[pd.Series, Counter[str]]:
-    """Return means under each set's best choice on the other sets, and how often each was chosen."""
-    own = pd.DataFrame({key: table[loss] for key, table in tables.items()})
-    chosen = {name: own.drop(index=name).mean().idxmin() for name in own.index}
-    lines = pd.DataFrame({name: tables[key].loc[name] for name, key in chosen.items()}).T
-    return lines.mean(), Counter(chosen.values())
-
-
-def strategies(rows: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Return regrets of always taking each method, and of starting with it, each data sets × MEASURED."""
-    rows = regrets(rows)
-    always = {key: by_set(group) for key, group in rows.groupby("method", sort=False)}
-    return always, {key: by_set(followed(rows, key)) for key in always}
-
-
-def line(name: str, means: pd.Series) -> str:
-    return f"| {name} | {means['brier']:.4f} | {means['log_loss']:.4f} | {means['infinite']:.1%} |"
-
-
-def report(rows: pd.DataFrame) -> None:
-    always, begun = strategies(rows)
+def report(rows: pd.DataFrame, arena: pd.DataFrame) -> None:
     print(f"{rows.groupby(CASE).ngroups} cases of {rows['data'].nunique()} data sets\n")
     print("| strategy | regret in Brier score | regret in log loss | infinite |\n| --- | --- | --- | --- |")
-    lowest = regrets(rows).sort_values("seen").drop_duplicates(CASE)
-    lines = {"the method with the lowest score on the rows seen": by_set(lowest).mean()}
-    lines |= {f"begin with {name_of(key)}": table.mean() for key, table in begun.items()}
-    lines |= {f"always {name_of(key)}": table.mean() for key, table in always.items()}
-    for name, means in sorted(lines.items(), key=lambda one: one[1]["log_loss"]):
-        print(line(name, means))
-    for what, tables in (("begin with", begun), ("always", always)):
-        for loss in LOSSES:
-            means, chosen = elsewhere(tables, loss)
-            print(line(f"{what} the best of the other sets by {loss}", means), dict(chosen))
+    for name, x in strategies(rows, arena).iterrows():
+        print(f"| {name} | {x['brier']:.4f} | {x['log_loss']:.4f} | {x['infinite']:.1%} |")
 
 
 def main() -> None:
@@ -133,18 +113,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("store", type=Path, metavar="STORE.sqlite")
-    parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the lines, or read them if they are there"
-    )
+    parser.add_argument("--rows", type=Path, default=Path("judged.csv"), metavar="FILE")
+    parser.add_argument("--arena", type=Path, required=True, metavar="ROWS.csv")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[50, 150, 500, 1500])
     args = parser.parse_args()
-    rows = pd.read_csv(args.csv) if args.csv and args.csv.exists() else read(args.store)
-    if args.csv and not args.csv.exists():
-        rows.to_csv(args.csv, index=False)
-    report(rows)
-    for by in ("placement", "model"):
-        for key, own in rows.groupby(by):
-            print(f"\n{by}: {key}\n")
-            report(own)
+    with warnings.catch_warnings(), Store(args.store) as store:
+        warnings.simplefilter("ignore")
+        rows = run(store, args.rows, args.sizes)
+    arena = complete(pd.read_csv(args.arena))
+    report(rows, arena)
+    for size, own in rows.groupby("size"):
+        print(f"\n{size} calibration rows\n")
+        report(own, arena)
 
 
 if __name__ == "__main__":

@@ -342,7 +342,7 @@ WRONG_IN_ANY_FORM = [
     ({"data": "synthetic:gaussian", "data_params": {"clusters": 3}}, "data_params.*'clusters'.*n, d"),
     ({"data": "synthetic:gaussian", "data_params": {"n": 1}}, r"data_params\.n must be a whole number"),
     ({"data": "synthetic:gaussian", "data_params": {"n": "many"}}, r"data_params\.n must be a whole number"),
-    ({"options": {"venn.bins": 5}}, r"options: 'venn\.bins'.*'venn'.*not among the calibrators none, platt"),
+    ({"options": {"venn.bins": 5}}, r"options: 'venn\.bins'.*'venn'.*not among the calibrators none, auto"),
     ({"calibrators": (), "options": {"platt.on": "score"}}, "options.*not among the calibrators"),
     ({"calibrators": ("venn",), "options": {"venn.bins": 5}}, r"options\.venn\.bins.*taxonomy = 'uniform'"),
     (

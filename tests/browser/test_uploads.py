@@ -28,7 +28,7 @@ def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, n
     tab.choose("calibrators", LABEL["beta"])
     query = tab.recipe_query()
     assert query["model"] == "logistic_regression"
-    assert query["calibrators"].split(",") == ["none", "platt", "isotonic", "venn_abers", "beta"]
+    assert query["calibrators"].split(",") == ["none", "auto", "platt", "isotonic", "venn_abers", "beta"]
     evaluation = files.evaluation_of(query, name, content)
     label, value = files.headline_of(evaluation)
     assert tab.headline()[label] == value

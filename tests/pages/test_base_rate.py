@@ -58,7 +58,7 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
     rows = data.X.iloc[np.flatnonzero(data.y == 1).repeat(3).tolist() + list(range(1500))]
     at.get("file_uploader")[0].set_value(("sample.csv", rows.to_csv(index=False).encode(), "text/csv")).run()
     fitted = fit(recipe, data)
-    keys = [estimate_of_rows(calibrate(recipe, fitted), fitted, rows, key) for key in ("none", "platt")]
+    keys = [estimate_of_rows(calibrate(recipe, fitted), fitted, rows, key) for key in recipe.calibrators]
     assert at.session_state["recipe"].base_rate is None
     said = " ".join(element.value for element in at.markdown)
     found = next(one for one in keys if one.finding in said)

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from calib.figures import DARK, LIGHT
+from calib.recipe import Recipe
 from pages.ui import chart, session_cache
 from tests.browser import files
 from tests.pages.app import bring, faults, headline, page, settled
@@ -113,20 +114,18 @@ def test_lines_in_colour_are_a_view_that_pages_links_and_downloads_share(downloa
         start = html.index("[{", html.index("Plotly.newPlot"))
         data, _ = json.JSONDecoder().raw_decode(html[start:])
         assert {one for one in on_page if is_grey({"data": data}, one)} == on_page
-        assert not any(
-            is_grey({"data": data}, one) for one in {"none", "platt", "isotonic", "venn_abers"} - on_page
-        )
+        assert not any(is_grey({"data": data}, one) for one in set(Recipe().calibrators) - on_page)
         return on_page
 
     fits = at.session_state["recipe"].digest("fit")
-    assert grey() == {"isotonic", "venn_abers"}
+    assert grey() == {"auto", "isotonic", "venn_abers"}
     pills = next(group for group in at.get("button_group") if group.label == "Lines in colour")
     settled(pills.set_value([*pills.value, "venn_abers"]).run())
-    assert grey() == {"isotonic"}
+    assert grey() == {"auto", "isotonic"}
     assert at.query_params["reliability.lines"] in ("none,platt,venn_abers", ["none,platt,venn_abers"])
     assert at.session_state["recipe"].digest("fit") == fits
     linked = page(data="sample:breast_cancer", model="naive_bayes", **{"reliability.lines": "venn_abers"})
-    assert grey_lines(linked.get("plotly_chart")[0].proto.spec) == {"none", "platt", "isotonic"}
+    assert grey_lines(linked.get("plotly_chart")[0].proto.spec) == {"none", "auto", "platt", "isotonic"}
     assert faults(linked) == []
 
 

@@ -95,7 +95,7 @@ def test_differences_stand_in_the_metric_section():
 
 def test_every_curve_is_drawn_in_every_layout():
     at = page(**QUICK, band="consistency")
-    for layout, charts in (("overlaid", 1), ("side", 3)):
+    for layout, charts in (("overlaid", 1), ("side", 4)):
         at.segmented_control(key="reliability.layout").set_value(layout).run()
         for curve in ("binned", "corp", "smoothed"):
             at.segmented_control(key="curve").set_value(curve).run()

@@ -14,8 +14,8 @@ def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
     assert "Use isotonic regression" in titles(at)
     at.button(key="add_joint").click().run()
     assert faults(at) == []
-    assert at.multiselect(key="calibrators").value == ["none", "isotonic", "structured_matrix"]
-    assert "Use structured matrix scaling" in titles(at)
+    assert at.multiselect(key="calibrators").value == ["none", "isotonic", "auto"]
+    assert "Use automatic calibration" in titles(at)
     assert not [one for one in at.button if one.key == "add_joint"]
 
 

@@ -152,7 +152,7 @@ def test_options_go_with_their_calibrator_and_settings_with_their_model():
     ("query", "words"),
     [
         ({"decide.cost_mis": "9"}, "'decide.cost_mis' is not a known setting"),
-        ({"options": '{"venn.bins":5}'}, "not among the calibrators none, platt"),
+        ({"options": '{"venn.bins":5}'}, "not among the calibrators none, auto"),
         ({"data_params": '{"gap":5}'}, "data_params.gap is an option of split='time'"),
         (
             {"data": "synthetic:gaussian", "data_params": '{"clusters":5}'},

@@ -1,7 +1,9 @@
 """What the arena says before any test row is seen: how much each method's Brier score differs from the reference's.
 
-``arena.csv`` is written by ``python -m scripts.arena_sizes`` (docs/results.md): means over data sets, per number of
-calibration rows of the minority class and kind of scores. Differences are shares of the uncertainty f (1 − f).
+``arena.csv`` and ``arena_classes.csv`` are written by ``python -m scripts.arena_sizes`` (docs/results.md). They hold
+means over data sets: for two classes per number of calibration rows of the minority class and kind of scores, for more
+classes per number of calibration rows. Differences are shares of the uncertainty: f (1 − f), or 1 − Σ f² if the Brier
+score is summed over classes of shares f.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ def prior(minority: float, tied: bool, table: pd.DataFrame | None = None) -> pd.
     Returns
     -------
     DataFrame
-        "difference" from the reference in Brier score and its "deviation" between cases, as shares of f (1 − f). The
-        lowest difference is first.
+        "difference" from the reference in Brier score and its "deviation" between cases, as shares of the uncertainty.
+        The lowest difference is first.
 
     Examples
     --------
@@ -51,14 +53,28 @@ def prior(minority: float, tied: bool, table: pd.DataFrame | None = None) -> pd.
     True
     """
     table = arena() if table is None else table
-    of_kind = table[table["tied"] == tied]
-    far = np.abs(np.log(of_kind["minority"] / max(minority, 1.0)))
-    lines = of_kind[far == far.min()].set_index("method")
+    return _nearest(table[table["tied"] == tied], "minority", minority)
+
+
+def prior_of_classes(rows: float, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return what to expect of each method for three or more classes, as ``prior`` does, from the calibration rows.
+
+    Examples
+    --------
+    >>> bool(prior_of_classes(50).difference["matrix"] > prior_of_classes(1500).difference["matrix"] > 0)
+    True
+    """
+    return _nearest(arena("arena_classes") if table is None else table, "rows", rows)
+
+
+def _nearest(table: pd.DataFrame, column: str, size: float) -> pd.DataFrame:
+    far = np.abs(np.log(table[column] / max(size, 1.0)))
+    lines = table[far == far.min()].set_index("method")
     return lines[["difference", "deviation"]].sort_values("difference", kind="stable")
 
 
 @cache
-def arena() -> pd.DataFrame:
-    """Return the shipped grid: minority, tied, method, sets, difference, deviation, infinite."""
-    with files("calib.analysis.recommendation").joinpath("arena.csv").open("rb") as file:
+def arena(name: str = "arena") -> pd.DataFrame:
+    """Return a shipped grid: minority and tied, or rows; method, sets, difference, deviation, infinite."""
+    with files("calib.analysis.recommendation").joinpath(f"{name}.csv").open("rb") as file:
         return pd.read_csv(file)

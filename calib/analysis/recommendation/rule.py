@@ -18,10 +18,9 @@ A method is excluded if it is more extreme than its calibration rows justify: a 
 ``JUSTIFIED_ROW_PART`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the
 same reason an uncalibrated model that is so extreme is not kept.
 
-For K classes together the candidate is the first compared method of ``START_OF_CLASSES``, the methods that lost least
-over twelve real data sets (docs/results.md). Another method, or the uncalibrated model, replaces it if the 95 %
-interval of its difference in Brier score, summed over the classes, lies below 0. A method that gave the true class a
-probability of 0 does not replace it, because its log loss is infinite.
+For K classes together the rule is the same, for the Brier score summed over the classes: the arena of three or more
+classes has a prior for each method of ``START_OF_CLASSES``, and the method with the lowest mean is used. A method that
+gave the true class a probability of 0 does not replace the first compared one, because its log loss is infinite.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.arena import is_tied, prior
+from calib.analysis.recommendation.arena import is_tied, prior, prior_of_classes
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
@@ -51,8 +50,9 @@ from calib.metrics.losses import (
 )
 from calib.metrics.paired_intervals import difference_interval
 
-START = ("auto", "platt", "venn_abers")  # the methods with a prior; the first compared one is the reference
-START_OF_CLASSES = ("structured_matrix", "structured_vector", "platt")
+# The methods with a prior, of two classes and of more; the first compared one is the reference
+START = ("auto", "platt", "venn_abers")
+START_OF_CLASSES = ("auto", "structured_matrix", "dirichlet", "platt")
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
@@ -123,53 +123,15 @@ def _advise_classes(evaluation: Evaluation) -> Choice:
     losses = {key: class_squared_errors(y, each) for key, each in P.items()}
     infinite = {key: bool(np.isinf(class_log_losses(y, each)).any()) for key, each in P.items()}
     start = next((key for key in START_OF_CLASSES if key in losses), next(iter(losses)))
-    choice = best_or_start(rows, losses, {key for key in losses if infinite[key]}, start)
+    before = prior_of_classes(calibration_rows(evaluation, next(iter(evaluation.calibrators), "")))
+    uncertainty = 1 - sum(rows.mean(y == k) ** 2 for k in np.unique(y))
+    gaps = gaps_from(rows, losses, start)
+    choice = lowest_expected(gaps, {key for key in losses if infinite[key]}, before, start, uncertainty)
     table = pd.DataFrame(
         {"score": {key: rows.mean(loss) for key, loss in losses.items()}, "infinite": infinite}
     )
-    for reference, names in (
-        ("none", ("change", "lower", "upper")),
-        (choice, ("gap", "gap_lower", "gap_upper")),
-    ):
-        table = table.join(_mean_changes(rows, losses, reference, names))
-    return Choice(choice, start, table)
-
-
-def _mean_changes(
-    rows: Rows, losses: Mapping[str, Array], reference: str, names: Sequence[str]
-) -> pd.DataFrame:
-    if reference not in losses:
-        return pd.DataFrame(np.nan, list(losses), names)
-    lines = {key: mean_interval(rows, loss - losses[reference]) for key, loss in losses.items()}
-    return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
-
-
-def best_or_start(rows: Rows, losses: Mapping[str, Array], never: Collection[str], start: str) -> str:
-    """Return the method that replaces ``start`` for K classes, or ``start``.
-
-    Parameters
-    ----------
-    rows
-        Whether the class that the model predicts is right, (n,): an interval needs rows of both kinds.
-    losses
-        Method → Brier loss of each row, (n,).
-    never
-        Methods that never replace another.
-    start
-        One of the methods.
-
-    Examples
-    --------
-    >>> rows, sure = Rows(np.array([0, 1] * 20)), np.linspace(0.1, 0.2, 40)
-    >>> best_or_start(rows, {"platt": sure + 0.3, "beta": sure, "none": sure - 0.1}, {"none"}, "platt")
-    'beta'
-    """
-    better = [
-        key
-        for key, loss in losses.items()
-        if key not in never and key != start and mean_interval(rows, loss - losses[start])[2] < 0
-    ]
-    return min(better, key=lambda key: float(rows.mean(losses[key])), default=start)
+    to_own = gaps_from(rows, losses, "none").set_axis(["change", "lower", "upper"], axis=1)
+    return Choice(choice, start, table.join(to_own).join(gaps_from(rows, losses, choice)))
 
 
 def _advise(evaluation: Evaluation) -> Choice:
@@ -183,7 +145,7 @@ def _advise(evaluation: Evaluation) -> Choice:
             "infinite": {
                 key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()
             },
-            "surest": {key: _surest(p) * _calibration_rows(evaluation, key) for key, p in predicted.items()},
+            "surest": {key: _surest(p) * calibration_rows(evaluation, key) for key, p in predicted.items()},
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
@@ -192,7 +154,8 @@ def _advise(evaluation: Evaluation) -> Choice:
     table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
     start = start_of(table, START)
     to_start = _against(evaluation, start, gaps)
-    table["expected"] = expected_gaps(to_start, prior(*calibration_kind(evaluation)), start, evaluation.share)
+    uncertainty = evaluation.share * (1 - evaluation.share)
+    table["expected"] = expected_gaps(to_start, prior(*calibration_kind(evaluation)), start, uncertainty)
     wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
     choice = choose(
         table,
@@ -209,7 +172,7 @@ def _surest(p: np.ndarray) -> float:
     return float(np.minimum(p, 1 - p).min())
 
 
-def _calibration_rows(evaluation: Evaluation, key: str) -> float:
+def calibration_rows(evaluation: Evaluation, key: str) -> float:
     """Return the calibration rows of one fit of the calibrator; without any, the test rows."""
     rows = evaluation.calibration_size / max(len(evaluation.calibrators.get(key, ())), 1)
     return rows or evaluation.size
@@ -235,12 +198,14 @@ def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd
 def calibration_kind(evaluation: Evaluation) -> tuple[float, bool]:
     """Return the calibration rows of the minority class, and whether the model's scores are tied."""
     rare = min(evaluation.share, 1 - evaluation.share)
-    rows = _calibration_rows(evaluation, next(iter(evaluation.calibrators), ""))
+    rows = calibration_rows(evaluation, next(iter(evaluation.calibrators), ""))
     own = evaluation.predictions.get("none")
     return rare * rows, own is not None and is_tied(own.p)
 
 
-def expected_gaps(gaps: pd.DataFrame, before: pd.DataFrame, start: str, share: float) -> pd.Series:
+def expected_gaps(
+    gaps: pd.DataFrame, before: pd.DataFrame, start: str, uncertainty: float, order: Sequence[str] = START
+) -> pd.Series:
     """Return each method's expected Brier score minus that of the start, the mean of prior and test rows.
 
     Parameters
@@ -249,30 +214,75 @@ def expected_gaps(gaps: pd.DataFrame, before: pd.DataFrame, start: str, share: f
         "gap", "gap_lower", "gap_upper" of each method: its difference from the start on the test rows, with the 95 %
         interval; NaN if there is none.
     before
-        As from ``prior``.
+        As from ``prior`` or ``prior_of_classes``, in units of the uncertainty.
     start
         One of the methods.
-    share
-        Share f of class 1; the prior is in units of f (1 − f).
+    uncertainty
+        f (1 − f) of the share f of class 1; 1 − Σ f² for K classes of shares f.
+    order
+        The methods whose prior counts.
 
     Examples
     --------
     >>> before = pd.DataFrame({"difference": [0.0, 0.01], "deviation": [0.0, 0.01]}, ["auto", "platt"])
     >>> seen = pd.DataFrame({"gap": [0.0, -0.01], "gap_upper": [0.0, -0.01 + 1.96 * 0.01]}, ["auto", "platt"])
-    >>> expected_gaps(seen * 0.25, before, "auto", 0.5).round(6).tolist()    # 0.01 and −0.01, equally sure, times 1/4
+    >>> expected_gaps(seen * 0.25, before, "auto", 0.25).round(6).tolist()    # 0.01 and −0.01, equally sure, times 1/4
     [0.0, 0.0]
     """
     found = gaps["gap_upper"].fillna(np.inf)
-    known = [key for key in START if key in gaps.index and key in before.index and key != start]
+    known = [key for key in order if key in gaps.index and key in before.index and key != start]
     if start in before.index:
-        unit, seen = share * (1 - share), gaps.loc[known]
-        first = unit * (before.difference[known] - before.difference[start])
-        spread = unit**2 * (before.deviation[known] ** 2 + before.deviation[start] ** 2)
+        seen = gaps.loc[known]
+        first = uncertainty * (before.difference[known] - before.difference[start])
+        spread = uncertainty**2 * (before.deviation[known] ** 2 + before.deviation[start] ** 2)
         error = ((seen["gap_upper"] - seen["gap"]) / NORMAL_QUANTILE) ** 2
         mean = (error * first + spread * seen["gap"]) / (error + spread)
         found[known] = mean.fillna(first)
     found[start] = 0.0
     return found.round(TIE_DECIMALS)
+
+
+def gaps_from(rows: Rows, losses: Mapping[str, Array], start: str) -> pd.DataFrame:
+    """Return "gap", "gap_lower", "gap_upper": each method's mean loss minus that of the start, with its 95 % interval.
+
+    Parameters
+    ----------
+    rows
+        The label, or whether the class that the model predicts is right, (n,): an interval needs rows of both kinds.
+    losses
+        Method → loss of each row, (n,).
+    start
+        One of the methods; NaN if it is none of them.
+    """
+    names = ["gap", "gap_lower", "gap_upper"]
+    if start not in losses:
+        return pd.DataFrame(np.nan, list(losses), names)
+    lines = {key: mean_interval(rows, loss - losses[start]) for key, loss in losses.items()}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=names)
+
+
+def lowest_expected(
+    gaps: pd.DataFrame, never: Collection[str], before: pd.DataFrame, start: str, uncertainty: float
+) -> str:
+    """Return the method of K classes with the lowest expected Brier score, by the prior and the test rows.
+
+    Parameters
+    ----------
+    gaps, before, start, uncertainty
+        As for ``expected_gaps``.
+    never
+        Methods that never replace the start.
+
+    Examples
+    --------
+    >>> from calib.analysis.recommendation.arena import prior_of_classes
+    >>> rows, loss = Rows(np.array([0, 1] * 20)), np.linspace(0.1, 0.2, 40)
+    >>> gaps = gaps_from(rows, {"auto": loss + 0.3, "beta": loss, "none": loss - 0.1}, "auto")
+    >>> lowest_expected(gaps, {"none"}, prior_of_classes(50), "auto", 0.5)
+    'beta'
+    """
+    expected = expected_gaps(gaps, before, start, uncertainty, START_OF_CLASSES)
+    return _lowest(expected.drop([key for key in never if key != start]).to_frame("score"))
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:

@@ -172,7 +172,7 @@ def with_gap(gap, error, minority=40, tied=False, share=0.5):
         {"gap": [0.0, gap * unit], "gap_upper": [0.0, (gap + 1.959964 * error) * unit]},
         index=["auto", "platt"],
     )
-    return expected_gaps(seen, prior(minority, tied), "auto", share)["platt"] / unit
+    return expected_gaps(seen, prior(minority, tied), "auto", unit)["platt"] / unit
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])
@@ -197,7 +197,7 @@ def test_a_method_without_a_prior_must_be_clearly_better():
     seen = pd.DataFrame(
         {"gap": [0.0, -0.02, -0.02], "gap_upper": [0.0, -0.001, 0.001]}, index=["auto", "isotonic", "outside"]
     )
-    found = expected_gaps(seen, prior(40, False), "auto", 0.3)
+    found = expected_gaps(seen, prior(40, False), "auto", 0.21)
     assert found.to_dict() == {"auto": 0.0, "isotonic": -0.001, "outside": 0.001}
 
 

@@ -3,14 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Evaluation, Recipe, evaluate, load_sample
 from calib.analysis.recommendation.advice import recommend, why_not_chosen
-from calib.analysis.recommendation.rule import START_OF_CLASSES, advise
+from calib.analysis.recommendation.rule import START_OF_CLASSES, advise, lowest_expected
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
-from scripts.judge_joint_advice import elsewhere, followed, halves, judged, regrets
+from scripts.arena_sizes import grid
+from scripts.judge_joint_advice import advised, judged, strategies
 from tests.saying import assert_says
 
 
@@ -33,17 +35,37 @@ def of(**named):
 
 
 def test_the_first_method_compared_stays_unless_another_is_clearly_better():
-    assert START_OF_CLASSES[0] == "structured_matrix"
-    found, told = of(none="sharp", platt="right", structured_matrix="right")
-    assert (found.start, found.choice) == ("structured_matrix", "structured_matrix")
-    assert told.answer == "Use structured matrix scaling."
-    found, told = of(none="flat", structured_matrix="sharp", isotonic="right")
-    assert (found.start, found.choice) == ("structured_matrix", "isotonic")
+    assert START_OF_CLASSES[0] == "auto"
+    found, told = of(none="sharp", isotonic="flat", auto="right")
+    assert (found.start, found.choice) == ("auto", "auto")
+    assert told.answer == "Use automatic calibration."
+    found, told = of(none="flat", auto="sharp", isotonic="right")
+    assert (found.start, found.choice) == ("auto", "isotonic")
     y, P = predictions()
     scores = [((P[kind] - np.eye(3)[y]) ** 2).sum(axis=1).mean() for kind in ("right", "sharp")]
     assert f"→ {scores[0]:.4f}, " in told.reasons[0]
-    assert f"better than structured matrix scaling ({scores[1]:.3f})" in told.reasons[0]
+    assert f"better than automatic calibration ({scores[1]:.3f} on these rows)" in told.reasons[0]
     assert of(none="right", platt="sharp")[1].answer == "Leave the probabilities as they are."
+
+
+def test_prior_and_test_rows_are_weighted_by_their_precisions():
+    """The prior is +0.02 ± 0.03 times the uncertainty of 0.5; the rows say −0.02, first ± 0.01, then ± 0.05."""
+    before = pd.DataFrame({"difference": [0, 0.02], "deviation": [0, 0.03]}, ["auto", "structured_matrix"])
+
+    def chosen(error, key="structured_matrix", never=()):
+        ends = [[0, 0], [-0.02, -0.02 + norm.ppf(0.975) * error]]
+        gaps = pd.DataFrame(ends, ["auto", key], ["gap", "gap_upper"])
+        return lowest_expected(gaps, never, before, "auto", 0.5)
+
+    weights = [1 / 0.015**2, 1 / np.array([0.01, 0.05]) ** 2]
+    means = (0.01 * weights[0] - 0.02 * weights[1]) / (weights[0] + weights[1])
+    assert means[0] < 0 < means[1]
+    assert [chosen(0.01), chosen(0.05)] == ["structured_matrix", "auto"]
+    assert chosen(0.01, never=["structured_matrix"]) == "auto"
+    assert [chosen(error, "isotonic") for error in (0.009, 0.011)] == [
+        "isotonic",
+        "auto",
+    ]  # no prior: clearly
 
 
 def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
@@ -55,32 +77,31 @@ def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
     assert of(none="certain", isotonic="certain")[1].reasons[0].startswith("The uncalibrated model gave")
 
 
-def test_regrets_and_halves_of_the_script_are_those_of_their_definition():
+def test_the_scripts_lines_and_regrets_are_those_of_their_definition():
     y, P = predictions()
-    P["none"] = P.pop("sharp")
-    table = judged(y, P, seed=3)
-    seen, fresh = halves(len(y), 3)
-    assert sorted([*seen, *fresh]) == list(range(600))
-    hit = np.eye(3)[y[fresh]]
-    assert table.loc["flat", "brier"] == pytest.approx(((P["flat"][fresh] - hit) ** 2).sum(axis=1).mean())
-    chances = P["certain"][fresh][np.arange(300), y[fresh]]
-    assert table.loc["certain", "log_loss"] == pytest.approx(-np.log(np.maximum(chances, 1e-15)).mean())
-    assert table["infinite"].to_dict() == {"right": False, "flat": False, "certain": True, "none": False}
-    assert set(table["then"]) == {"right"}, "it is clearly better than each of the others"
-    rows = regrets(table.reset_index().assign(data="a", model="m", placement="split", repeat=0))
-    assert rows.set_index("method").loc["right", "brier"] == 0
-    assert followed(rows, "flat")["brier"].tolist() == [0]
-
-
-def test_what_is_chosen_elsewhere_is_best_on_the_other_sets():
-    sets = pd.Index(["a", "b", "c"], name="data")
-    tables = {
-        "x": pd.DataFrame({"brier": [9.0, 1, 1], "log_loss": 0.0, "infinite": 0.0}, sets),
-        "y": pd.DataFrame({"brier": [1.0, 3, 3], "log_loss": 0.0, "infinite": 0.0}, sets),
-    }
-    means, chosen = elsewhere(tables, "brier")
-    assert dict(chosen) == {"x": 1, "y": 2}  # without a, x is best
-    assert means["brier"] == pytest.approx((9 + 3 + 3) / 3)
+    named = {"none": P["sharp"], "auto": P["flat"], "platt": P["right"], "isotonic": P["certain"]}
+    lines = judged(y, named, seen=200)
+    hit = np.eye(3)[y]
+    loss = {key: ((each - hit) ** 2).sum(axis=1) for key, each in named.items()}
+    assert lines.loc["auto", "brier"] == pytest.approx(loss["auto"][200:].mean())
+    assert lines.loc["platt", "gap"] == pytest.approx((loss["platt"] - loss["auto"])[:200].mean())
+    chances = P["certain"][200:][np.arange(400), y[200:]]
+    assert lines.loc["isotonic", "log_loss"] == pytest.approx(-np.log(np.maximum(chances, 1e-15)).mean())
+    assert lines[["infinite", "never"]].to_numpy().tolist() == [[False] * 2] * 3 + [[True] * 2]
+    lines = lines.reset_index().assign(data="a", model="m", size=500)
+    arena = pd.DataFrame(
+        {
+            **{"data": [f"s{i}" for i in range(5) for _ in range(2)], "model": "m", "repeat": 0, "size": 500},
+            **{"method": ["auto", "platt"] * 5, "brier": [0.2, 0.1] * 5, "log_loss": 0.5, "infinite": 0.0},
+            "uncertainty": 0.5,
+        }
+    )
+    assert advised(lines, grid(arena)) == "platt"
+    found = strategies(lines, arena)
+    assert found.loc["always automatic calibration", "brier"] == pytest.approx(
+        loss["auto"][200:].mean() - loss["platt"][200:].mean()
+    )
+    assert found.loc["the advice", "brier"] == 0
 
 
 def test_all_calibrators_may_be_refused():
@@ -123,10 +144,10 @@ def test_the_confidence_gets_the_recommendation_of_all_classes_and_its_calibrato
 
 
 def test_the_reason_against_a_method_is_its_own():
-    """A probability of 0 for the class that came, or a Brier score of all classes that is not clearly lower."""
+    """A probability of 0 for the class that came, or a Brier score of all classes that is not expected to be lower."""
     y, P = predictions()
     named = {"structured_matrix": P["right"], "certain": P["certain"], "sharp": P["sharp"]}
     found = Evaluation.from_predictions(y, named)
     assert advise(found).choice == "structured_matrix"
     assert_says(why_not_chosen(found, "certain"), "gave the true class a probability of 0")
-    assert_says(why_not_chosen(found, "sharp"), "not clearly better", "all classes")
+    assert_says(why_not_chosen(found, "sharp"), "not expected to be better", "all classes")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calib import load_sample
-from calib.analysis.recommendation.advice import TRIED
+from calib.analysis.recommendation.advice import TRIED, tried
 from scripts.judge_advice import MEASURED, SHIPPED, by_rules, decided_elsewhere, judge
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results.md"
@@ -15,16 +15,36 @@ RESULTS = Path(__file__).parents[3] / "docs" / "results.md"
 
 def test_every_number_of_the_line_stands_in_the_table():
     text = RESULTS.read_text(encoding="utf-8")
-    first = text.partition("\n## The arena of three or more classes")[0]
+    first = text.partition("**From 1,500 rows.**")[0]
     table = dict(re.findall(r"^\| \**(\S[^|*]*?)\** \| \**([\d.]+)", first, re.MULTILINE))
     tables, sets, own, auto = re.search(
-        r"(\d+) tables from (\d+) data sets\) this advice was ([\d.]+) .*? automatic calibration was ([\d.]+) worse\.",
-        TRIED,
+        r"(\d+) tables of 150 to 1,000 rows, (\d+) data sets\) this advice was ([\d.]+) .*? calibration was ([\d.]+) w",
+        tried(150),
     ).groups()
     assert (own, auto) == (table["the advice"], table["always automatic calibration"])
     assert float(own) < min(float(number) for name, number in table.items() if name.startswith("always"))
     assert f"# {tables} tables" in text
     assert f"From each of {sets} data sets" in text
+
+
+@pytest.mark.parametrize("size", [size for size in TRIED if size >= 1500])
+def test_a_large_table_is_told_the_benchmark_of_its_size(size):
+    text = RESULTS.read_text(encoding="utf-8").partition("**From 1,500 rows.**")[2].partition("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in re.findall(r"^\| .*$", text, re.MULTILINE)]
+    column = next(i for i, name in enumerate(lines[0]) if name.startswith(f"{size:,} rows"))
+    told = re.findall(r"\d[\d,.]*\d|\d+", tried(size * 1.3))
+    of = {line[0]: line[column].split() for line in lines}
+    assert told == [
+        *re.findall(r"\d+(?= tables)", lines[0][column]),
+        f"{size:,}",
+        *re.findall(r"\d+(?= sets)", lines[0][column]),
+        of["the advice"][0],
+        of["always automatic calibration"][0],
+    ]
+    others = [
+        float(cells[0]) for name, cells in of.items() if name.startswith("always") and "auto" not in name
+    ]
+    assert float(of["the advice"][0]) < min(others)
 
 
 @pytest.mark.parametrize("model", ["naive_bayes", "decision_tree"])
