@@ -194,8 +194,8 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int, total: floa
 
     >>> list(weight_note("n", np.array([3.0, 2.0]), 2, 5.0)), list(weight_note("w", None, 2, 2.0))
     (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal, so every row counts once."])
-    >>> list(weight_note("w", np.array([0.4, 1.2]), 2, 8.5))
-    ["Weights in 'w': 2 rows (effective number 2), total weight 8.5."]
+    >>> list(weight_note("w", np.array([0.19, 0.56, 1.3]), 3, 11.0))
+    ["Weights in 'w': 3 rows (effective number 2), total weight 11."]
     """
     if name is not None and weight is None:
         yield f"All weights in {name!r} are equal, so every row counts once."

@@ -22,6 +22,10 @@ WORDS = re.compile(
 PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
 # Links, formulas and code stay as they are
 MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
+ENTRIES = "".join(
+    f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary><p>{escape(term.meaning)}</p></details>'
+    for term in GLOSSARY.values()
+)
 
 
 def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
@@ -63,10 +67,5 @@ def _link(text: str, term: Term) -> str:
 def listed() -> None:
     """List every term; a click on its name, or a link to its anchor, shows its meaning."""
     style.add("glossary")
-    terms = "".join(
-        f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary>'
-        f"<p>{escape(term.meaning)}</p></details>"
-        for term in GLOSSARY.values()
-    )
-    st.html(f'<div class="glossary">{terms}</div>')
+    st.html(f'<div class="glossary">{ENTRIES}</div>')
     browser.open_entry()
