@@ -23,7 +23,8 @@ PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
 # Links, formulas and code stay as they are
 MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
 ENTRIES = "".join(
-    f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary><p>{escape(term.meaning)}</p></details>'
+    f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary>'
+    f"<p>{escape(term.meaning)}</p></details>"
     for term in GLOSSARY.values()
 )
 
