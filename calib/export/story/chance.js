@@ -42,7 +42,7 @@ function chancePart(world) {
         {
             id: "chance",
             build: () => [heading(3, "Is it chance?"),
-                words("Perhaps these 900 customers were only bad luck. Other customers would give other marks."),
+                words("Perhaps this is only chance: other customers would give other marks."),
                 bet(world, 12),
                 element("p", {}, press("Other customers", draw("others"))),
                 live(world, ({ others }) => `${others} of ${MOST} sets`, "count"),

@@ -21,7 +21,7 @@ export default function ({ data, parentElement }) {
         history.replaceState(history.state, "", `${location.pathname}${location.search}#${data.story}`)
     }
     frame.title = "How sure are you? A story about calibration"
-    frame.style.cssText = "width: 100%; height: calc(100dvh - 10.5rem); min-height: 30rem; border: 0; display: block; border-radius: .5rem"
+    Object.assign(frame.style, { width: "100%", height: "calc(100dvh - 10.5rem)", minHeight: "30rem", border: 0, display: "block", borderRadius: ".5rem" })
     frame.src = `${file}${fragment()}`
     frame.addEventListener("load", theme)
     addEventListener("message", heard)
