@@ -25,7 +25,7 @@ import argparse
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -227,12 +227,18 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
 
 
 def chosen_by(
-    rules: Iterable[Rules], table: pd.DataFrame, arena: pd.DataFrame | None = None
+    rules: Iterable[Rules],
+    table: pd.DataFrame,
+    arena: pd.DataFrame | None = None,
+    order: Sequence[str] = START,
 ) -> Iterator[str]:
-    """Yield the method that the advice would have chosen on one table under each of these rules."""
+    """Yield the method that the advice would have chosen on one table under each of these rules.
+
+    ``order`` names the methods whose prior counts.
+    """
     share = float(table["share"].iloc[0])
     before = prior(float(table["minority"].iloc[0]), bool(table["tied"].iloc[0]), arena)
-    expected = expected_gaps(table[GAPS], before, START[0], share * (1 - share))
+    expected = expected_gaps(table[GAPS], before, START[0], share * (1 - share), order)
     for little, sure in rules:
         yield choose(
             table.assign(sure=table["surest"] < sure, expected=expected),
@@ -243,7 +249,12 @@ def chosen_by(
         )
 
 
-def by_rules(rows: pd.DataFrame, rules: list[Rules], arena: pd.DataFrame | None = None) -> np.ndarray:
+def by_rules(
+    rows: pd.DataFrame,
+    rules: list[Rules],
+    arena: pd.DataFrame | None = None,
+    order: Sequence[str] = START,
+) -> np.ndarray:
     """Return mean regrets and shares of infinite log losses: (data sets, rules, MEASURED).
 
     With the rows of the arena, each data set is left out of what is expected of it.
@@ -255,7 +266,7 @@ def by_rules(rows: pd.DataFrame, rules: list[Rules], arena: pd.DataFrame | None 
             lines = lines.set_index("method")
             lost = lines[LOSSES].sub(lines[LOSSES].min()).join(lines["infinite"].astype(float))
             seen = lines.filter(regex="^(seen|gap)").rename(columns=lambda name: name.removeprefix("seen_"))
-            choices = list(chosen_by(rules, seen, others))
+            choices = list(chosen_by(rules, seen, others, order))
             sets.setdefault(data, []).append(lost.loc[choices].to_numpy())
     return np.array([np.mean(cells, axis=0) for cells in sets.values()])
 
@@ -273,6 +284,8 @@ def print_decided_elsewhere(rows: pd.DataFrame, arena: pd.DataFrame | None) -> N
     found = by_rules(rows, rules, arena)
     shipped = found[:, rules.index(SHIPPED)].mean(axis=0)
     print(f"| the advice, with the arena of the other data sets |{as_cells(shipped)}")
+    plain = by_rules(rows, [SHIPPED], order=START[:1])[:, 0].mean(axis=0)
+    print(f"| automatic calibration, unless another method is clearly better |{as_cells(plain)}")
     for loss in LOSSES:
         line, best = decided_elsewhere(found, loss)
         print(
