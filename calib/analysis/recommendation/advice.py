@@ -41,8 +41,8 @@ TRIED = {  # a test compares them with docs/results.md
     15000: ("128 tables with 15,000 calibration rows, 16 data sets", "0.00009", "0.00021"),
 }
 TRIED_ON_CLASSES = (  # a test compares it with docs/results.md
-    "In our benchmark (348 cases from 18 data sets), this advice had a Brier score 0.0033 above that of the best method "
-    "in hindsight. With automatic calibration in every case, it was 0.0035 above."
+    "In our benchmark (348 cases from 18 data sets), this advice had a Brier score 0.0033 above that of the best "
+    "method in hindsight. With automatic calibration in every case, it was 0.0035 above."
 )
 NOT_FOUND = {  # what the verdict says of a model that need not be calibrated
     NEGLIGIBLE: "The miscalibration is negligible",
