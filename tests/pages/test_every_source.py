@@ -86,7 +86,7 @@ def test_every_placement_gives_a_diagram_or_says_why_a_calibrator_is_missing(pla
     at = page(data="sample:breast_cancer", placement=placement, params='{"n_estimators":30}')
     assert faults(at) == []
     refused = [text for text in messages(at) if "is not shown" in text]
-    assert len(refused) == (3 if placement == "none" else 0)
+    assert len(refused) == (4 if placement == "none" else 0)
     assert len(at.get("plotly_chart")) == 1
 
 
