@@ -239,9 +239,9 @@ def _miscalibrated(
     """Yield where the predictions err and in which direction, a number for it, and the ECE beside that by chance."""
     who = "Not calibrated" if key == "none" else f"{capital(name_of(key))} is not calibrated"
     predictions = evaluation.predictions[key]
-    said, explained = _number(evaluation, key, test)
     where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
-    yield f"{apart or who}: it {listed(where)}{said}{f' in {_rows(evaluation)}' if apart else ''}."
+    does, said, explained = _number(evaluation, key, test, where)
+    yield f"{apart or who}: it {does}{said}{f' in {_rows(evaluation)}' if apart else ''}."
     yield _against_chance(evaluation, key, test)
     yield from explained
 
@@ -280,14 +280,23 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     )
 
 
-def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[str, tuple[str, ...]]:
-    """Return the calibration slope or O/E, whichever is clearer, if its interval excludes 1, and its explanation."""
+def _number(
+    evaluation: Evaluation, key: str, test: CalibrationTest, where: list[str]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return what the predictions do, calibration slope or O/E if its interval excludes 1, and what that means.
+
+    The clearer one is stated of several ranges. Of one range it is O/E, whose direction is that of the range. Without a
+    clear O/E the range has no clear direction, and the slope has its own word.
+    """
     found = []
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
         estimate = evaluation.estimate(metric, key)
         if estimate.excludes(1):
-            found.append((test.looks[look], f" ({label} {estimate.text_apart(1)})", (EXPLAINED[metric],)))
-    return min(found)[1:] if found else ("", ())
+            rank = (len(where) == 1 and look == "slope", test.looks[look])
+            word = "is overconfident" if estimate.value < 1 else "is underconfident"
+            does = word if rank[0] else listed(where)
+            found.append((rank, does, f" ({label} {estimate.text_apart(1)})", (EXPLAINED[metric],)))
+    return min(found)[1:] if found else (listed(where), "", ())
 
 
 def stretches(rows: Rows, p: Array) -> list[str]:

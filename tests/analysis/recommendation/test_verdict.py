@@ -9,14 +9,15 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-from calib import Recipe, check, evaluate
-from calib.analysis.recommendation.verdict import stretches, verdict_of
+from calib import Evaluation, Recipe, check, evaluate
+from calib.analysis.recommendation.verdict import _number, stretches, verdict_of
 from calib.data import prepare_predictions
 from calib.figures import FIGURES
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
 from calib.kernel.wording import briefly, with_interval
 from calib.metrics import METRICS
+from calib.metrics.calibration_test import calibration_test
 from calib.metrics.confidence import confidence_interval
 from tests.saying import assert_says
 
@@ -65,6 +66,25 @@ def test_over_and_underconfidence_are_named_by_where_they_lie(slope, shift, phra
     y, p = world(1, 5000, slope=slope, shift=shift)
     found = stretches(Rows(y), p)
     assert [re.sub(r" [\d.]+ ?%", "", each) for each in found] == phrases
+
+
+@pytest.mark.parametrize(
+    ("slope", "shift", "says"),
+    [
+        (1.7, 0.0, "is overconfident (slope 0."),
+        (0.6, 0.0, "is underconfident (slope 1."),
+        (1.0, 0.5, "overestimates (O/E 0."),
+        (1.0, -0.5, "underestimates (O/E 1."),
+    ],
+)
+def test_the_number_of_a_verdict_on_one_range_is_one_of_its_direction(slope, shift, says):
+    """With a slope alone, the range has no clear direction: its errors sum to about 0."""
+    y, p = world(2, 5000, slope=slope, shift=shift)
+    evaluation = Evaluation.from_predictions(y, p)
+    direction = "overestimates" if shift > 0 else "underestimates"
+    test = calibration_test(evaluation.sample, p)
+    does, number, _ = _number(evaluation, next(iter(evaluation.predictions)), test, [direction])
+    assert (does + number).startswith(says)
 
 
 @pytest.mark.parametrize("seed", range(12))
