@@ -5,6 +5,7 @@ for every change; ``make soak`` runs them with many (``--hypothesis-profile=many
 """
 
 import os
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +40,19 @@ SLOW_FIRST = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", metavar="K/N", default="1/1", help="run the K-th of N shares of the tests")
+
+
+def of_share(nodeid: str, share: str) -> bool:
+    """Tell whether a test belongs to a share "K/N": by its name, so that each test is in one of the N."""
+    k, n = map(int, share.split("/"))
+    return zlib.crc32(nodeid.encode()) % n == k % n
+
+
 @pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each file stays
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if of_share(item.nodeid, config.getoption("--share"))]
     items.sort(
         key=lambda item: next(
             (i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), len(SLOW_FIRST)
