@@ -15,7 +15,6 @@ from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
 from tests.calibrators.test_multicalibration import everything, joined, planted
 from tests.saying import assert_says
-from tests.sweep import sweep
 
 
 def design(fitted, table):
@@ -82,10 +81,9 @@ def test_a_pair_with_a_row_left_out_is_that_of_a_fit_without_it():
     )
 
 
-@pytest.mark.parametrize("sets", sweep([800, 4000], 800))
-def test_the_pair_of_the_true_label_is_right_on_average_in_every_group_at_every_level(sets):
-    """Its promise, over calibration sets of 60 rows; f is off by up to 0.25 in groups that overlap."""
-    rng, n = np.random.default_rng(1), 60
+def test_the_pair_of_the_true_label_is_right_on_average_in_every_group_at_every_level():
+    """Its promise, over 4,000 calibration sets of 60 rows; f is off by up to 0.25 in groups that overlap."""
+    rng, sets, n = np.random.default_rng(1), 4000, 60
     total, squares, before, ends = np.zeros(8), np.zeros(8), np.zeros(8), np.zeros((2, 8))
     for _ in range(sets):
         a, b, p = rng.integers(0, 2, n + 1), rng.integers(0, 2, n + 1), rng.choice([0.3, 0.6], n + 1)
