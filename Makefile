@@ -31,7 +31,7 @@ help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
 	@echo "            make run FOLDER=DIR lists the tables in DIR on Data"
 	@echo "make test   the suite                make lint   ruff, types and words"
-	@echo "make bench  speed beside peers       make soak   what is too long for every change"
+	@echo "make bench  speed beside peers       make soak   what is too long for every change (a tenth: SHARE=3/10)"
 	@echo "make docs   the guide and the API reference, in build/docs"
 	@echo "make clean  forget .venv and caches"
 
@@ -50,7 +50,7 @@ lint: $(DEV)
 	$(PY) -m scripts.check_words $(PLAIN)
 
 soak: $(DEV)
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(if $(SHARE),--share=$(SHARE)) $(ARGS)
 
 bench: $(DEV)
 	$(PY) -m benchmarks

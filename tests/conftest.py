@@ -5,6 +5,7 @@ for every change; ``make soak`` runs them with many (``--hypothesis-profile=many
 """
 
 import os
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +40,19 @@ SLOW_FIRST = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", metavar="K/N", default="1/1", help="run the K-th of N shares of the tests")
+
+
+def of_share(nodeid: str, share: str) -> bool:
+    """Tell whether a test belongs to a share "K/N": by its name, so that each test is in one of the N."""
+    k, n = map(int, share.split("/"))
+    return zlib.crc32(nodeid.encode()) % n == k % n
+
+
 @pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each file stays
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if of_share(item.nodeid, config.getoption("--share"))]
     items.sort(
         key=lambda item: next(
             (i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), len(SLOW_FIRST)
@@ -50,11 +62,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # only with pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file together, and all browser tests, which share a server and Chromium."""
+    """Keep the tests of a file together, and browser tests in two parts, each with one server and Chromium.
+
+    As one part they were the last to end: a test that waits for a browser leaves its processor idle.
+    """
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return SLOW_FIRST[0] if nodeid.startswith(SLOW_FIRST[0]) else super()._split_scope(nodeid)
+            file = super()._split_scope(nodeid)
+            return f"browser {zlib.crc32(file.encode()) % 2}" if file.startswith(SLOW_FIRST[0]) else file
 
     return Together(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts import soak_state
+from tests.conftest import of_share
+
 RUN = Path(__file__).parents[1] / ".ci" / "run"
 QUICK = {"make": "", "chromium": "", "initdb": "", "fc-list": "echo a font", "timeout": 'shift 3; exec "$@"'}
 
@@ -25,7 +28,7 @@ def test_a_test_or_a_linter_that_fails_ends_it_at_once(tmp_path):
 
 
 def test_a_soak_that_fails_is_a_failure_and_its_tests_are_tried_twice(tmp_path):
-    said, status = run(tmp_path, make='[ $1 != soak ] || { echo "$2"; exit 7; }')
+    said, status = run(tmp_path, make='[ $1 != soak ] || { echo "$3"; exit 7; }')
     assert "--reruns=1" in said
     assert status == 7
 
@@ -39,5 +42,35 @@ def test_a_soak_that_does_not_end_in_time_is_none(tmp_path, stopped):
 
 def test_a_soak_that_would_not_end_in_time_is_not_begun(tmp_path):
     said, status = run(tmp_path, limit=120, make="echo $1")
-    assert said.startswith("test\nlint\nSKIPPED: make soak.")
+    assert said.startswith("test\nlint\nSKIPPED: make soak")
     assert status == 0
+
+
+def test_the_share_of_this_landing_comes_first_and_the_others_follow_while_there_is_time(tmp_path):
+    said, status = run(tmp_path, make="echo $2")
+    first = soak_state.share_of(len(soak_state.landings())) - 1
+    order = [(first + i) % soak_state.SHARES + 1 for i in range(soak_state.SHARES)]
+    assert said.split() == [f"SHARE={share}/{soak_state.SHARES}" for share in order]
+    assert status == 0
+
+
+def test_a_share_that_took_long_is_the_last_if_another_would_not_end_in_time(tmp_path):
+    said, status = run(tmp_path, limit=123, make='[ "$1" != soak ] || { echo begun; sleep 2; }')
+    assert said.startswith("begun\nSKIPPED: make soak")
+    assert status == 0
+
+
+def test_each_test_is_in_one_share_and_the_shares_are_alike():
+    names = [f"tests/test_{i % 40}.py::test_it[{i}]" for i in range(3000)]
+    sizes = [sum(of_share(name, f"{k}/10") for name in names) for k in range(1, 11)]
+    assert sum(sizes) == 3000
+    assert all(sum(of_share(name, f"{k}/10") for k in range(1, 11)) == 1 for name in names[::50])
+    assert 200 < min(sizes) <= max(sizes) < 400
+    assert all(of_share(name, "1/1") for name in names)
+
+
+def test_ten_landings_run_every_share_and_the_state_names_the_last_of_each():
+    lines = [f"{100 * i} 2026-01-{i:02}" for i in range(1, 13)]
+    assert sorted(map(soak_state.share_of, range(5, 15))) == list(range(1, 11))
+    assert soak_state.state(lines) == {1: lines[10], 2: lines[11]} | {i: lines[i - 1] for i in range(3, 11)}
+    assert soak_state.state(lines[:1])[2] == "not yet"

@@ -39,7 +39,7 @@ def test_while_the_model_of_other_data_is_fitted_nothing_of_the_last_is_there(sc
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
     stem = script.removeprefix("pages/").removesuffix(".py")
     at = page("explore_data", model="naive_bayes" if stem != "explore_out_of_bag" else "random_forest")
-    go(bring(at, "first.csv", csv(900, 0)), stem)
+    go(bring(at, "first.csv", csv(300, 0)), stem)
     assert "Data: **first.csv**" in said(at)
     assert results(at) > 0
     at.switch_page("pages/explore_data.py").run()
@@ -50,7 +50,7 @@ def test_while_the_model_of_other_data_is_fitted_nothing_of_the_last_is_there(sc
     assert working(at)
     assert "Data: **second.csv**" in said(at)
     assert "first.csv" not in said(at)
-    assert "270 test rows" not in said(at)
+    assert "90 test rows" not in said(at)
     assert results(at) == 0
 
 

@@ -1,0 +1,64 @@
+"""Say which share of the soak ran when, and record a landing.
+
+    python -m scripts.soak_state        print, for each share, the last landing whose run began with it
+    python -m scripts.soak_state land   add a line to .ci/landings, to be committed as the last thing before a landing
+
+``make soak`` as a whole takes more than an hour, so each ``.ci/run`` runs a tenth of it, and further tenths if there is
+time. Which tenth comes first depends on the number of landings alone, which Git does not know: several commits land
+at once. A line of ``.ci/landings`` is a landing: the number of commits (``git rev-list --count``) and the day. On a
+machine that is too slow for a tenth, ``.ci/run`` says so, and then the tenth has not run although it is listed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LANDINGS = ROOT / ".ci" / "landings"
+SHARES = 10
+
+
+def landings() -> list[str]:
+    """Return the lines of the record, the oldest first."""
+    return LANDINGS.read_text(encoding="utf-8").splitlines()
+
+
+def share_of(landing: int) -> int:
+    """Return the share, from 1 to ``SHARES``, with which a landing begins; the first is landing 1.
+
+    >>> [share_of(landing) for landing in (1, 10, 11)]
+    [1, 10, 1]
+    """
+    return (landing - 1) % SHARES + 1
+
+
+def state(lines: list[str]) -> dict[int, str]:
+    """Return, for each share, the line of the last landing that began with it; "not yet" if there is none."""
+    last = {share_of(landing): line for landing, line in enumerate(lines, start=1)}
+    return {share: last.get(share, "not yet") for share in range(1, SHARES + 1)}
+
+
+def land(today: datetime.date) -> str:
+    """Return the line of a landing whose last commit is made next."""
+    command = ("git", "rev-list", "--count", "HEAD")
+    counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return f"{int(counted) + 1} {today}"
+
+
+def main(land_now: bool) -> None:
+    if land_now:
+        with LANDINGS.open("a", encoding="utf-8") as record:
+            record.write(land(datetime.datetime.now(datetime.UTC).date()) + "\n")
+    for share, line in state(landings()).items():
+        print(f"share {share:2} of {SHARES}: {line}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("land", nargs="?", choices=["land"], help="record a landing")
+    main(parser.parse_args().land == "land")
