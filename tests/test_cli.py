@@ -306,7 +306,7 @@ def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
         '{"settings": {"decide.cost_mis": 9}}': "'decide.cost_mis' is not a known setting",
         '{"settings": {"decide.cost_miss": "nine"}}': "decide.cost_miss must be a number",
         '{"base_rate": 0.1, "base_rate": 0.2}': "'base_rate' is given twice",
-        '{"target": ["target"]}': "target must be text",
+        '{"target": ["target"]}': "target must be a non-empty string",
         '{"cluster": "nobody"}': "cluster",
         '{"options": {"venn.bins": 5}}': "'venn.bins' belongs to 'venn'",
         '{"data_params": {"gap": 5}}': "data_params.gap is an option of split='time'",

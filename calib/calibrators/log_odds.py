@@ -23,8 +23,8 @@ ROUNDING = 1e-12  # rounding error of log-odds
 LEVEL = 1e-6  # a smaller decrease of a curve of log-odds does not count
 SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
 FALLS = (
-    "the line falls, because calibration rows with higher scores were less often class 1. The calibrator reverses "
-    "the ranking."
+    "the fitted line falls, because calibration rows with higher scores were less often in class 1. The "
+    "calibrator therefore reverses the ranking."
 )
 
 
@@ -100,7 +100,7 @@ def _fall_note(begins: Array, ends: Array) -> str:
         f"from {number(low, 4)} to {number(high, 4)}"
         for low, high in zip(expit(begins), expit(ends), strict=True)
     ]
-    return f"the curve falls {listed(stretches)}, where higher scores get lower probabilities."
+    return f"the fitted curve falls {listed(stretches)}, so higher scores get lower probabilities there."
 
 
 def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:

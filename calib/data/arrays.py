@@ -107,7 +107,7 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
             raise DataError(
                 # words: right, a term of Python
                 f"Array {key!r} of {name} contains Python objects. These can run code, so they are never opened.",
-                "Save numbers or texts: numpy.array(values.tolist()) makes an array of them.",
+                "Save numbers or strings instead: numpy.array(values.tolist()) converts the array.",
             )
         if math.prod(shape) * dtype.itemsize > entry.file_size:
             raise ValueError(f"array {key!r} declares more values than it contains")
@@ -140,7 +140,7 @@ def _rows(headers: Mapping[str, Header], name: str) -> int:
     if len(fitting) < 2 and sum(headers[key].width for key in fitting) < 2:
         shapes = listed([f"{key!r} ({_shape(header)})" for key, header in headers.items()], 8)
         raise DataError(
-            f"{name} does not contain two arrays of one length: {shapes}.",
+            f"{name} does not contain two arrays of the same length: {shapes}.",
             "Save labels and predictions together: numpy.savez(file, y=labels, probs=probabilities).",
         )
     return rows

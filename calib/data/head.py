@@ -106,4 +106,4 @@ def header_note(line: int, above: int, what: str) -> str:
     >>> header_note(4, 3, "line")
     'The header is in line 4; anything above it is ignored.'
     """
-    return f"The header is in {what} {line}; anything above it is ignored." if above else ""
+    return f"The header is in {what} {line}; everything above it is ignored." if above else ""

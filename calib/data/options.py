@@ -3,7 +3,7 @@
 SCORES_AS = {
     "probabilities": "Probabilities",
     "percentages": "Percentages: each value is divided by 100",
-    "logits": "Logits: their sigmoid, or of one column per class their softmax",
+    "logits": "Logits: converted by the sigmoid, or by the softmax if there is one column per class",
     "margins": "Scores that are not probabilities",
     "shares": "Shares: each row is divided by its sum",
     "right": "Confidence: the probability that the predicted class is right",

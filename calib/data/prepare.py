@@ -164,7 +164,7 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
 
 def _excluded_by_choice(unused: Collection[str]) -> Iterator[str]:
     if unused:
-        yield f"Excluded by choice: {', '.join(sorted(unused))}."
+        yield f"Excluded at your request: {', '.join(sorted(unused))}."
 
 
 def _checked_columns(

@@ -182,7 +182,7 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
     named = listed(list(map(repr, scores)), MOST_NAMED_SCORES)
     features = "a feature" if len(scores) == 1 else "features"
     return ReadingQuestion(
-        f"{named} may be predictions to evaluate, or {features} to train on.",
+        f"{named} may be predictions to evaluate, or {features} for training a model.",
         (
             Answer({"content": "predictions"}, f"Evaluate {named}", "No model is trained."),
             Answer({"content": "features"}, "Train a model", f"{named} and all other columns are features."),

@@ -160,7 +160,8 @@ EXPERIMENT = Experiment(
         "Rows with very different true probabilities share a leaf. High probabilities are underestimated, low ones "
         "overestimated.",
         "Depth 4 separates different regions, and its leaves still hold enough rows to estimate a share.",
-        "More splits lower the bias. But each leaf then holds few rows, and their share of class 1 is mostly chance.",
+        "More splits lower the bias. But each leaf then holds only a few rows, and their share of class 1 "
+        "is mostly due to chance.",
     ),
     turn={"n": 50},
     ghosts=({"panels": [1]}, {"panels": [2]}, {"panels": [3]}),
@@ -193,18 +194,21 @@ EXPERIMENT = Experiment(
     simulation=at_depths,
     notice=(
         "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very different "
-        "true probabilities share a leaf. If it is too deep, the line is right but the points scatter around it, "
+        "true probabilities share a leaf. If it is too deep, the line lies on the diagonal, but the points "
+        "scatter around it, "
         "because each leaf holds only a few rows. TCE, the mean squared distance to the diagonal, is bias² plus "
         "scatter.",
         "The lower picture shows one tree, with each leaf as a group. Every further level lowers GL, because groups "
-        "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the TCE, is "
-        "lowest in between.",
-        "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge and GL returns. "
+        "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the "
+        "TCE, is lowest at a medium depth.",
+        "Group the leaves by prediction: all pure leaves predict 0 or 1, so their groups merge and GL rises "
+        "again. "
         "The sum stays the same.",
-        "The best depth depends on the data: seed 5 draws classes that overlap more, and there a smaller depth is "
+        "The best depth depends on the data: with seed 5 the classes overlap more, and a smaller depth is "
         "better.",
-        "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. "
-        "Errors of its trees in opposite directions cancel in the mean. The forest gives thousands of different "
+        "The forest is best at about the same depth, or a little deeper, but too much depth does far less "
+        "harm. Errors of its trees in opposite directions cancel out in the mean. The forest gives "
+        "thousands of different "
         "predictions, so its groups are quantile bins. Differences between true probabilities in a bin count as GL.",
     ),
     formulas=(
@@ -220,6 +224,6 @@ EXPERIMENT = Experiment(
 
 
 FIGURES = (
-    FigureEntry("tree_depth", "Depths against the true probabilities", prepare, *PANELS),
+    FigureEntry("tree_depth", "Predictions at three depths and true probabilities", prepare, *PANELS),
     FigureEntry("tree_depth_curve", "CL and GL by depth", prepare_curve, *CURVES),
 )

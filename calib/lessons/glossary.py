@@ -142,8 +142,8 @@ ENTRIES = {
     ),
     "gl": Term(
         "Grouping loss (GL)",
-        "The part of the loss that arises because the rows of a group differ in their true probability. Only another "
-        "model can lower this loss.",
+        "The part of the loss that arises because the rows of a group differ in their true probability. "
+        "Only a different model can lower this loss.",
         ("Grouping loss", "grouping loss", "GL"),
     ),
     "group": Term(
@@ -159,12 +159,13 @@ ENTRIES = {
     ),
     "isotonic": Term(
         "Isotonic regression",
-        "The non-decreasing step function that is closest to the labels, found by pooling neighbours.",
+        "The non-decreasing step function that is closest to the labels, found by pooling neighbouring rows.",
         ("Isotonic regression", "isotonic regression"),
     ),
     "laplace": Term(
         "Laplace's estimate",
-        "A leaf predicts (n1 + 1)/(n + 2) instead of n1/n, so it never predicts 0 or 1.",
+        "A leaf with n1 of n rows in class 1 predicts (n1 + 1)/(n + 2) instead of n1/n, so it never "
+        "predicts 0 or 1.",
         ("Laplace",),
     ),
     "leaf": Term(
@@ -175,20 +176,23 @@ ENTRIES = {
     ),
     "log_loss": Term(
         "Log loss",
-        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes it infinite.",
+        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes "
+        "the log loss infinite.",
         ("log loss", "Log loss"),
     ),
-    "minimax": Term("Minimax", "The choice with the smallest possible loss in the worst case.", ("minimax",)),
+    "minimax": Term(
+        "Minimax", "The choice that makes the loss in the worst case as small as possible.", ("minimax",)
+    ),
     "multicalibration": Term(
         "Multicalibration",
-        "Calibration in every segment of the features, at every level of the prediction. The calibrator of this name "
-        "corrects segments in which probabilities are wrong.",
+        "Calibration in every segment of the features, at every level of the prediction. The calibrator of "
+        "this name corrects segments in which the probabilities are wrong.",
         ("Multicalibration", "multicalibration"),
     ),
     "oob": Term(
         "Out of bag",
-        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for that "
-        "tree, so they can calibrate the forest.",
+        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out of bag "
+        "for this tree, so their scores can be used for calibration.",
         ("out of bag", "out-of-bag"),
     ),
     "p0p1": Term(

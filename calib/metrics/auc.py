@@ -61,7 +61,8 @@ AUC = Metric(
     "AUC",
     auc,
     True,
-    "Probability that a random positive row gets a higher score than a random negative row; ties count half.",
+    "Probability that a random positive row gets a higher score than a random negative row; ties count one "
+    "half.",
     of_classes=("AUC, mean of classes", "Mean over the classes of the AUC of each against the rest."),
 )
 AVERAGE_PRECISION = Metric(

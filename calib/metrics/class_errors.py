@@ -126,7 +126,7 @@ TOP_LABEL_ECE = _metric(
     "top_label_ece",
     "Top-label ECE",
     top_label_calibration_error,
-    "Confidence ECE within each predicted class, averaged over rows.",
+    "ECE of the confidence within each predicted class, averaged over rows.",
 )
 CLASSWISE_ECE = _metric(
     "classwise_ece",

@@ -337,7 +337,8 @@ RESOLUTION = Metric(
     "Resolution",
     NumberOf(murphy_decomposition, "resolution"),
     True,
-    "Murphy's decomposition over 100 bins: variance of the bins' frequencies. With few rows this number is mostly "
+    "Murphy's decomposition over 100 bins: variance of the observed frequencies of the bins. With few rows "
+    "this number is mostly "
     "noise.",
     everyday=False,
 )
@@ -369,7 +370,8 @@ MISCALIBRATION_BY_CHANCE = Metric(
     "Miscalibration by chance (mean)",
     chance_miscalibration,
     None,
-    "Mean miscalibration of a perfect model with as many rows: labels are drawn from these predictions.",
+    "Mean miscalibration of a perfect model with the same number of rows; its labels are drawn from these "
+    "predictions.",
     counted=True,
 )
 DISCRIMINATION = Metric(

@@ -145,7 +145,7 @@ LEAF_PARAMETERS = (
         0,
         0,
         500,
-        help="A leaf with fewer training rows than this uses the estimate of an ancestor.",
+        help="A leaf with fewer training rows than this number uses the estimate of an ancestor.",
     ),
     Parameter(
         "m",
@@ -198,7 +198,7 @@ ENTRY = ModelEntry(
             2,
             2,
             500,
-            help="Nodes with fewer rows than this are not split.",
+            help="Nodes with fewer rows than this number are not split.",
         ),
         Parameter(
             "criterion",

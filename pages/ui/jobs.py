@@ -342,7 +342,7 @@ def _failure(what: str, error: BaseException) -> str:
     if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
         return f"{what} was interrupted ({type(error).__name__}) before it had finished. {safe} try again."
     return (
-        f"{what} did not work on these data ({type(error).__name__}: {error}). "
+        f"{what} failed on these data ({type(error).__name__}: {error}). "
         f"{safe} try another model, or change the settings of this model."
     )
 

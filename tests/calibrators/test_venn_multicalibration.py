@@ -137,7 +137,7 @@ def test_few_rows_and_clipped_ends_are_said():
     share = ((raw < 0) | (raw > 1)).any(axis=1).mean()
     assert share > 0.2
     (note,) = fitted.notes_
-    assert_says(note, f"{100 * share:.0f} %", "calibration rows", "beyond 0 or 1", "clipped")
+    assert_says(note, f"{100 * share:.0f} %", "calibration rows", "outside [0, 1]", "clipped")
 
 
 def test_a_file_brings_back_the_same_answers_whatever_the_columns():
@@ -213,7 +213,7 @@ def test_in_every_placement_it_sees_the_features_of_the_rows_that_calibrate(key)
 
 def test_what_needs_a_score_alone_is_refused_by_name():
     method = CALIBRATORS["venn_multicalibration"]
-    with pytest.raises(InputError, match="no pair of a score alone"):
+    with pytest.raises(InputError, match="no interval for a single score"):
         PLACEMENTS["full"].check_takes(method)
     p, _, y, frame = planted(rows=600)
     fitted = method().fit(joined(p, frame), y)

@@ -238,7 +238,7 @@ def test_connections_are_those_of_the_secrets(tmp_path):
         ("[connections]\nw = 3", r"connections\.w in the secrets must be a table"),
         ("[connections.w]\nrows = 3", r"connections\.w in the secrets has no url"),
         ('[connections.w]\nurl = "x"\nrows = "many"', r"connections\.w\.rows must be a number above 0"),
-        ('[connections.w]\nurl = "x"\nqueries = {a = 1}', r"connections\.w\.queries must be names"),
+        ('[connections.w]\nurl = "x"\nqueries = {a = 1}', r"connections\.w\.queries must map names"),
     ],
 )
 def test_broken_secrets_are_refused_by_name(tmp_path, content, words):
@@ -259,7 +259,7 @@ def test_an_old_line_that_allowed_typed_sql_is_told_once_and_the_connection_kept
 def test_an_unknown_connection_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(DataError, match="There is no connection 'warehouse'"):
+    with pytest.raises(DataError, match="Connection 'warehouse' is not defined"):
         connection("warehouse")
 
 

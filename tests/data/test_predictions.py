@@ -162,7 +162,7 @@ def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
         assert data.X.columns.tolist() == [head + positive]
         assert ranking_problems(data) == []
     assert list(prepare_predictions(frame, "label", "dog", [f"{head}cat"]).X) == [f"{head}cat"]
-    with pytest.raises(DataError, match="No score column is for 'cat'"):
+    with pytest.raises(DataError, match="No score column belongs to 'cat'"):
         prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
 
 

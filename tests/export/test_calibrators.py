@@ -317,7 +317,7 @@ def test_out_of_bag_says_that_the_table_keeps_the_rows_which_the_evaluation_leav
     )
     evaluation = evaluate(recipe, load(recipe))
     saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
-    assert "keeps all rows" in saved.notes[0]
+    assert "uses all rows" in saved.notes[0]
     pairs = evaluation.calibrators["venn_abers"][0].predict_interval(evaluation.scores)
     np.testing.assert_array_equal(saved.predict(evaluation.scores).p1, pairs[:, 1])
 
@@ -425,7 +425,7 @@ def document(**changes):
         ({"map__p1__values": [0.5]}, "map.p1.values must hold"),
         ({"map__p1__breaks": [], "map__p1__values": [1.5]}, r"map.p1.values must lie in \[0, 1\]"),
         ({"map__p1__breaks": [], "map__p1__values": [0.0]}, "map.p0 must not exceed p1"),
-        ({"map__p1__breaks": [10**400]}, "map.p1.breaks must hold finite numbers only"),
+        ({"map__p1__breaks": [10**400]}, "map.p1.breaks must contain only finite numbers"),
     ],
     ids=lambda value: str(value)[:60],
 )

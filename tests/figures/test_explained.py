@@ -49,7 +49,7 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
     ("changes", "words"),
     [
         ({}, "The model gives the score"),
-        ({"placement": "train"}, "the rows that trained the model also calibrate it"),
+        ({"placement": "train"}, "the calibrator is fitted on the same rows as the model"),
         ({"placement": "cv", "cv": 3}, "this is fold 1 of 3"),
         (
             {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},

@@ -161,7 +161,7 @@ def test_a_remedy_of_several_columns_is_said_once():
     at = brought({**texts, "x": X, "target": Y})
     (said,) = [text for text in stripped(at) if "note" in text]
     assert said.count("Looks like free text") == 2
-    assert said.count("Turn the text into numbers or categories.") == 1
+    assert said.count("Convert the text to numbers or categories.") == 1
     assert said.index("plan: Looks like free text") < said.index("For each of these: The column is excluded.")
 
 

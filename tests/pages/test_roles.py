@@ -254,13 +254,13 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
         f"{w.sum():,.0f} rows in {N:,} lines",
         f"{N:,} rows (effective number {w.sum() ** 2 / (w @ w):,.0f})",
     )
-    (asked,) = [text for text in messages(at) if "Does each number count rows" in text]
+    (asked,) = [text for text in messages(at) if "Is each number a count of rows" in text]
     assert f"Counts: {counted}." in asked
     assert f"Weights: {worth}." in asked
     press(at, {"counts": "Use as counts", "importance": "Use as weights"}[answer])
     recipe, data = again(at, content)
     assert (recipe.weight, recipe.weight_as) == (name, answer)
-    assert not any("Does each number count rows" in text for text in messages(at))
+    assert not any("Is each number a count of rows" in text for text in messages(at))
     told = " ".join(each.value for each in at.text)
     assert (counted if answer == "counts" else worth) in told
     go(at, "explore_reliability")
@@ -281,7 +281,7 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
 def test_of_a_weight_given_by_hand_it_is_asked_what_it_is():
     at = brought()
     at.selectbox(key="weight").select("copies").run()
-    assert not any("Does each number count rows" in text for text in messages(at))  # its name says so
+    assert not any("Is each number a count of rows" in text for text in messages(at))  # its name says so
     content = SURVEY.rename(columns={"sampling_weight": "weight"}).to_csv(index=False).encode()
     at = brought(content)
     at.selectbox(key="weight").select("weight").run()

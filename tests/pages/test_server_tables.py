@@ -252,7 +252,7 @@ def test_changed_rows_of_a_database_are_said(warehouse):
     ("data", "words"),
     [
         ("database:warehouse/none", "has no query or table 'none'"),
-        ("database:elsewhere/scores", "There is no connection 'elsewhere'"),
+        ("database:elsewhere/scores", "Connection 'elsewhere' is not defined"),
         ("database:gone/scores", "there is no database file 'none.sqlite'"),
         ("database:warehouse", "has no query or table ''"),
     ],
@@ -415,7 +415,7 @@ def test_predictions_of_a_database_that_do_not_fit_into_memory_are_counted_there
     monkeypatch.setattr(database, "check_memory", large_once())
     at = settled(of_database(page("explore_data"), "scored"))
     assert not faults(at)
-    assert any("The database counted its 400 rows" in note.value for note in at.text)
+    assert any("The database counted 400 rows" in note.value for note in at.text)
     assert at.session_state["recipe"].weight == "count"
 
 
@@ -539,7 +539,10 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
 @pytest.mark.usefixtures("large_warehouse")
 @pytest.mark.parametrize(
     ("query", "words"),
-    [("people", []), ("scored", ["its predictions are counted. Whether it has changed", "is not known"])],
+    [
+        ("people", []),
+        ("scored", ["its predictions are counted. The program does not know whether", "is not known"]),
+    ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(
     query, words, monkeypatch

@@ -77,10 +77,12 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and IL "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
-        caption="Marks are true probabilities, thick lines predictions of leaves, thin lines mean probabilities of "
-        f"groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group contains all points with "
+        caption=f"Marks show true probabilities, thick lines the predictions of leaves, and thin lines the "
+        f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A "
+        f"group contains all points with "
         "equal predictions, and may include several leaves. Marks are filled if the point "
-        "has a label. CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
+        "has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between thin "
+        "lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -223,9 +225,10 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
     return PartitionCosts(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
-        caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are irreducible "
-        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal "
-        "predictions.",
+        caption="Bars show the expected loss, summed over both classes. From the bottom up, the parts are "
+        "irreducible "
+        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). A group contains all "
+        "points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, IL "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -303,8 +306,9 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Your partition is the best of all {count}"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
-        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. Groups are points "
-        f"with equal predictions. Many partitions have the same GL and CL, so there are only {len(shown):,} marks; "
+        caption=f"Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
+        f"contains all points with equal predictions. Many partitions have the same GL and CL, so "
+        f"there are only {len(shown):,} marks; "
         "each shows the partition with the fewest leaves. All partitions on a thin line have the same expected "
         "loss.",
         alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
@@ -397,7 +401,8 @@ EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points have known probabilities, and eight have a label. Which tree has the lowest "
+    question="Twelve points have known probabilities; eight of them also have a label. Which tree has the "
+    "lowest "
     "expected loss: one leaf, one split, or splits until all leaves are pure?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
@@ -414,7 +419,8 @@ EXPERIMENT = Experiment(
             "Points, as position:probability:label, and | for a cut",
             "line",
             START,
-            help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without a label is "
+            help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point "
+            f"without a label is "
             "not a training row.",
             choices={FLAT_LINE: "nearly one half everywhere"},
             extra={"drawn_by_page": True, "short": "True probabilities"},
@@ -426,7 +432,7 @@ EXPERIMENT = Experiment(
         "equally. As in the paper, losses are summed over both classes, which gives twice the Brier score of the "
         "other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
-        "grouping loss (GL). One split removes most of it and stays almost calibrated.",
+        "grouping loss (GL). One split removes most of this loss and stays almost calibrated.",
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
         "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
         "fit every label.",
@@ -449,6 +455,6 @@ EXPERIMENT = Experiment(
 
 FIGURES = (
     FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line),
-    FigureEntry("finite_losses", "Losses of a few partitions", prepare_losses, draw_losses),
-    FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all),
+    FigureEntry("finite_losses", "Losses of selected partitions", prepare_losses, draw_losses),
+    FigureEntry("finite_all", "CL and GL of all partitions", prepare_all, draw_all),
 )

@@ -262,7 +262,7 @@ def write_javascript(calibrator: Any) -> str:
     arguments = ", ".join(function.names)
     code = "\n".join(
         [
-            "/** The answer to one row. */",
+            "/** Calibrate one row. */",
             f"function one({arguments}) {{",
             f"  if (!({' && '.join(numbers + function.guards)})) return {nothing};",
             *function.body.statements,

@@ -187,8 +187,8 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
             accept_multiple_files=True,
             key="run_files",
             on_change=_files_received,
-            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped. You can choose several; they stay in "
-            "this session's memory.",
+            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped. You can choose several "
+            "files; they stay in this session's memory.",
         )
     chosen = recipe.setting("run.sets")
     known = _known(chosen)
@@ -287,7 +287,7 @@ def _files_received() -> None:
             **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}
         )
         problems += [
-            f"This {_file(name)} differs from the earlier file of the same name and replaces it."
+            f"This {_file(name)} differs from the earlier file of the same name, and replaces that file."
             for name in another
         ]
     if problems:
