@@ -233,7 +233,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     capsys.readouterr()
     table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 2
-    assert_says(capsys.readouterr().err, "new.csv", "not fit", "data.csv", "no column 'z', 'town'")
+    assert_says(capsys.readouterr().err, "new.csv", "not match", "data.csv", "no column 'z', 'town'")
 
 
 def test_a_stated_base_rate_holds_for_the_file_that_is_named(files, capsys):

@@ -144,7 +144,7 @@ def test_the_recipe_says_what_whole_weights_are_else_their_name(name, weight_as,
     ("weight", "values", "message"),
     [
         ("w", [1, 2.5, 4], "weight_as: 'w' cannot count rows, because row 2 contains 2.5. Choose"),
-        (None, [1, 2, 4], "weight_as is 'counts', but no column has the role weight"),
+        (None, [1, 2, 4], "weight_as is 'counts', but no column has the role “weight”"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(weight, values, message):

@@ -265,7 +265,7 @@ def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) 
     for role, name in (("target", target), ("score", score), ("weight", count)):
         if name is not None and name not in head:
             known = ", ".join(map(str, head))
-            raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
+            raise DataError(f"{role}: column {name!r} was not found.", f"Choose one of {known}.")
 
 
 def count_scores(

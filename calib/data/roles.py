@@ -242,7 +242,7 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
     for role, name in given.items():
         if name not in typed.columns:
             raise DataError(
-                f"{role}: there is no column {name!r}.", f"Choose one of {', '.join(typed.columns)}."
+                f"{role}: column {name!r} was not found.", f"Choose one of {', '.join(typed.columns)}."
             )
         if name in held:
             raise DataError(

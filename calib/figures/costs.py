@@ -59,10 +59,10 @@ def prepare(decision: Decision) -> Costs:
         decision,
         pd.DataFrame(
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
-            ["act on no row", "act on every row"],
+            ["act on none", "act on all"],
         ),
-        "If the two costs differ by more than the bars, the probabilities of the rows acted on, or of the "
-        "other rows, are wrong on average.",
+        "If the two costs differ by more than the bars, probabilities are wrong on average, either of the "
+        "rows acted on or of the others.",
         f"Acting on no row costs {number(decision.never)} per row, acting on every row "
         f"{number(decision.always)}",
     )

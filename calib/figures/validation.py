@@ -81,7 +81,7 @@ def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:
     """Format ``calib.analysis.validation.net_benefits``, one line per rule and one column per threshold."""
     shown = _crossed(table, "rule", "threshold")
     return shown.rename(
-        index=lambda rule: "Act on every row" if rule == "all" else label_of(rule),
+        index=lambda rule: "Act on all" if rule == "all" else label_of(rule),
         columns=lambda threshold: f"At {number(threshold)}",
     )
 

@@ -159,10 +159,10 @@ def test_a_file_brings_back_the_same_answers_whatever_the_columns():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: m["levels"].pop(), "levels must hold 3 levels"),
-        (lambda m: m["levels"][0]["counts"].pop(), "counts must hold"),
+        (lambda m: m["levels"].pop(), "levels must contain 3 levels"),
+        (lambda m: m["levels"][0]["counts"].pop(), "counts must contain"),
         (lambda m: m["levels"][0]["counts"].__setitem__(0, 0.5), "counts must be whole numbers"),
-        (lambda m: m["levels"][0]["sums"].append(1), "sums must hold"),
+        (lambda m: m["levels"][0]["sums"].append(1), "sums must contain"),
         (lambda m: m["features"].append(m["features"][0]), "features must have different names"),
         (lambda m: m.update(breaks=[0.5, 0.4]), "breaks must increase"),
     ],

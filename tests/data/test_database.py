@@ -171,7 +171,7 @@ def test_a_server_that_is_killed_in_mid_query_is_said_and_nothing_hangs():
         assert not running.is_alive()
         (message,) = found
         assert_says(message, "warehouse", "lost", "Try again")
-        with pytest.raises(DataError, match="warehouse does not answer"):
+        with pytest.raises(DataError, match="warehouse does not respond"):
             reader.read("long")
 
 
@@ -182,7 +182,7 @@ def test_a_server_that_is_killed_in_mid_query_is_said_and_nothing_hangs():
         ("duckdb:////nowhere/none.duckdb", "there is no database file 'none.duckdb'"),
         ("oracle://me:secret@host/x", "is a database of kind 'oracle'.*duckdb, sqlite, postgresql"),
         ("me:secret", "is not an SQLAlchemy URL"),
-        ("postgresql://me:secret@127.0.0.1:1/x", "does not answer"),
+        ("postgresql://me:secret@127.0.0.1:1/x", "does not respond"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_said_without_its_password(url, words):

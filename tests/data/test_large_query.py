@@ -125,7 +125,7 @@ def test_rows_that_change_between_two_passes_are_said(made):
 
 
 def test_values_of_another_type_than_the_first_rows_are_named(made):
-    with pytest.raises(DataError, match="'a' is read as numbers.*('many'|'1' of type)"):
+    with pytest.raises(DataError, match="'a' was read as numbers.*('many'|'1' of type)"):
         open_query(made(), "mixed").measured()
 
 

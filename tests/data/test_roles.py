@@ -114,7 +114,7 @@ def test_rows_without_a_weight_or_of_none_are_left_out_by_number():
     assert data.row_numbers.tolist() == [1, 4]
     assert {
         "Excluded because the weight in 'n' is missing: 1 row (row 2).",
-        "Excluded with a weight of 0 in 'n': 1 row (row 3).",
+        "Excluded because the weight in 'n' is 0: 1 row (row 3).",
     } <= set(data.notes)
 
 

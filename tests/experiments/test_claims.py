@@ -486,7 +486,7 @@ def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest(
 
 @claims(
     "calibration_size",
-    "A calibrator that has settled",
+    "Even a calibrator that has settled",
     "The thick line is the same",
     "In these draws PPA",
     "To fall below it",
@@ -704,7 +704,7 @@ def widths(size, seed, draws=20):
 
 @over_seeds
 @claims(
-    "narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows they"
+    "narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows, the"
 )
 def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(seed):
     wider = {}

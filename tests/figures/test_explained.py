@@ -53,7 +53,7 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
         ({"placement": "cv", "cv": 3}, "this is fold 1 of 3"),
         (
             {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},
-            "left out of the",
+            "not part of the",
         ),
         (
             {"placement": "full", "model": "decision_tree", "params": (("max_depth", 2),), "n": 80},

@@ -58,7 +58,7 @@ def test_the_title_names_the_winners(table):
         (
             (0, 0.1, 0.1, 0.1),
             (0.1, 0.1),
-            ("at once, all 3 others have a clearly higher", "clearly more accurate with both methods"),
+            ("setups, all 3 others have a clearly higher", "clearly more accurate with both methods"),
         ),
         (
             (0, 0.1, -0.1, -0.1),

@@ -104,7 +104,8 @@ def watched_rows(
     for role, name in {"target": target, "score": score, "time": time, "key": key}.items():
         if name is not None and name not in typed.columns:
             raise InputError(
-                f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}."
+                f"{role}: column {name!r} was not found. The columns are "
+                f"{', '.join(map(str, typed.columns))}."
             )
     label = coded_labels(frame, target)
     there, names = label.there, list(label.counts)
@@ -251,8 +252,8 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
         )
     if watched.clipped:
         lines.append(
-            f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped to "
-            f"0.000001 or 0.999999."
+            f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped at this "
+            f"distance."
         )
     return lines
 

@@ -400,7 +400,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
         _weight_as(recipe, raw_table)
         st.caption(
             "On the other pages, “Split” in the sidebar sets how rows are held out: at random, by time, by "
-            "cluster, or as specified in the file."
+            "cluster or by file."
         )
 
 
