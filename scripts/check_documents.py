@@ -87,7 +87,7 @@ FACTS = {
         f"rows of a segment, {AUDIT['min_rows']} by default",
     ],
     "docs/methods.md": [
-        f"labels are redrawn from the calibration curve {REDRAWS} times",
+        f"new labels are drawn from the calibration curve {REDRAWS} times",
         f"{CLUSTERS[0]} to {CLUSTERS[-1]} clusters",
     ],
     "docs/base_rate.md": [f"up to {MOST_INTERVALS} classes"],
@@ -101,7 +101,7 @@ FACTS = {
         f"more than {MANY_ROWS:,} rows is counted",
         f"It has {LEARN_ROWS:,} rows",
         f"scored {BLOCK:,} at a time",
-        f"Of more than {MOST_TABLES:,} tables",
+        f"If there are more than {MOST_TABLES:,} tables",
         f"at most {NAMES[DEEPEST]} folders deep",
         *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),
     ],

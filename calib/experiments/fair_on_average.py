@@ -234,8 +234,8 @@ def prepare(found: FairOnAverage) -> Fair:
         f"data sets (each group tested separately) and in {silent} (audit).",
         alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each "
         f"group is tested separately, {audit} by the audit.",
-        drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often the "
-        "hidden group is found, by number of rows. Each chart has one line for separate tests and one for the audit.",
+        drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often "
+        "the hidden group is found, by number of rows. Each chart has one line for separate tests and one for the audit.",
         table=pd.DataFrame([*calm, *hidden]),
         answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
         found=found,
