@@ -43,7 +43,7 @@ DETAILS = {
 INTERVAL_DETAILS = {
     "explained": "One prediction",
     "steps": "Calibration rows",
-    "held": "Do the intervals hold?",
+    "held": "Are the intervals valid?",
     "kinds": "Kinds of calibration data",
 }
 GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}

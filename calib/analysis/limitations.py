@@ -19,8 +19,8 @@ FROM_ELSEWHERE = (
 SAME_TABLE = {
     "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
     "model performs at another place or time.",
-    "time": "The test rows are the later rows of one table, so this is a temporal validation. It does not show how the "
-    "model performs at another place.",
+    "time": "The test rows are the later rows of one table, so this is a temporal validation. This "
+    "validation does not show how the model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
     "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
@@ -150,7 +150,7 @@ def _rows(evaluation: Evaluation) -> str:
             share = percent(gaps / len(evaluation.rows))
             lines.append(
                 f"{counted(gaps, 'test row')} ({share}) {'has' if gaps == 1 else 'have'} missing values, which were "
-                "imputed. The results hold if values are missing in deployment in the same way."
+                "imputed. The results are valid only if values are missing in the same way in deployment."
             )
     return " ".join(lines)
 
@@ -176,7 +176,7 @@ def _weights(evaluation: Evaluation) -> str:
     if evaluation.dataset.weight is None or are_whole(row_info(evaluation.dataset).weights):
         return ""
     column = f" by the column “{evaluation.recipe.weight}”" if evaluation.recipe.weight else ""
-    return f"Rows are weighted{column}. The results hold for the population that the weights represent."
+    return f"Rows are weighted{column}. The results apply to the population that the weights represent."
 
 
 def _base_rate(evaluation: Evaluation) -> str:
@@ -191,7 +191,7 @@ def _base_rate(evaluation: Evaluation) -> str:
     if stated is None:
         share = percent(evaluation.share)
         return (
-            f"The results hold for an event share near {share}, as in the test set. With a different event "
+            f"The results apply to an event share near {share}, as in the test set. With a different event "
             f"share, results may differ."
         )
     return (

@@ -347,6 +347,7 @@ class IntervalCalibrator(ScoreCalibrator):
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise InputError(
-            f"{self.label} does not support out-of-bag calibration, because it cannot exclude single rows. "
+            f"{self.label} does not support out-of-bag calibration, because it cannot exclude individual "
+            f"rows. "
             "Choose placement='split'."
         )

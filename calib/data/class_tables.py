@@ -152,7 +152,10 @@ def _by_words(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame)
         if any(conventional((a, b)) == b for a, b in pairs):
             positive = conventional(labels)
             columns = (first, second) if labels[-1] == positive else (second, first)
-            note = f"{second!r} is the probability of class {positive!r}, by the words in the columns' names."
+            note = (
+                f"{second!r} is the probability of class {positive!r}, according to the words in the "
+                f"column names."
+            )
             return ClassTables(tuple(labels), {"predictions": columns}, note)
     return None
 

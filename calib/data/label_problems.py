@@ -60,7 +60,9 @@ def label_problems(
     missing, counts = int((~label.there).sum()), label.counts
     if missing:
         message = f"{missing:,} of {len(label.codes):,} rows have no label."
-        yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
+        yield Problem(
+            "warning", target, message, "These rows are excluded. Fill in the label to use these rows."
+        )
     try:
         ask_about_labels(target, counts, labels_as)
     except ReadingQuestion as question:

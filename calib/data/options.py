@@ -12,7 +12,7 @@ SCORES_AS = {
 """How a person may state that scores are to be read → its words."""
 WRONG_SCORES = {
     "exclude": "Exclude their rows",
-    "certain": "Exclude rows with a score of exactly 0 or 1, which stand for missing scores",
+    "certain": "Exclude rows with a score of exactly 0 or 1, because these values represent missing scores",
 }
 LABELS_AS = {
     "classes": "Classes: every label is a class",

@@ -277,7 +277,8 @@ def _feature(column: Column) -> Iterator[Problem]:
             "warning",
             name,
             message,
-            "These values count as missing. Replace them with the correct numbers, or leave the cells empty.",
+            "These values are treated as missing. Replace them with the correct numbers, or leave the cells "
+            "empty.",
         )
 
 

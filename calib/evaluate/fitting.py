@@ -253,11 +253,11 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
             raise InputError(
-                f"{role}: the Recipe names the column {column!r}, but the Dataset has no {role}. {how}"
+                f"{role}: the Recipe specifies the column {column!r}, but the Dataset has no {role}. {how}"
             )
     if recipe.positive is not None and recipe.positive != dataset.classes[1]:
         raise InputError(
-            f"positive: the Recipe names {recipe.positive!r}, but the Dataset's positive class is "
+            f"positive: the Recipe specifies {recipe.positive!r}, but the positive class of the Dataset is "
             f"{dataset.classes[1]!r}. {how}"
         )
     kept = [name for name in recipe.exclude if name in dataset.X.columns]

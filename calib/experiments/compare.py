@@ -81,7 +81,11 @@ def prepare(found: SixMethods) -> Compare:
         "Bars show two standard errors over the draws. The second picture shows the frequency of class 1 in "
         "ten groups of similar predictions; on the diagonal, predictions match outcomes. Open marks show "
         "methods that reuse the training scores. "
-        + (f"Infinite log loss: {'; '.join(infinite)}." if infinite else "No log loss is infinite here.")
+        + (
+            f"Infinite log loss: {'; '.join(infinite)}."
+            if infinite
+            else "No log loss is infinite with these settings."
+        )
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         drawn=f"The first picture has a mark for each of {len(table)} methods, with TCEs from "

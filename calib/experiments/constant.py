@@ -186,10 +186,10 @@ EXPERIMENT = Experiment(
     why=(
         "The predictor never looks at the row. A prediction that is right on average over all rows says nothing about "
         "a single row.",
-        "It is right on average, but predicts the same for every row.",
+        "The predictor is right on average, but gives the same prediction for every row.",
         "An interval can be narrow and valid: many labels give a precise share of ones.",
     ),
-    no_turn="No setting makes another answer right.",
+    no_turn="The right answer is the same for all settings.",
     ghosts=(
         {"traces": ["true probability"]},
         {"traces": ["constant Venn predictor"]},

@@ -187,7 +187,7 @@ EXPERIMENT = Experiment(
         "The interval of a valid predictor would lie there. But this score distinguishes new rows from training rows, "
         "so the guarantee is lost.",
         "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither side.",
-        "A new row scores above all other rows. With label 1 it forms a pool of its own; with label 0 it "
+        "A new row scores above all other rows. With label 1 it forms its own pool; with label 0 it "
         "joins the right side.",
     ),
     no_turn="The proposition holds for any number of draws.",

@@ -229,13 +229,14 @@ def prepare(found: FairOnAverage) -> Fair:
         caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. Below: data "
         f"sets with a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
         f"{found.shift:g} higher than predicted. “Found” means that there is an alarm and its worst group "
-        f"is the hidden group or a part of it. With {found.rows[0]} rows, an alarm names another group in "
+        f"is the hidden group or a part of it. With {found.rows[0]} rows, an alarm points to another group "
+        f"in "
         f"{astray} of the "
         f"data sets (each group tested separately) and in {silent} (audit).",
         alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each "
         f"group is tested separately, {audit} by the audit.",
         drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often "
-        "the hidden group is found, by number of rows. Each chart has one line for separate tests and one for the audit.",
+        "the hidden group is found, by number of rows. Each chart has a line for separate tests and one for the audit.",
         table=pd.DataFrame([*calm, *hidden]),
         answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
         found=found,
@@ -275,7 +276,8 @@ EXPERIMENT = Experiment(
     right=3,
     why=(
         "The level of 5 % applies to one group. Each further group is another chance for a false alarm.",
-        "This holds for the 16 groups of single columns. The 96 pairs add many more chances of a false "
+        "This would be right for 16 groups, each defined by a single column. The 96 pairs add many more "
+        "chances of a false "
         "alarm.",
         "With 112 groups, a level of 5 % means about six false alarms per data set.",
     ),

@@ -237,10 +237,11 @@ EXPERIMENT = Experiment(
     notice=(
         "A wrong prediction of 0 or 1 ends the two lines of isotonic regression, on the training scores (DIR) and on "
         "a held-out third.",
-        "With a window of 0.5 the other four lines never end. Platt scaling comes near 0 and 1 but never "
+        "With a window of 0.5, the other four lines never end. Platt scaling comes near 0 and 1 but never "
         "reaches them. Nor does the score, except with the narrowest window, where its lines end too.",
         "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
-        "the row itself is always in its pool. They need no clipping; no probability is clipped here.",
+        "the row itself is always in its pool. They need no clipping, and no probability is clipped in this "
+        "experiment.",
     ),
     formulas=(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",

@@ -178,12 +178,12 @@ EXPERIMENT = Experiment(
     answers=("Twice as many", "About three times as many", "Four times as many"),
     right=2,
     why=(
-        "This answer means a width like 1/n. This rate holds for pools with a fixed share of the data, but "
+        "Then the width would fall like 1/n. This rate holds for pools with a fixed share of the data, but "
         "the share "
         "of an isotonic pool shrinks as rows are added.",
         "The width falls like 1/n^(2/3): with more rows there are more pools, so a pool grows more slowly than n. "
         "In a larger pool, a single row has less influence.",
-        "This answer means a width like 1/√n, like the standard error of a mean. But an interval shows how "
+        "Then the width would fall like 1/√n, like the standard error of a mean. But an interval shows how "
         "far one more row moves "
         "the fit.",
     ),
@@ -211,9 +211,11 @@ EXPERIMENT = Experiment(
         "pool is the set of "
         "rows with the same probability. Isotonic pools grow more slowly than the data, because their number grows "
         "too: the fit follows the curve more finely.",
-        "The two categories of the Venn predictor each hold a fixed share of all rows. Its interval shrinks like 1/n, "
+        "The two categories of the Venn predictor each contain a fixed share of all rows. Its interval "
+        "shrinks like 1/n, "
         "but its probability stays coarse.",
-        "The band holds the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at both ends of "
+        "The band covers the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at "
+        "both ends of "
         "the scores are about a fifth wider than in between. With 100 calibration rows, the difference is "
         "small.",
     ),

@@ -83,7 +83,8 @@ def count_orderings(
     length, m = settings["objects"], settings["ones"]
     if m > length:
         raise InputError(
-            f"ones must be at most the number of training labels ({length}), but is {m}. Choose fewer ones or more "
+            f"`ones` must be at most the number of training labels ({length}), but is {m}. Choose fewer "
+            f"ones or more "
             f"labels."
         )
     forms = []
@@ -193,11 +194,10 @@ EXPERIMENT = Experiment(
         "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
         "this prediction.",
         "The calibration is exact for every l, as counting the orderings shows.",
-        "A predictor should not depend on the order of the rows, but the guarantee holds even so. For each "
-        "first label "
-        "the counts are exact.",
+        "A predictor should not depend on the order of the rows, but the guarantee still holds. For each "
+        "first label, the counts are exact.",
     ),
-    no_turn="This holds for every number of rows.",
+    no_turn="The guarantee holds for every number of rows.",
     parameters=(
         Parameter(
             "objects",

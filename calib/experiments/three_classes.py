@@ -164,21 +164,22 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     rest, divided = (number(100 * found.classes[key], 2) for key in ("rest", "divided"))
     wrong = 100 * found.classes["temperature"]
     titles = {
-        "one against the rest": f"One against the rest: individual classes are off by {rest} points, and by "
-        f"{divided} "
-        "after dividing by the sum",
+        "one against the rest": f"One against the rest: individual classes are wrong by {rest} points, and "
+        f"by {divided} after dividing by the sum",
     }
     usual = (
-        f"After temperature scaling the confidence is off by {scaled['confidence']} points, individual "
+        f"After temperature scaling, the confidence is wrong by {scaled['confidence']} points, individual "
         f"classes by "
         f"{scaled['classes']}"
     )
     return Errors(
         title=titles.get(shown, usual),
-        caption="Mean distance of predictions from the true probabilities, in 15 bins. It is measured on "
-        "40,000 new rows of three Gaussians. Circles: the highest probability of each row. Diamonds: each class "
-        f"against the rest, mean of three. One against the rest is off by {rest} points, and by {divided} after each "
-        "row is divided by its sum. Before, the sums scatter around 1 with a standard deviation of "
+        caption="Mean distance of predictions from the true probabilities, in 15 bins. The distance is "
+        "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each "
+        "row. Diamonds: each class "
+        f"against the rest, mean of three. One against the rest is wrong by {rest} points, and by {divided} "
+        f"after each row is divided by its sum. Before, the sums scatter around 1 with a standard deviation "
+        f"of "
         f"{number(found.sums, 2)}.",
         alt=f"Calibration errors. Temperature scaling: confidence {scaled['confidence']} points, classes "
         f"{scaled['classes']}. One against the rest: classes {rest} points, divided by the sum {divided}.",

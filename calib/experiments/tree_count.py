@@ -109,7 +109,7 @@ EXPERIMENT = Experiment(
     page="tree_depth",
     name="Number of trees",
     question="With 50 fully grown trees instead of 5, a forest's probabilities come closer to the true "
-    "ones. How much is gained by using 500 trees instead of 50?",
+    "probabilities. How much is gained by using 500 trees instead of 50?",
     answers=("About the same again", "Far less", "Far more"),
     right=2,
     why=(

@@ -157,10 +157,10 @@ EXPERIMENT = Experiment(
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(
-        "Rows with very different true probabilities share a leaf. High probabilities are underestimated, low ones "
-        "overestimated.",
-        "Depth 4 separates different regions, and its leaves still hold enough rows to estimate a share.",
-        "More splits lower the bias. But each leaf then holds only a few rows, and their share of class 1 "
+        "Rows with very different true probabilities share a leaf. High probabilities are underestimated, "
+        "and low probabilities overestimated.",
+        "Depth 4 separates different regions, and its leaves still contain enough rows to estimate a share.",
+        "More splits lower the bias. But each leaf then contains only a few rows, and their share of class 1 "
         "is mostly due to chance.",
     ),
     turn={"n": 50},
@@ -196,10 +196,11 @@ EXPERIMENT = Experiment(
         "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very different "
         "true probabilities share a leaf. If it is too deep, the line lies on the diagonal, but the points "
         "scatter around it, "
-        "because each leaf holds only a few rows. TCE, the mean squared distance to the diagonal, is bias² plus "
+        "because each leaf contains only a few rows. TCE, the mean squared distance to the diagonal, is "
+        "bias² plus "
         "scatter.",
         "The lower picture shows one tree, with each leaf as a group. Every further level lowers GL, because groups "
-        "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the "
+        "get smaller. Nearly every level raises CL, because each group contains fewer rows. Their sum, the "
         "TCE, is lowest at a medium depth.",
         "Group the leaves by prediction: all pure leaves predict 0 or 1, so their groups merge and GL rises "
         "again. "

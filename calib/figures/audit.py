@@ -97,7 +97,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         "together). If its bar is inside the grey range, a segment is overconfident, underconfident, or has "
         "errors in opposite directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
-        + ("" if causes else " No segment was significant; these deviate most."),
+        + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "
         + "; ".join(
             f"{line.segment}: predicted {percent(line.predicted)}, observed {percent(line.observed)}, adjusted p "

@@ -89,7 +89,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         caption="Each cell compares two classes: the probability of the left class in %, if the row is in "
         "one of the two. Below it is the interval of this probability. The cells of one line "
         "together give the probability of its class."
-        + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
+        + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Pairs of classes of row {row}: "
         + "; ".join(
             f"{line['class']} against {line['against']} {number(line.r)}, {number(line.r0)} to {number(line.r1)}"

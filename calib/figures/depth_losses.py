@@ -44,7 +44,8 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     fits = table[table["calibrator"] == calibrator]
     if fits.empty:
         raise InputError(
-            f"{label_of(calibrator)} is not among the chosen calibrators. Choose it, or choose another calibrator here."
+            f"{label_of(calibrator)} is not among the chosen calibrators. Add it in the sidebar, or choose "
+            f"another calibrator on this page."
         )
     fits = fits[["growth", "leaf", "depth", "leaves", *LOSS_PARTS]].reset_index(drop=True)
     fits["excess"] = fits["calibration"] + fits["grouping"]

@@ -54,8 +54,8 @@ ENTRIES = {
     ),
     "base_rate": Term(
         "Base rate",
-        "The share of class 1 among the rows, also called prevalence. The base rate in deployment can differ from that "
-        "of the table; probabilities can then be adjusted.",
+        "The share of class 1 among the rows, also called prevalence. The base rate in deployment can "
+        "differ from the base rate of the table; probabilities can then be adjusted.",
         linked=False,
     ),
     "bhattacharyya": Term(
@@ -112,7 +112,8 @@ ENTRIES = {
     ),
     "entropy": Term(
         "Entropy",
-        "The number of bits needed to encode the predictions. It is high if there are many different predictions.",
+        "The number of bits needed to encode the predictions. The entropy is high if there are many "
+        "different predictions.",
         ("Entropy", "entropies"),
     ),
     "evidence": Term(
@@ -232,8 +233,8 @@ ENTRIES = {
     ),
     "reliability": Term(
         "Reliability",
-        "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With few rows "
-        "this number is mostly noise.",
+        "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With "
+        "few rows, this number is mostly noise.",
         linked=False,
     ),
     "reliability_diagram": Term(

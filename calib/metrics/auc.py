@@ -63,7 +63,7 @@ AUC = Metric(
     True,
     "Probability that a random positive row gets a higher score than a random negative row; ties count one "
     "half.",
-    of_classes=("AUC, mean of classes", "Mean over the classes of the AUC of each against the rest."),
+    of_classes=("AUC, mean of classes", "AUC of each class against the rest, averaged over the classes."),
 )
 AVERAGE_PRECISION = Metric(
     "average_precision",

@@ -132,5 +132,5 @@ CLASSWISE_ECE = _metric(
     "classwise_ece",
     "Class-wise ECE",
     classwise_calibration_error,
-    "Mean over the classes of the calibration error of each against the rest.",
+    "Calibration error of each class against the rest, averaged over the classes.",
 )

@@ -298,7 +298,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"Rank calibration needs the scores of single trees for rows that the trees did not see, but "
+                f"Rank calibration needs the scores of individual trees for rows that the trees did not "
+                f"see, but "
                 f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
@@ -474,7 +475,8 @@ def only_margins(method: Any, name: str) -> InputError:
 def no_trees(name: str) -> InputError:
     """Return the error for rank calibration with a model that is not a forest."""
     return InputError(
-        f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
+        f"Rank calibration needs the scores of individual trees, but {name} has no trees. Choose a random "
+        f"forest or "
         "bagged trees."
     )
 

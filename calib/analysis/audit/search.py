@@ -249,9 +249,8 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
     of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
         raise InputError(
-            "Each label has its own weight, so newly drawn labels would need other weights. Leave the "
-            "weights out, "
-            "and audit probabilities at the base rate of these rows."
+            "Each label has its own weight, so newly drawn labels would need other weights. Omit the "
+            "weights, and audit probabilities at the base rate of these rows."
         )
 
 

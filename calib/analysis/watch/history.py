@@ -285,7 +285,8 @@ class History:
                     f"{counted(len(other), 'row')} that {'was' if len(other) == 1 else 'were'} read before "
                     f"now {'has' if len(other) == 1 else 'have'} a different {word} (first: {self.key} "
                     f"{first!r}). Supply the "
-                    f"{word} that the model gave at the time. For a recalibrated model give new rows new keys."
+                    f"{word} that the model gave at the time. For a recalibrated model, use new keys for "
+                    f"new rows."
                 )
         return at
 
@@ -368,7 +369,7 @@ class History:
         if start != self.start and len(counts) and start <= counts.min():
             raise InputError(
                 f"restart: {moment_in_words(start, kind)} is not after {moment_in_words(counts.min(), kind)}, "
-                "the first row that counts, so no row would be left out. Name the time of the recalibration."
+                "the first row that counts, so no row would be excluded. Name the time of the recalibration."
             )
         return start
 

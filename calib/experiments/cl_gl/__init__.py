@@ -420,15 +420,17 @@ EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
-    question="A tree is grown on 1,000 points until each of its more than 100 leaves holds only one class. How many "
+    question="A tree is grown on 1,000 points until each of its more than 100 leaves contains only one "
+    "class. How many "
     "groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
-        "This counts each leaf as a group. Pure leaves predict only 0 or 1, so many leaves share a prediction.",
-        "For twenty groups, leaves would need about twenty different predictions. Pure leaves predict "
+        "This answer counts each leaf as a group. Pure leaves predict only 0 or 1, so many leaves share a "
+        "prediction.",
+        "Twenty groups would need leaves with about twenty different predictions. Pure leaves predict "
         "either 0 or 1, whatever their size.",
-        "Every leaf holds only one class, so it predicts 0 or 1: two groups.",
+        "Every leaf contains only one class, so it predicts 0 or 1: two groups.",
     ),
     turn={"leaf": "laplace"},
     parameters=(

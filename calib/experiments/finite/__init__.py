@@ -408,7 +408,7 @@ EXPERIMENT = Experiment(
     right=2,
     why=(
         "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
-        "One split separates the two halves, and its leaves still hold enough labels.",
+        "One split separates the two halves, and its leaves still contain enough labels.",
         "A tree that fits every label does not know the probabilities. A single 0 among ones changes the "
         "prediction for all points around it.",
     ),
@@ -428,12 +428,14 @@ EXPERIMENT = Experiment(
     ),
     simulation=every_partition,
     notice=(
-        "A leaf predicts the share of class 1 among its labels, whatever the probabilities are. All points count "
+        "A leaf predicts the share of class 1 among its labels, whatever the true probabilities are. All "
+        "points count "
         "equally. As in the paper, losses are summed over both classes, which gives twice the Brier score of the "
         "other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
         "grouping loss (GL). One split removes most of this loss and stays almost calibrated.",
-        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
+        "Pure leaves predict only 0 or 1, so there are two groups, whatever the number of leaves. The "
+        "single 0 on the "
         "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
         "fit every label.",
         "The irreducible loss (IL) is the same for all partitions. The tree sees only labels, never the true "

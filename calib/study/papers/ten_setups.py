@@ -295,7 +295,7 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
         ),
         PaperFinding(
             "With every method, out-of-bag calibration is more accurate than held-out calibration",
-            f"This holds for {better} of {len(METHODS)} methods",
+            f"true for {better} of {len(METHODS)} methods",
             bool(better == len(METHODS)),
         ),
     ]

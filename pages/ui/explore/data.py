@@ -568,7 +568,9 @@ def _ask_for_label(table: pd.DataFrame) -> None:
             f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
         )
         return
-    st.info("Choose the label column, which holds the class of each row. Several columns could be the label.")
+    st.info(
+        "Choose the label column, which contains the class of each row. Several columns could be the label."
+    )
     state.control(st.pills, "target", None, "Likely label columns", likely, key="likely_target")
 
 

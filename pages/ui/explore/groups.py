@@ -216,8 +216,8 @@ def headline(made: Audited) -> None:
 def _how_tested(made: Audited) -> str:
     sentences = [
         f"{label_of(made.calibrator)}, {made.evaluation.size_text}. The audit drew new labels from the "
-        f"probabilities {made.found.resamples:,} times. Segments that overlap and have one cause count as "
-        f"one group."
+        f"probabilities {made.found.resamples:,} times. Segments that overlap and have the same cause count "
+        f"as one group."
     ]
     if made.evaluation.cluster is not None:
         sentences.append("With clusters, the false-alarm rate is approximate.")
@@ -408,7 +408,8 @@ def _losses(found: GroupingLosses) -> None:
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the rows and "
-        f"measured on the other. With {len(found.losses)} partitions, a p-value is significant below "
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
+        f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
+        f"significant below "
         f"{number(found.level)}."
     )

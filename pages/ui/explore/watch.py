@@ -42,7 +42,7 @@ SO_FAR = {
     ),
 }
 BY_ROW = (
-    "The program takes the order of the rows as time. If a column holds dates, choose it under “Date "
+    "The program takes the order of the rows as time. If a column contains dates, choose it under “Date "
     "or time” on *Data*."
 )
 AT_ONCE = 200_000  # rows that are monitored without a progress message

@@ -120,7 +120,7 @@ def shipped() -> dict[str, Protocol]:
 def _wanted(recipe: Recipe) -> str:
     chosen = recipe.setting("run.protocol")
     if not chosen.startswith(UPLOAD):
-        return f"There is no protocol called {chosen!r}. Choose a protocol, or upload a file."
+        return f"Protocol {chosen!r} does not exist. Choose a protocol, or upload a file."
     what = recipe.setting("run.protocol_file") or "the protocol of this link"
     return f"Upload {what} again to continue; links do not contain files."
 
@@ -217,7 +217,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
 def _missing(name: str) -> str:
     if name.startswith(UPLOAD):
         return f"Upload {_file(name)} again to continue; links do not contain files."
-    return f"There is no data set {name!r} here. Choose another data set, or upload a file."
+    return f"Data set {name!r} does not exist. Choose another data set, or upload a file."
 
 
 def _openml(recipe: Recipe, protocol: Protocol) -> None:
