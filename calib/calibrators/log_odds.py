@@ -83,7 +83,7 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     Examples
     --------
     >>> turn_notes(log_odds(np.array([0.1, 0.8, 0.9])), np.array([-2.0, 1.0, 0.5]))
-    ('the curve falls from 0.8000 to 0.9000, where higher scores get lower probabilities.',)
+    ('the fitted curve falls from 0.8000 to 0.9000, so higher scores get lower probabilities there.',)
     """
     falls = np.diff(values) < -LEVEL
     if not falls.any():
@@ -107,7 +107,7 @@ def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:
     """Return a note on the largest decrease of values (k,) along the log-odds x (k,), if they decrease.
 
     >>> deepest_fall_notes(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 2.0, 1.0]))
-    ('the curve falls from 0.5000 to 0.7311, where higher scores get lower probabilities.',)
+    ('the fitted curve falls from 0.5000 to 0.7311, so higher scores get lower probabilities there.',)
     """
     low = int(np.argmax(np.maximum.accumulate(values) - values))
     high = int(np.argmax(values[: low + 1]))

@@ -166,7 +166,7 @@ def read_roles(
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
     >>> read.values["part"], read.rows, read.notes
-    (array([0, 2, 2]), array([ True, False,  True]), ("Excluded with a weight of 0 in 'n': 1 row (row 2).",))
+    (array([0, 2, 2]), array([ True, False,  True]), ("Excluded because the weight in 'n' is 0: 1 row (row 2).",))
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)

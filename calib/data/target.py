@@ -243,7 +243,7 @@ def tidy_labels(
     --------
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["yes", "Yes", "no", "yes", "?!"]}), "y", True, ["?!"])
     >>> frame["y"].tolist(), notes
-    (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' counts as 'yes'.", "Label '?!' counts as missing: 1 row."])
+    (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' is treated as 'yes'.", "Label '?!' is treated as missing: 1 row."])
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["a", "b", "a", "c"]}), "y", join=["b", "c"])
     >>> frame["y"].tolist(), notes
     (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])

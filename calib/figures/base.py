@@ -237,7 +237,7 @@ def best_setups_note(setups: int) -> str:
     """Return a caption's sentence if not all setups are drawn, else "".
 
     >>> best_setups_note(40), best_setups_note(213)
-    ('', ' The picture shows the best 40 of 213 setups; the tables show all.')
+    ('', ' The picture shows the best 40 of 213 setups; the tables show all setups.')
     """
     if setups <= MOST_SETUPS:
         return ""

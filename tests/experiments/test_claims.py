@@ -724,7 +724,7 @@ def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(s
     "Isotonic pools grow more slowly",
     "The two categories",
     "Its interval shrinks",
-    "The band holds",
+    "The band covers",
 )
 def test_pools_grow_slower_than_the_data_and_categories_as_fast(seed):
     pools = {size: widths(size, seed)[1] for size in (1000, 10000)}

@@ -253,7 +253,7 @@ def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(
     assert once.dataset.n == 200
     assert once.dataset.row_numbers.tolist() == list(range(1, 201))
     text = own(report_html(once).decode())
-    assert "repeat an earlier row. If copies" not in text
+    assert "copies of an earlier row. If copies" not in text
     assert_says(text.partition(begin)[2].partition(end)[0], "Excluded", "copies of an earlier row", "31 rows")
     _, unique = _upload(frame.drop_duplicates())
     pd.testing.assert_frame_equal(once.metrics, unique.metrics)

@@ -54,7 +54,7 @@ def test_a_model_that_is_there_already_scores_the_table_and_a_link_asks_for_it_a
     at = brought(content)
     at.toggle(key="own_model").set_value(True).run()
     at.file_uploader(key="model_file").set_value(("credit.onnx", model, "application/octet-stream")).run()
-    assert any("does not fit the model" in message for message in messages(at))
+    assert any("does not match the model" in message for message in messages(at))
     asked = next(table.value for table in at.dataframe if "fits" in table.value)
     assert dict(zip(asked["column"], asked["fits"], strict=True)) == {
         "a": "yes",
@@ -111,7 +111,7 @@ def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_bot
 
 def test_what_of_another_file_does_not_fit_is_said_and_the_way_back_is_there():
     _, at = judged_on(brought(), TABLE[["target", "x"]].iloc[:90])
-    assert_any_says(messages(at), "new.csv", "not fit", "t.csv", "no column")
+    assert_any_says(messages(at), "new.csv", "not match", "t.csv", "no column")
     assert faults(at.toggle(key="judge_elsewhere").set_value(False).run()) == []
 
 

@@ -146,7 +146,7 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
     other = page("explore_reliability", **at.session_state["recipe"].to_query())
     assert not faults(other)
     (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
@@ -490,7 +490,7 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
     monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
     scores(3_000).assign(q=RNG.random(3_000)).to_parquet(
         root / "two.parquet"
     )  # of several scores, all are kept
@@ -541,7 +541,7 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
     ("query", "words"),
     [
         ("people", []),
-        ("scored", ["its predictions are counted. The program does not know whether", "is not known"]),
+        ("scored", ["its predictions are counted. The program does not know whether", "has changed"]),
     ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(
