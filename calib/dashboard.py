@@ -353,7 +353,7 @@ def _port_of(process: subprocess.Popen[bytes], said: deque[str]) -> int:
         time.sleep(0.05)
     process.kill()
     raise InputError(
-        f"The dashboard did not start. "
+        "The dashboard did not start. "
         f"{''.join(said.copy()).strip() or 'The dashboard did not respond in time.'}"
     )
 

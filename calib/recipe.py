@@ -209,8 +209,8 @@ TABLE: dict[str, Parameter] = {
             1_000,
             40_000_000,
             optional=True,
-            help=f"The model learns from this number of rows, drawn at random within each class, and is "
-            f"evaluated on all other rows. The default for a table too large for memory is "
+            help="The model learns from this number of rows, drawn at random within each class, and is "
+            "evaluated on all other rows. The default for a table too large for memory is "
             f"{LEARN_ROWS:,}.",
             extra={"step": 1_000, "unset": f"{LEARN_ROWS:,}"},
         ),

@@ -94,7 +94,7 @@ def position_of(evaluation: Evaluation, row: int) -> int:
         row,
         numbers,
         f"the {len(numbers)} test rows of this split. This row is a training or calibration row, or was "
-        f"excluded. Choose one "
+        "excluded. Choose one "
         "of the test rows",
     )
 

@@ -155,7 +155,7 @@ def gain_of(found: GroupingLoss) -> str:
     bound = with_interval(found.lower, low, high)
     return (
         f"A better model could lower the Brier score by at least {bound}. No calibrator can do so, because "
-        f"this part is grouping loss."
+        "this part is grouping loss."
     )
 
 

@@ -95,7 +95,7 @@ def _fits(evaluation: Evaluation) -> str:
     if len(evaluation.flow) > 1:
         return (
             f"The numbers combine {counted(len(evaluation.flow), 'fold')}, each with its own {what}. These "
-            f"numbers "
+            "numbers "
             "describe the procedure; no single model was validated."
         )
     if len(evaluation.rows) == evaluation.dataset.n:
@@ -116,7 +116,7 @@ def _choice(evaluation: Evaluation) -> str:
         what = "leave the probabilities as they are" if choice == "none" else f"use {name_of(choice)}"
         lines = (
             f"The recommendation to {what} is based on the results of {count} methods on these same test "
-            f"rows. The results of this method may therefore be too optimistic: confirm them on new rows."
+            "rows. The results of this method may therefore be too optimistic: confirm them on new rows."
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
@@ -142,7 +142,7 @@ def _rows(evaluation: Evaluation) -> str:
         lines.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
             f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows like those that "
-            f"were kept."
+            "were kept."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())
@@ -192,11 +192,11 @@ def _base_rate(evaluation: Evaluation) -> str:
         share = percent(evaluation.share)
         return (
             f"The results apply to an event share near {share}, as in the test set. With a different event "
-            f"share, results may differ."
+            "share, results may differ."
         )
     return (
         f"The numbers refer to a deployment base rate of {percent(stated)}. These numbers assume that only "
-        f"the class "
+        "the class "
         "shares change, which these rows cannot show."
     )
 
@@ -206,7 +206,7 @@ def _groups(group: str | None, searched: Sequence[str]) -> str:
     if searched:
         return (
             f"Only segments of {listed(searched, most=8)} were searched, each with enough rows. Smaller "
-            f"groups, and groups formed by other columns, were not examined."
+            "groups, and groups formed by other columns, were not examined."
         )
     if group is None:
         return "No subgroups were examined. A model that is calibrated on average can be miscalibrated in a subgroup."

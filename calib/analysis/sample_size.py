@@ -170,7 +170,7 @@ class SampleSize:
     def basis(self, label: str, positive: str) -> str:
         """State the assumptions, given a method's label and the name of class 1."""
         return (
-            f"The required widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
+            "The required widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
             f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as "
             f"much as those of {label} on these data. "
             f"{self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")

@@ -24,7 +24,7 @@ def check_calibrator(method: Any) -> None:
     if not isinstance(getattr(method, "source", None), str):
         raise InputError(
             f"{method.__name__}: source must be a string that cites the method's paper or says where the "
-            f"method comes from."
+            "method comes from."
         )
     checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):

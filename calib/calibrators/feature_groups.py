@@ -42,7 +42,7 @@ def score_and_features(table: Any) -> pd.DataFrame:
         array = np.asarray(table)
         if array.ndim != 2:
             raise InputError(
-                f"scores must be a table of the score and the features, with one line per row, but have "
+                "scores must be a table of the score and the features, with one line per row, but have "
                 f"shape {array.shape}."
             )
         table = pd.DataFrame(array)

@@ -230,12 +230,12 @@ class VennMulticalibration(IntervalCalibrator):
         if self.mean_width_ >= WIDE:
             notes.append(
                 f"the intervals are wide (mean {self.mean_width_:.2f}), because there are many groups and "
-                f"levels for these calibration rows. Use fewer levels, fewer columns or more rows."
+                "levels for these calibration rows. Use fewer levels, fewer columns or more rows."
             )
         if self.share_outside_ > 0:
             notes.append(
                 f"for {100 * self.share_outside_:.0f} % of the calibration rows, one end of the interval "
-                f"was outside [0, 1] and was clipped."
+                "was outside [0, 1] and was clipped."
             )
         return tuple(notes)
 

@@ -114,7 +114,7 @@ def on_file(
     if target not in (stated.target, "target"):
         print(
             f"note: the Recipe does not name the label column, so {target!r} is used. To choose another "
-            f"column, set target in the Recipe.",
+            "column, set target in the Recipe.",
             file=sys.stderr,
         )
     _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))

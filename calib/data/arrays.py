@@ -107,7 +107,7 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
             raise DataError(
                 # words: right, a term of Python
                 f"Array {key!r} of {name} contains Python objects. Such objects can run code, so they are "
-                f"never opened.",
+                "never opened.",
                 "Save numbers or strings instead: numpy.array(values.tolist()) converts the array.",
             )
         if math.prod(shape) * dtype.itemsize > entry.file_size:

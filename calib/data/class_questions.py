@@ -104,7 +104,7 @@ def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[
     negative, positive = _in_order(counts)
     raise ReadingQuestion(
         f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The names of the columns "
-        f"do not show which.",
+        "do not show which.",
         tuple(
             Answer(
                 {"positive": positive, **as_recipe(scores=(column,))},

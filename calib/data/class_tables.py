@@ -154,7 +154,7 @@ def _by_words(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame)
             columns = (first, second) if labels[-1] == positive else (second, first)
             note = (
                 f"{second!r} is the probability of class {positive!r}, according to the words in the "
-                f"column names."
+                "column names."
             )
             return ClassTables(tuple(labels), {"predictions": columns}, note)
     return None
@@ -518,7 +518,7 @@ def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.nda
     P /= sums[:, None]
     return (
         f"{model}: rows were divided by their sums, which differ from 1 by at most {number(most)} "
-        f"through rounding."
+        "through rounding."
     )
 
 

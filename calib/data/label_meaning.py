@@ -138,7 +138,7 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
         return False
     raise ReadingQuestion(
         f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. These numbers may be "
-        f"shares or classes.",
+        "shares or classes.",
         (
             Answer(
                 {"data_params": {"labels_as": "shares"}},
@@ -184,7 +184,7 @@ def shares_of(target: str, codes: np.ndarray, texts: Sequence[str]) -> Counted:
     share = np.array([*map(float, texts), np.nan])[codes]
     note = (
         f"{target!r} contains shares: a row with share s counts as class 1 with weight s and as class 0 "
-        f"with weight 1 − s. The Brier score "
+        "with weight 1 − s. The Brier score "
         "is the mean of (probability − share)². Accuracy, AUC and other metrics that need one class per row "
         "are not available."
     )

@@ -47,7 +47,7 @@ FORMATS = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, J
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 MODEL_AS = (
     f"If it contains a table, save that table as {FORMATS}. If it contains a model, save the model as ONNX "
-    f"(evaluate … --onnx) or upload its predictions."
+    "(evaluate … --onnx) or upload its predictions."
 )
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 NPZ = "a NumPy archive"

@@ -243,7 +243,7 @@ def draw_rows(
     notes = [
         f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It "
         f"is evaluated on the other {total - rest.learned:,}, which were scored in blocks and counted by "
-        f"score and label."
+        "score and label."
     ]
     if labels.missing:
         notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
@@ -340,7 +340,7 @@ def _value(file: LargeFile, name: str) -> str:
         if file.delimiter is not None:
             raise DataError(
                 f"{name!r} contains dates, which cannot be read from a text file that is too large for "
-                f"memory.",
+                "memory.",
                 "Save the file as Parquet.",
             )
         return f"{file.column(name)}::TIMESTAMP"

@@ -178,7 +178,7 @@ def _ask_about_wrong(
 def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
     raise ReadingQuestion(
         f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or other scores "
-        f"that are not probabilities.",
+        "that are not probabilities.",
         (
             Answer(
                 as_recipe(scores_as="percentages"),

@@ -195,6 +195,6 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         message = f"These scores rank the classes no better than chance{backwards}: {result} is not clearly above 0.5."
         remedy = (
             f"Check that these are scores for class {positive!r}, and that each score is in the row "
-            f"of its label."
+            "of its label."
         )
     return Problem("warning", column, message, remedy, switch, action)

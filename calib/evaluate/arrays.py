@@ -211,7 +211,7 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
     if len(known) > 2:
         raise InputError(
             f"y must contain two classes, but contains {quoted(known)}. For more classes, pass one column "
-            f"per class: (n, K)."
+            "per class: (n, K)."
         )
     if pos_label is not None:
         stated = _text(pos_label)
@@ -221,7 +221,7 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
     if len(known) < 2:
         raise InputError(
             f"y contains only the label {known[0]!r}. State the positive class with pos_label, or use the "
-            f"labels 0 and 1."
+            "labels 0 and 1."
             if known
             else "y is empty: at least one row is needed."
         )
@@ -231,7 +231,7 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
     if positive is None:
         raise InputError(
             f"y contains {quoted(known)}, and p may be the probability of either class. State the positive "
-            f"class: "
+            "class: "
             f"pos_label={known[0]!r} or pos_label={known[1]!r}."
         )
     why = "named" if conventional(known) is None else "convention"

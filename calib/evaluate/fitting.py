@@ -267,7 +267,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     if dataset.joint and not dataset.predictions and model.score != "probability":
         raise InputError(
             f"{model.label} gives no probabilities. With more than two classes, choose another model, or "
-            f"predict one class against the rest."
+            "predict one class against the rest."
         )
 
 
@@ -338,7 +338,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[TrainTestRows]:
         if len(cut.test) == 0:  # possible because counted rows are drawn one by one
             raise InputError(
                 f"With split={recipe.split!r}, one test set has no rows. Use more rows, a larger test share "
-                f"or "
+                "or "
                 "fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():

@@ -224,13 +224,13 @@ def prepare(found: FairOnAverage) -> Fair:
     groups = found.searched[at]
     astray, silent = (brief_percent(float(found.astray[method][0])) for method in SEARCHES)
     return Fair(
-        title=f"{groups} groups, a calibrated model: false alarms in {naive} of the data sets if each is "
-        f"tested separately, in {audit} by the audit",
+        title=f"{groups} groups of a calibrated model: false alarms in {naive} of the data sets with "
+        f"separate tests, in {audit} with the audit",
         caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. Below: data "
         f"sets with a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
         f"{found.shift:g} higher than predicted. “Found” means that there is an alarm and its worst group "
         f"is the hidden group or a part of it. With {found.rows[0]} rows, an alarm points to another group "
-        f"in "
+        "in "
         f"{astray} of the "
         f"data sets (each group tested separately) and in {silent} (audit).",
         alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each "

@@ -84,7 +84,7 @@ def count_orderings(
     if m > length:
         raise InputError(
             f"`ones` must be at most the number of training labels ({length}), but is {m}. Choose fewer "
-            f"ones or more "
+            "ones or more "
             f"labels."
         )
     forms = []
@@ -109,7 +109,7 @@ def prepare(orderings: Orderings) -> Order:
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
         f"after a {first} the predictor predicts {_fraction(orderings, selected[first])}, and class 1 "
-        f"follows in "
+        "follows in "
         f"{_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None

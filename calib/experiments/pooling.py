@@ -143,10 +143,10 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
         caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines show "
         "pools at their share of class 1; neighbouring pools with equal shares remain separate. The lower "
         "picture is the "
-        f"cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final "
-        f"result. Thick lines show the next pair to be joined. The vertical bar is a new row at score "
+        "cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final "
+        "result. Thick lines show the next pair to be joined. The vertical bar is a new row at score "
         f"{score:g}. With label 0 it would get p0 = {number(p0)}, with label 1 p1 = {number(p1)}; the star "
-        f"is "
+        "is "
         f"the merged p = {number(fits.p)}.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))

@@ -174,7 +174,7 @@ def prepare(draws: Draws) -> Theorem:
     with np.errstate(invalid="ignore", divide="ignore"):
         off = np.nan_to_num(np.abs(levels.observed - levels.p) / levels.error, nan=0.0, posinf=np.inf)
     name = PREDICTORS[draws.predictor]
-    found = "right on average" if inside["selected"] else "off by more than two standard errors"
+    found = "right on average" if inside["selected"] else "wrong by more than two standard errors"
     sides = " and ".join(
         f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}"
         for key in ("p0", "p1")

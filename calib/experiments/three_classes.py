@@ -169,7 +169,7 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     }
     usual = (
         f"After temperature scaling, the confidence is wrong by {scaled['confidence']} points, individual "
-        f"classes by "
+        "classes by "
         f"{scaled['classes']}"
     )
     return Errors(
@@ -178,8 +178,8 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
         "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each "
         "row. Diamonds: each class "
         f"against the rest, mean of three. One against the rest is wrong by {rest} points, and by {divided} "
-        f"after each row is divided by its sum. Before, the sums scatter around 1 with a standard deviation "
-        f"of "
+        "after each row is divided by its sum. Before, the sums scatter around 1 with a standard deviation "
+        "of "
         f"{number(found.sums, 2)}.",
         alt=f"Calibration errors. Temperature scaling: confidence {scaled['confidence']} points, classes "
         f"{scaled['classes']}. One against the rest: classes {rest} points, divided by the sum {divided}.",

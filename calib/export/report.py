@@ -340,7 +340,7 @@ def _search(made: Audited) -> dict[str, Any]:
     """Return the findings of the search for segments as sentences, and as a table if there are any."""
     what = (
         f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, "
-        f"the search finds a segment in at most 5 of 100 tables."
+        "the search finds a segment in at most 5 of 100 tables."
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None

@@ -69,7 +69,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         came=came,
         title=_title(evaluation, table, row, came),
         caption=f"Each line is the interval of a class, from p0 to p1, by {label_of(calibrator)}. Filled "
-        f"marks are the "
+        "marks are the "
         "calibrated probabilities. These probabilities are divided by their sum, so a mark can lie outside "
         "its interval. Hollow "
         f"marks are the probabilities of the uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"

@@ -143,7 +143,7 @@ def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
     if both:
         return (
             f"{text}; the second group of bars shows Bergmann and Hommel's procedure, which finds more "
-            f"differences."
+            "differences."
         )
     return f"{text}. Bergmann and Hommel's procedure compares up to {MOST_METHODS} setups."
 

@@ -89,7 +89,7 @@ def _of_clusters(evaluation: Evaluation) -> str:
         return text
     return (
         f"{text} With only {counted(few, 'cluster')}, the test rejects correct probabilities too often: in "
-        f"simulations with 20 clusters, in 4 to 12 % of cases instead of 5 %."
+        "simulations with 20 clusters, in 4 to 12 % of cases instead of 5 %."
     )
 
 

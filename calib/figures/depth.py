@@ -195,8 +195,8 @@ def _caption(table: pd.DataFrame, spec: Metric) -> str:
     return (
         "Each point is a model grown to one depth; the last model has no depth limit. "
         f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; "
-        f"small ups and downs are due to sampling variability. Compare the columns to see the effect of "
-        f"Laplace's correction on "
+        "small ups and downs are due to sampling variability. Compare the columns to see the effect of "
+        "Laplace's correction on "
         "small "
         f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
         + (" The panels of the tree have their own scale." if len(kinds) == 2 else "")

@@ -45,7 +45,7 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     if fits.empty:
         raise InputError(
             f"{label_of(calibrator)} is not among the chosen calibrators. Add it in the sidebar, or choose "
-            f"another calibrator on this page."
+            "another calibrator on this page."
         )
     fits = fits[["growth", "leaf", "depth", "leaves", *LOSS_PARTS]].reset_index(drop=True)
     fits["excess"] = fits["calibration"] + fits["grouping"]
@@ -61,7 +61,7 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         "probabilities; no calibrator can lower this loss. The sum of "
         f"both losses is the loss beyond the irreducible {irreducible} (Brier score). The groups of the "
         f"tree contain rows with equal predictions; those of the forests are {FOREST_GROUPS} bins of equal "
-        f"count. Both losses are corrected for "
+        "count. Both losses are corrected for "
         "finite group sizes.",
         alt=alt,
     )

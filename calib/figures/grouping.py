@@ -39,9 +39,9 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
         caption="Bars show three parts of the variance that regions explain; marks show the lower bound of "
         "the grouping loss. The bias comes from the small number of rows per region, and the "
         "induced part from the width of the bins. The remaining variance is the lower bound, with "
-        f"its 95 % interval. The bound depends on the regions: other regions may explain more. All "
+        "its 95 % interval. The bound depends on the regions: other regions may explain more. All "
         f"numbers are on the scale of the Brier score, which is {number(found.brier)} for these "
-        f"data.",
+        "data.",
         alt="Lower bounds of the grouping loss. "
         + "; ".join(
             f"{partition_name(str(line.partition))}: "

@@ -78,8 +78,8 @@ def prepare(
         evaluation.dataset.classes[1],
         table=table,
         title=_finding(table, column),
-        caption=f"Each lane is a group: dark bars show observed frequencies, coloured marks the mean "
-        f"predictions of calibrators. The bars show the frequency of "
+        caption="Each lane is a group: dark bars show observed frequencies, coloured marks the mean "
+        "predictions of calibrators. The bars show the frequency of "
         f"{class_named(evaluation.dataset.classes[1])}, with 95 % Wilson "
         "intervals. A calibrator whose mark is far from the bar is wrong for this group, even if it is right on "
         "average. “By more than chance” allows for the number of groups."
@@ -90,7 +90,7 @@ def prepare(
         )
         + (
             f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, whose frequencies are "
-            f"uncertain."
+            "uncertain."
             if few
             else ""
         ),

@@ -125,9 +125,9 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
 def _caption(series: Sequence[Series], event: str) -> str:
     text = (
         "Bars run from the mean lower to the mean upper end of the intervals of the test rows. Diamonds are the "
-        f"observed frequencies with their 95 % Wilson intervals. The upper part compares the mean interval "
+        "observed frequencies with their 95 % Wilson intervals. The upper part compares the mean interval "
         f"for {event} with its observed frequency. The lower part compares the mean interval for the "
-        f"predicted label with the accuracy. If a method is "
+        "predicted label with the accuracy. If a method is "
         "valid, its diamond lies on its bar, apart from the sampling error of test and calibration rows. Validity is "
         "guaranteed only in expectation and over all rows."
     )

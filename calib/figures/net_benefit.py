@@ -104,8 +104,8 @@ def prepare(
         title=_finding(best, gain(evaluation, best, t), simple, t, len(shown) < len(evaluation.predictions)),
         caption="Lines show the net benefit of acting on predictions above each threshold; higher is "
         "better. Net benefit is the share of rows rightly acted on, minus the share wrongly acted "
-        f"on times the odds of the threshold. A model is useful at thresholds where its curve lies "
-        f"above both grey lines, “act on all” and “act on none”. Poor calibration can move a "
+        "on times the odds of the threshold. A model is useful at thresholds where its curve lies "
+        "above both grey lines, “act on all” and “act on none”. Poor calibration can move a "
         f"curve below these lines. {_where(decision, lowest, highest)}" + grey_lines_note(curves),
         alt=f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())

@@ -168,7 +168,7 @@ def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     if crossed:
         text += (
             f" {counted(crossed, 'pair')} below the diagonal, with p0 > p1, which is possible with "
-            f"full Venn–Abers."
+            "full Venn–Abers."
         )
     return text
 

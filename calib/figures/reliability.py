@@ -311,9 +311,9 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.curve == "smoothed":
         text += (
-            f" Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin "
+            " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin "
             f"where the histogram bar has fewer than {FEW} rows, and faint where it has no row. Each mark "
-            f"is a bin; larger marks contain more rows."
+            "is a bin; larger marks contain more rows."
         )
     if recipe.band == "confidence" and recipe.curve == "corp":
         text += (

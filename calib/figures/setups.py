@@ -117,7 +117,7 @@ def _how_sure(table: pd.DataFrame) -> str:
     verb = "has" if higher < 2 else "have"
     return (
         f"Allowing for the comparison of all {len(table)} setups, {some_of(higher, others, 'other')} {verb} "
-        f"a clearly higher Brier score."
+        "a clearly higher Brier score."
     )
 
 

@@ -99,9 +99,9 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
         "The two curves are p0 and p1 by score; the gap between them is the interval. The curves rise in steps, "
-        f"because isotonic regression pools neighbouring calibration rows until no frequency falls. "
+        "because isotonic regression pools neighbouring calibration rows until no frequency falls. "
         f"Diamonds above show calibration rows of {one}, circles below those of {zero}. Ticks at the bottom "
-        f"show test rows; their probabilities are uncertain where the gap is wide."
+        "show test rows; their probabilities are uncertain where the gap is wide."
     )
     if curves > 1:
         text += (
@@ -115,7 +115,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     if max(points, tests) > MOST_POINTS:
         text += (
             f" {evaluation.calibration_size_text} and {evaluation.size_text} are drawn as strips: the "
-            f"darker a strip, the more rows."
+            "darker a strip, the more rows."
         )
     return text
 

@@ -49,7 +49,7 @@ def _float_vector(values: Any, name: str) -> Array:
         raise InputError(
             f"{name} must be finite, but {int((~finite).sum())} of {array.size} values are not "
             f"(the first is {kind}, at position {first}). Remove the rows with these values, or replace the "
-            f"values."
+            "values."
         )
     return array
 
@@ -86,7 +86,7 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
         raise InputError(
             f"{name} must lie in [0, 1], but {int(outside.sum())} of {array.size} values do not "
             f"(the first is {array[first]:g}, at position {first}). For margins or log-odds, choose a "
-            f"calibrator that accepts any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
+            "calibrator that accepts any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
     return np.clip(array, 0.0, 1.0)
 
@@ -104,7 +104,7 @@ def binary_labels(y: Any, name: str = "y") -> Array:
         first = array[int(np.argmax(wrong))]
         raise InputError(
             f"{name} must contain only the labels 0 and 1, but contains {str(first)!r}. Map the two classes "
-            f"to 0 and 1 first."
+            "to 0 and 1 first."
         )
     return array.astype(np.intp, copy=False)
 

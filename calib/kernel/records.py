@@ -32,7 +32,7 @@ def _table(X: Any) -> pd.DataFrame:
     array = np.asarray(X)
     if array.ndim != 2:
         raise InputError(
-            f"X must be a DataFrame, or an array of shape (n, d) with one line per row, but has shape "
+            "X must be a DataFrame, or an array of shape (n, d) with one line per row, but has shape "
             f"{array.shape}."
         )
     return pd.DataFrame(array, columns=[f"x{i}" for i in range(1, array.shape[1] + 1)])

@@ -319,7 +319,7 @@ class Rooms:
             named = code if len(code) <= LENGTH else f"{code[:LENGTH]}…"
             raise InputError(
                 f"Room {named} is not open: it was closed, or a letter of the code is wrong. Check the four "
-                f"letters."
+                "letters."
             )
         return self._rooms[code]
 

@@ -298,8 +298,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"Rank calibration needs the scores of individual trees for rows that the trees did not "
-                f"see, but "
+                "Rank calibration needs the scores of individual trees for rows that the trees did not "
+                "see, but "
                 f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
@@ -429,7 +429,7 @@ class Placement(ABC):
             if not self.joint:
                 raise InputError(
                     f"{copy.label} applies only to three or more classes. Choose another calibrator, or "
-                    f"predict all classes."
+                    "predict all classes."
                 )
             return copy
         copy.adapt(self.scores, self.probability, self.decides)
@@ -458,7 +458,7 @@ def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
     if X is None:
         raise InputError(
             f"{method.label} needs the features of each row, but only scores are known. Supply the "
-            f"features, or choose another calibrator."
+            "features, or choose another calibrator."
         )
     table = pd.DataFrame(X.toarray() if sp.issparse(X) else addressable(X)).reset_index(drop=True)
     return pd.concat([pd.Series(scores, name="score"), table], axis=1)
@@ -476,7 +476,7 @@ def no_trees(name: str) -> InputError:
     """Return the error for rank calibration with a model that is not a forest."""
     return InputError(
         f"Rank calibration needs the scores of individual trees, but {name} has no trees. Choose a random "
-        f"forest or "
+        "forest or "
         "bagged trees."
     )
 

@@ -82,7 +82,7 @@ class Full(Placement):
         if calibrator.input in TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
                 f"{calibrator.label} gives no interval for a single score, but placement='full' needs "
-                f"intervals. Choose Venn or "
+                "intervals. Choose Venn or "
                 "Venn–Abers, or another placement."
             )
 

@@ -36,7 +36,7 @@ class NoPlacement(Placement):
         if getattr(calibrator, "key", None) != "none":  # Pairwise has a key only once it is made
             raise InputError(
                 f"{calibrator.label} needs calibration scores, but with placement='none' all training rows "
-                f"are used to train the model. Choose placement='split', 'cv', 'oob' or 'train'."
+                "are used to train the model. Choose placement='split', 'cv', 'oob' or 'train'."
             )
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:

@@ -60,8 +60,8 @@ class OutOfBag(Placement):
     scores_trees = True
     label = "Out of bag"
     help = (
-        "Each training row is also a calibration row, scored by the trees that did not see it. It needs "
-        "a bagged model."
+        "Each training row is also a calibration row, scored by the trees that did not see it. Out-of-bag "
+        "calibration needs a bagged model."
     )
     for_k = False
 

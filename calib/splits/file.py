@@ -47,7 +47,7 @@ class ByFile(Splitter):
             if not len(found):
                 raise InputError(
                     f"part: no row has the value {name!r} in this column. Assign some rows to it, or choose "
-                    f"split='random'."
+                    "split='random'."
                 )
         return cut
 

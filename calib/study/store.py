@@ -424,7 +424,7 @@ def refusal(name: Path | str, error: sqlite3.Error) -> InputError:
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return InputError(
                 f"{name} cannot be opened ({error}). Check the permissions of the file and its folder. Or "
-                f"copy it into your own folder, together with the -wal file of the same name if there is one."
+                "copy it into your own folder, together with the -wal file of the same name if there is one."
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
             return InputError(

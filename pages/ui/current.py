@@ -71,7 +71,7 @@ PAGES = {
         Page(
             "pages/explore_groups.py",
             "Groups",
-            "Who is it wrong for?",
+            "For which groups is the model wrong?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(

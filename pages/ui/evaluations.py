@@ -197,7 +197,7 @@ def needs_rows(recipe: Recipe, why: str) -> None:
     if dataset(recipe).rest is not None:
         st.info(
             f"{why} The model was trained on a sample here, and all other rows were only counted by score "
-            f"and label."
+            "and label."
         )
         _end_with_data(recipe)
 

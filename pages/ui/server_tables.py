@@ -95,7 +95,7 @@ def _follow(field: str, now: str, before: str) -> None:
         what = "its predictions are counted" if counted else "a model learns from a sample of its rows"
         state.say(
             f"{name} does not fit into memory at the moment, so {what}. The program does not know whether "
-            f"the table has changed since these settings were saved."
+            "the table has changed since these settings were saved."
         )
 
 

@@ -197,7 +197,7 @@ class Audited:
         if not self.fit_explains:
             return ""
         return (
-            f"After one logistic correction of all rows, no segment deviates by more than chance. The cause "
+            "After one logistic correction of all rows, no segment deviates by more than chance. The cause "
             f"may therefore be {self.fitted}. More calibration rows or another calibrator can reduce it."
         )
 

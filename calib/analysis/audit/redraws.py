@@ -102,7 +102,7 @@ def _check_size(size: int) -> None:
     if size > MOST_REDRAW_BYTES:
         raise InputError(
             f"Drawing new labels would take {size / 1e9:.1f} GB, but at most {MOST_REDRAW_BYTES / 1e9:.0f} "
-            f"GB are allowed. Audit a sample of the rows, or lower `resamples`."
+            "GB are allowed. Audit a sample of the rows, or lower `resamples`."
         )
 
 

@@ -229,7 +229,7 @@ class History:
         if self.kind not in (None, kind) and len(p):
             raise InputError(
                 f"when: earlier rows had {TIME_KINDS[self.kind]}, but these rows have {TIME_KINDS[kind]}. "
-                f"Use the same column."
+                "Use the same column."
             )
         piece = int(self.rows["piece"].max()) + 1 if len(self.rows) else 0
         table = pd.DataFrame({"p": p, "y": labels, "when": moments, "piece": piece, "out": False})
@@ -244,7 +244,7 @@ class History:
         if conflict.any():
             raise InputError(
                 f"{self.key}: {table['key'][conflict].iloc[0]!r} appears twice with different values. Give "
-                f"each row its own key."
+                "each row its own key."
             )
         return table, kind, int(twice.sum())
 
@@ -286,7 +286,7 @@ class History:
                     f"now {'has' if len(other) == 1 else 'have'} a different {word} (first: {self.key} "
                     f"{first!r}). Supply the "
                     f"{word} that the model gave at the time. For a recalibrated model, use new keys for "
-                    f"new rows."
+                    "new rows."
                 )
         return at
 
@@ -342,7 +342,7 @@ class History:
             is_late = "row is" if late == 1 else "rows are"
             raise InputError(
                 f"{late:,} new {is_late} older than {moment_in_words(last, kind)}, which was already "
-                f"counted. Remove these rows, or start again with a new state file and all rows."
+                "counted. Remove these rows, or start again with a new state file and all rows."
             )
 
     def _start(self, table: pd.DataFrame, at: Array, kind: str, restart: Any) -> Any:

@@ -202,7 +202,7 @@ def save(path: Path, history: History) -> None:
     except OSError as error:
         raise InputError(
             f"{path} cannot be written: {error.strerror}. The state is unchanged. Fix the cause, then run "
-            f"the same command again."
+            "the same command again."
         ) from None
 
 

@@ -114,7 +114,7 @@ def watched_rows(
         if not set(names) <= {"0", "1"}:
             raise InputError(
                 f"positive: the labels are {', '.join(names)}. State the positive class in the Recipe, so "
-                f"that it is the same every day."
+                "that it is the same every day."
             )
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
@@ -243,7 +243,7 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
         if ends[1] == ends[1]:
             lines.append(
                 f"{name}: {_with_ends(ends)} ({percent(1 - watched.alpha)} interval, valid however "
-                f"often you look)."
+                "often you look)."
             )
     if watched.waiting:
         lines.append(
@@ -253,7 +253,7 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
     if watched.clipped:
         lines.append(
             f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped at this "
-            f"distance."
+            "distance."
         )
     return lines
 
@@ -292,7 +292,7 @@ def _alarm_in_words(finding: WatchFindings) -> list[str]:
     if impossible is not None:
         lines += [
             f"{impossible_in_words(impossible)} The first was {at} {kept.shown(impossible.moment)}. This "
-            f"cannot happen if the model is calibrated.",
+            "cannot happen if the model is calibrated.",
             DO["limit"],
         ]
     if found is not None:

@@ -39,7 +39,8 @@ from calib.metrics.decomposition import LossDecomposition
 LOSS_NAMES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
-    " Short black lines (white in dark mode) show the top of GL if each leaf were a group, as on the Tree "
+    " Short black lines (white in dark mode) show how high GL would reach if each leaf were a group, as on "
+    "the Tree "
     "depth page. Here, pure leaves form only two groups; if each leaf were a group, most of their loss "
     "would be CL."
 )

@@ -77,9 +77,9 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and IL "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
-        caption=f"Marks show true probabilities, thick lines the predictions of leaves, and thin lines the "
+        caption="Marks show true probabilities, thick lines the predictions of leaves, and thin lines the "
         f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A "
-        f"group contains all points with "
+        "group contains all points with "
         "equal predictions, and may include several leaves. Marks are filled if the point "
         "has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between thin "
         "lines and marks.",
@@ -306,8 +306,8 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Your partition is the best of all {count}"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
-        caption=f"Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
-        f"contains all points with equal predictions. Many partitions have the same GL and CL, so "
+        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
+        "contains all points with equal predictions. Many partitions have the same GL and CL, so "
         f"there are only {len(shown):,} marks; "
         "each shows the partition with the fewest leaves. All partitions on a thin line have the same expected "
         "loss.",
@@ -420,7 +420,7 @@ EXPERIMENT = Experiment(
             "line",
             START,
             help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point "
-            f"without a label is "
+            "without a label is "
             "not a training row.",
             choices={FLAT_LINE: "nearly one half everywhere"},
             extra={"drawn_by_page": True, "short": "True probabilities"},

@@ -92,8 +92,8 @@ def prepare(
         caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
         "The class distance is the Bhattacharyya distance. "
         f"The headline refers to {each[0][0]} dimensions. Coloured lines show the {BASES[base].lower()} "
-        f"after calibration. This forest learns only from the rows that are not held out for calibration. "
-        f"The thick grey line shows the same forest without calibration. Black lines (white in dark mode) "
+        "after calibration. This forest learns only from the rows that are not held out for calibration. "
+        "The thick grey line shows the same forest without calibration. Black lines (white in dark mode) "
         f"show forests that learn from all rows. {source_in_words(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
@@ -243,7 +243,7 @@ def prepare_data(found: DrawnSteps) -> FourSteps:
         if found.embedding == "pca"
         else "Panels show both classes by t-SNE, which keeps neighbours together. Axes, sizes and distances of "
         "groups have no meaning.",
-        alt=f"Scatter plots of both classes at Bhattacharyya distances of "
+        alt="Scatter plots of both classes at Bhattacharyya distances of "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),
         answer=None,

@@ -58,7 +58,7 @@ def show(evaluation: Evaluation) -> None:
     if recipe.base_rate is not None:
         st.caption(
             f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct "
-            f"only if the class shares change but the distribution of the rows within each class does not."
+            "only if the class shares change but the distribution of the rows within each class does not."
         )
     downloads.table("Base rates (CSV)", lambda: table, "base_rates.csv")
     _from_a_sample(evaluation)

@@ -62,7 +62,7 @@ def show(evaluation: Evaluation) -> None:
     grid(formatted_scores(whole), key="joint_scores", alt="Scores of all classes")
     st.caption(
         f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be due to "
-        f"sampling variability."
+        "sampling variability."
     )
     downloads.table("Scores (CSV)", lambda: whole.metrics, "scores.csv", index=True)
     if len(whole.predictions) > 1:
@@ -192,5 +192,5 @@ def note(evaluation: Evaluation) -> None:
     else:
         st.caption(
             f"The diagram shows {plain(class_named(evaluation.dataset.classes[1]))} against all "
-            f"other classes."
+            "other classes."
         )

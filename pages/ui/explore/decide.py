@@ -64,7 +64,7 @@ def among_classes(evaluation: Evaluation) -> None:
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of correct "
-        f"decisions among the decided rows. "
+        "decisions among the decided rows. "
         "★ marks the lowest realised cost."
     )
     downloads.table("Costs (CSV)", lambda: decision.table, "costs.csv", index=True)
@@ -205,9 +205,9 @@ def table(decision: Decision) -> None:
     headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, in the units of the two costs, with 95 % intervals over "
+        "Costs per row, in the units of the two costs, with 95 % intervals over "
         f"{decision.evaluation.size_text}. A difference whose interval includes 0 may be due to sampling "
-        f"variability. "
+        "variability. "
         f"{why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.before

@@ -217,7 +217,7 @@ def _how_tested(made: Audited) -> str:
     sentences = [
         f"{label_of(made.calibrator)}, {made.evaluation.size_text}. The audit drew new labels from the "
         f"probabilities {made.found.resamples:,} times. Segments that overlap and have the same cause count "
-        f"as one group."
+        "as one group."
     ]
     if made.evaluation.cluster is not None:
         sentences.append("With clusters, the false-alarm rate is approximate.")
@@ -410,6 +410,6 @@ def _losses(found: GroupingLosses) -> None:
     st.caption(
         f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
         f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        f"significant below "
+        "significant below "
         f"{number(found.level)}."
     )

@@ -82,7 +82,7 @@ def as_published(recipe: Recipe) -> None:
     )
     with headings.details():
         st.caption(
-            f"Johansson, Löfström, Linusson and Boström (2019) compare these setups on 22 data sets. "
+            "Johansson, Löfström, Linusson and Boström (2019) compare these setups on 22 data sets. "
             f"{text}{platt}"
         )
         st.caption(

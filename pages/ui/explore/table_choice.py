@@ -34,7 +34,7 @@ def _of_folder(now: str | None) -> None:
     if found.unnamed:
         st.caption(
             f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not "
-            f"UTF-8. Ask the administrator of the server to rename it."
+            "UTF-8. Ask the administrator of the server to rename it."
         )
     if found.more:
         st.caption(f"The first {len(tables):,} tables are listed. A link can open the {found.more:,} others.")

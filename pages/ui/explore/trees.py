@@ -379,7 +379,7 @@ def rules(tree: GrownTree) -> None:
     )
     st.caption(
         f"{largest}Each line is a leaf; leaves are ordered by p. Columns are training rows (n), the leaf's "
-        f"own estimate (own) and "
+        "own estimate (own) and "
         f"its calibrated values (p0, p1, p). The last two columns are the test rows in the leaf "
         f"and their share of {positive}."
     )

@@ -482,8 +482,8 @@ def _answers(code: str, seat: str, seen: RoomState, asked: Round) -> None:
     )
     if mine:
         st.markdown(
-            f"Your answer is in: **{letter(mine.answer)}**. You can change it until your teacher reveals the right "
-            "answer."
+            f"Your answer is in: **{letter(mine.answer)}**. You can change your answer until your teacher "
+            "reveals the right answer."
         )
 
 

@@ -227,7 +227,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
         st.info(
             plain(
                 f"{found.name}: no value of {within_a_sentence(measure(metric).label)} is available, so the "
-                f"page shows "
+                "page shows "
                 f"{within_a_sentence(measure(there[0]).label)}."
             )
         )
@@ -331,7 +331,7 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     st.caption(
         plain(
             f"{table.note} ★ marks the best value of each row; a small difference may be due to sampling "
-            f"variability."
+            "variability."
         )
     )
     _download(table)
