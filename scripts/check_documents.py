@@ -99,7 +99,7 @@ FACTS = {
         f"Three or more classes (at most {MOST_TRAINED})",
         f"At most {MOST_PREDICTED:,} classes can be evaluated",
         f"more than {MANY_ROWS:,} rows is counted",
-        f"It has {LEARN_ROWS:,} rows",
+        f"The sample has {LEARN_ROWS:,} rows",
         f"scored {BLOCK:,} at a time",
         f"If there are more than {MOST_TABLES:,} tables",
         f"at most {NAMES[DEEPEST]} folders deep",

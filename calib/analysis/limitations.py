@@ -103,8 +103,9 @@ def _fits(evaluation: Evaluation) -> str:
     fitted = "model and calibrators were" if trained_here(evaluation) else "calibrators were"
     drawn = f" with seed {recipe.seed}" if recipe.split in ("random", "cluster") else ""
     return (
-        f"Rows were split once{drawn}, and {fitted} fitted once. The intervals do not include how the numbers vary "
-        "over splits and fits."
+        f"The rows were split once{drawn}, and {fitted} fitted once. The intervals do not include the "
+        f"variation "
+        f"over splits and fits."
     )
 
 

@@ -258,7 +258,7 @@ EXPERIMENT = Experiment(
         "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on held-out "
         "scores beats isotonic regression on training scores. However, the model then has fewer training "
         "rows. With a wide window the "
-        "training scores are good, and using the held-out third is the worst of the six methods.",
+        "training scores are good, and calibrating on the held-out third is the worst of the six methods.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

@@ -138,8 +138,9 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         f"CL + GL is lowest at {least[0]} for one tree, and at {least[1]} for the forest",
         "Lines show CL, GL and their sum by depth. CL is the calibration loss, GL the grouping loss; the ring marks "
         f"their lowest sum. In the tree, {GROUPED_BY[taken]}; the thin line is GL if {GROUPED_BY[other]}. The two "
-        "definitions differ once leaves are pure: by predictions, all pure leaves form two groups. The forest's groups "
-        "are equal predictions, or 20 quantile bins if nearly all predictions differ. With bins, CL + GL is a little "
+        "definitions differ once leaves are pure: by predictions, all pure leaves form two groups. The "
+        "groups of the forest contain equal predictions, or are 20 quantile bins if nearly all predictions "
+        "differ. With bins, CL + GL is a little "
         "below TCE, because of the spread inside the bins.",
     )
 

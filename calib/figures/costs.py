@@ -63,7 +63,7 @@ def prepare(decision: Decision) -> Costs:
         ),
         "If the two costs differ by more than the bars, probabilities are wrong on average, either of the "
         "rows acted on or of the others.",
-        f"Acting on no row costs {number(decision.never)} per row, acting on every row "
+        f"Acting on no row costs {number(decision.never)} per row; acting on every row costs "
         f"{number(decision.always)}",
     )
 

@@ -70,6 +70,7 @@ AVERAGE_PRECISION = Metric(
     "Average precision",
     average_precision,
     True,
-    "Area under the precision–recall curve. A random ranking gets the frequency of the positive class.",
+    "Area under the precision–recall curve. A random ranking has an area equal to the frequency of the "
+    "positive class.",
     everyday=False,
 )

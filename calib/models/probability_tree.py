@@ -29,7 +29,7 @@ def one_label(tags: Tags) -> Tags:
 def refuse_one_class(model: Any) -> None:
     """Refuse a tree or forest that was fitted on rows of one class."""
     if model.n_classes_ < 2:
-        raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two.")
+        raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two classes.")
 
 
 class ProbabilityTree(DecisionTreeClassifier):

@@ -488,7 +488,7 @@ def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest(
     "calibration_size",
     "Even a calibrator that has settled",
     "The thick line is the same",
-    "In these draws PPA",
+    "In these draws, PPA",
     "To fall below it",
 )
 def test_they_beat_no_calibration_only_with_hundreds_of_rows():

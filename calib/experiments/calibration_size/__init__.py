@@ -431,8 +431,9 @@ EXPERIMENT = Experiment(
         r"H = -\sum_v \tfrac{n_v}{n} \log_2 \tfrac{n_v}{n}",
         r"n_v \text{ of the } n \text{ predictions equal } v",
     ),
-    source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
-    "test rows. Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
+    source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. The sizes follow the paper's code: 800 "
+    f"training and 100 test rows. Platt scaling uses probabilities, as in the paper; the Explore "
+    f"pages use log-odds.",
     large=True,
     more_figures=("calibration_size_entropy",),
     terms=FOREST_TERMS,

@@ -409,7 +409,8 @@ EXPERIMENT = Experiment(
     why=(
         "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
         "One split separates the two halves, and its leaves still contain enough labels.",
-        "A tree that fits every label does not know the probabilities. A single 0 among ones changes the "
+        "A tree that fits every label does not learn the true probabilities. A single 0 among ones changes "
+        "the "
         "prediction for all points around it.",
     ),
     turn={"line": FLAT_LINE},

@@ -66,7 +66,7 @@ def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None)
             default=USUAL,
             format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
-            help="A reliability diagram shows how your first answers turn out.",
+            help="A reliability diagram of your own shows your first answers.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             yield
