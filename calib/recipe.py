@@ -125,9 +125,8 @@ TABLE: dict[str, Parameter] = {
             "Merge spellings of one label",
             "boolean",
             False,
-            help="Labels that differ only in case and spaces are merged, as are words such as y and yes. "
-            "The most "
-            "frequent spelling is used.",
+            help="Labels that differ only in case and spaces are merged, as are words such as y and yes. The "
+            "most frequent spelling is used.",
         ),
         Parameter(
             "drop_labels",

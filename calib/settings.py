@@ -71,8 +71,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "auto",
             choices=AXES,
             help="A log-odds scale separates small probabilities, such as 0.1 % and 3 %. “Automatic” uses "
-            "log-odds if half "
-            "of the predictions are below 5 %.",
+            "log-odds if half of the predictions are below 5 %.",
         ),
         Parameter(
             "faint",
@@ -373,8 +372,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             0.0001,
             0.5,
             help="Probability over the whole time, however often you look. The alarm is raised when the "
-            "evidence reaches 1 divided "
-            "by this number.",
+            "evidence reaches 1 divided by this number.",
         ),
         Parameter(
             "horizon",

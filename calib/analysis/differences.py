@@ -88,8 +88,7 @@ def reference_of(calibrators: Iterable[str]) -> str:
     if not keys:
         raise InputError(
             "None of the chosen calibrators can be fitted to these data, so there is nothing to compare. "
-            "Choose “Uncalibrated” or "
-            "another calibrator."
+            "Choose “Uncalibrated” or another calibrator."
         )
     return "none" if "none" in keys else keys[0]
 

@@ -94,8 +94,7 @@ def position_of(evaluation: Evaluation, row: int) -> int:
         row,
         numbers,
         f"the {len(numbers)} test rows of this split. This row is a training or calibration row, or was "
-        "excluded. Choose one "
-        "of the test rows",
+        "excluded. Choose one of the test rows",
     )
 
 

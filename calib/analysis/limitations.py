@@ -95,8 +95,7 @@ def _fits(evaluation: Evaluation) -> str:
     if len(evaluation.flow) > 1:
         return (
             f"The numbers combine {counted(len(evaluation.flow), 'fold')}, each with its own {what}. These "
-            "numbers "
-            "describe the procedure; no single model was validated."
+            "numbers describe the procedure; no single model was validated."
         )
     if len(evaluation.rows) == evaluation.dataset.n:
         return ""
@@ -186,8 +185,7 @@ def _base_rate(evaluation: Evaluation) -> str:
     if evaluation.recipe.base_rates:
         return (
             "The numbers refer to stated class shares. These numbers assume that only the class shares "
-            "change, "
-            "which these rows cannot show."
+            "change, which these rows cannot show."
         )
     if stated is None:
         share = percent(evaluation.share)
@@ -197,8 +195,7 @@ def _base_rate(evaluation: Evaluation) -> str:
         )
     return (
         f"The numbers refer to a deployment base rate of {percent(stated)}. These numbers assume that only "
-        "the class "
-        "shares change, which these rows cannot show."
+        "the class shares change, which these rows cannot show."
     )
 
 

@@ -128,8 +128,7 @@ class Spline(ScoreCalibrator):
             high=1e9,
             optional=True,
             help="Larger values pull the curve towards a straight line on the log-odds scale. If unset, "
-            "cross-validation chooses "
-            "the value.",
+            "cross-validation chooses the value.",
         ),
     )
 

@@ -184,8 +184,7 @@ def shares_of(target: str, codes: np.ndarray, texts: Sequence[str]) -> Counted:
     share = np.array([*map(float, texts), np.nan])[codes]
     note = (
         f"{target!r} contains shares: a row with share s counts as class 1 with weight s and as class 0 "
-        "with weight 1 − s. The Brier score "
-        "is the mean of (probability − share)². Accuracy, AUC and other metrics that need one class per row "
-        "are not available."
+        "with weight 1 − s. The Brier score is the mean of (probability − share)². Accuracy, AUC and other "
+        "metrics that need one class per row are not available."
     )
     return Counted(share, 1 - share, note, shares=True)

@@ -84,8 +84,7 @@ SAMPLES: dict[str, Sample] = {
             "dated.csv.gz",
             "returned",
             "The return rate rises over time. A split by time reveals this change; a random split hides it. "
-            "On the Data "
-            "page, choose the column “ordered” under “Date or time”.",
+            "On the Data page, choose the column “ordered” under “Date or time”.",
         ),
         Sample(
             "customers",
@@ -110,8 +109,7 @@ SAMPLES: dict[str, Sample] = {
             "drift_abrupt.csv.gz",
             "yes",
             "A deployed model is calibrated for 300 days and then underestimates. On the Data page, choose "
-            "the "
-            "column “day” under “Date or time”, then open Watch.",
+            "the column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
         Sample(
@@ -120,8 +118,7 @@ SAMPLES: dict[str, Sample] = {
             "drift_slow.csv.gz",
             "yes",
             "A deployed model slowly becomes overconfident from day 200 onwards. On the Data page, choose "
-            "the "
-            "column “day” under “Date or time”, then open Watch.",
+            "the column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
         Sample(

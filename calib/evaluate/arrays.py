@@ -231,8 +231,7 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
     if positive is None:
         raise InputError(
             f"y contains {quoted(known)}, and p may be the probability of either class. State the positive "
-            "class: "
-            f"pos_label={known[0]!r} or pos_label={known[1]!r}."
+            f"class: pos_label={known[0]!r} or pos_label={known[1]!r}."
         )
     why = "named" if conventional(known) is None else "convention"
     return (known[1] if positive == known[0] else known[0], positive), why
@@ -271,9 +270,9 @@ def _refuse_classes(given: Mapping[str, Any]) -> None:
     """Refuse predictions that are all whole numbers or truth values, as ``predict()`` returns them."""
     if all(np.asarray(values).dtype.kind in "biu" and np.size(values) > 1 for values in given.values()):
         raise InputError(
-            "p contains whole numbers: these are predicted classes, not probabilities, so calibration "
-            "cannot be evaluated. Pass "
-            "predict_proba() instead of predict(). For probabilities of exactly 0 and 1, pass floats."
+            "p contains whole numbers: these are predicted classes, not probabilities, so calibration cannot "
+            "be evaluated. Pass predict_proba() instead of predict(). For probabilities of exactly 0 and 1, "
+            "pass floats."
         )
 
 

@@ -140,8 +140,7 @@ def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> Bas
     elif not 0 < fitted < 1:
         raise InputError(
             "base_rate: all calibration rows with a positive weight are in one class, so there is no base "
-            "rate to "
-            "adjust. Use more rows or other weights, or leave base_rate unset."
+            "rate to adjust. Use more rows or other weights, or leave base_rate unset."
         )
     return change_between(fitted, stated)
 

@@ -338,8 +338,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[TrainTestRows]:
         if len(cut.test) == 0:  # possible because counted rows are drawn one by one
             raise InputError(
                 f"With split={recipe.split!r}, one test set has no rows. Use more rows, a larger test share "
-                "or "
-                "fewer folds."
+                "or fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(

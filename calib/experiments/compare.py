@@ -253,12 +253,12 @@ EXPERIMENT = Experiment(
         "is among the worst methods. Full Venn–Abers does not trust them, so its intervals grow towards [0, 1] and "
         "its p moves to 1/2.",
         "Widen the window: the results of simplified and full Venn–Abers become equal, because refitting no "
-        "longer changes the "
-        "order of the scores. Platt scaling is then hard to beat, because the true probability is a sigmoid of x.",
-        "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on held-out "
-        "scores beats isotonic regression on training scores. However, the model then has fewer training "
-        "rows. With a wide window the "
-        "training scores are good, and calibrating on the held-out third is the worst of the six methods.",
+        "longer changes the order of the scores. Platt scaling is then hard to beat, because the true "
+        "probability is a sigmoid of x.",
+        "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on "
+        "held-out scores beats isotonic regression on training scores. However, the model then has fewer "
+        "training rows. With a wide window the training scores are good, and calibrating on the held-out "
+        "third is the worst of the six methods.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

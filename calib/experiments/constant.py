@@ -108,10 +108,9 @@ def prepare(found: OneTrainingSet) -> Constant:
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
         title=f"{title}, {worth}: its Brier score is {own}, compared with {other} for Venn–Abers",
-        caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and "
-        "the top show the rows of class 0 and class 1 in one training set. The numbers are means "
-        "over many training sets. "
-        f"{'. '.join(words)}.",
+        caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and the "
+        "top show the rows of class 0 and class 1 in one training set. The numbers are means over many "
+        f"training sets. {'. '.join(words)}.",
         alt=f"The picture shows the intervals of two Venn predictors over x. {'. '.join(words)}.",
         drawn=f"The bands run from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} "
         "everywhere. "

@@ -99,10 +99,9 @@ def prepare(found: Settling) -> Counterexample:
         title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
         "the frequency 1/2",
         caption="Lines show the mean p0 (dashed) and p1 (dotted) for a new row, averaged over "
-        f"{found.draws:,} training sets of each size. By corollary 1, the horizontal line at P(Y = "
-        "1) = 1/2 should lie between p0 and p1. "
-        "Simplified Venn–Abers misses this line more clearly with more rows; full Venn–Abers approaches it, "
-        "apart from sampling error.",
+        f"{found.draws:,} training sets of each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 "
+        "should lie between p0 and p1. Simplified Venn–Abers misses this line more clearly with more rows; "
+        "full Venn–Abers approaches it, apart from sampling error.",
         alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
@@ -178,9 +177,8 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are in "
-    "class 1. "
-    "What is the simplified Venn–Abers interval for a new row?",
+    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are "
+    "in class 1. What is the simplified Venn–Abers interval for a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
     why=(

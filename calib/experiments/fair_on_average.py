@@ -226,13 +226,11 @@ def prepare(found: FairOnAverage) -> Fair:
     return Fair(
         title=f"{groups} groups of a calibrated model: false alarms in {naive} of the data sets with "
         f"separate tests, in {audit} with the audit",
-        caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. Below: data "
-        f"sets with a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
-        f"{found.shift:g} higher than predicted. “Found” means that there is an alarm and its worst group "
-        f"is the hidden group or a part of it. With {found.rows[0]} rows, an alarm points to another group "
-        "in "
-        f"{astray} of the "
-        f"data sets (each group tested separately) and in {silent} (audit).",
+        caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. "
+        f"Below: data sets with a hidden group of {brief_percent(found.size)} of the rows, whose true "
+        f"probabilities are {found.shift:g} higher than predicted. “Found” means that there is an alarm and "
+        f"its worst group is the hidden group or a part of it. With {found.rows[0]} rows, an alarm points to "
+        f"another group in {astray} of the data sets (each group tested separately) and in {silent} (audit).",
         alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each "
         f"group is tested separately, {audit} by the audit.",
         drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often "
@@ -277,8 +275,7 @@ EXPERIMENT = Experiment(
     why=(
         "The level of 5 % applies to one group. Each further group is another chance for a false alarm.",
         "This would be right for 16 groups, each defined by a single column. The 96 pairs add many more "
-        "chances of a false "
-        "alarm.",
+        "chances of a false alarm.",
         "With 112 groups, a level of 5 % means about six false alarms per data set.",
     ),
     turn={"depth": 1},
@@ -321,8 +318,7 @@ EXPERIMENT = Experiment(
     simulation=fair_on_average,
     notice=(
         "The more groups you test separately, the more often a calibrated model looks wrong. The audit "
-        "raises a false alarm "
-        "in about 5 % of the data sets, however many groups it searches.",
+        "raises a false alarm in about 5 % of the data sets, however many groups it searches.",
         "With 500 rows, the worst group is usually not the hidden group, so separate tests usually point to "
         "the wrong group. The audit usually raises no alarm. With 8,000 rows, both methods find the hidden "
         "group.",

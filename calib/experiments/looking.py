@@ -148,18 +148,16 @@ def prepare(found: FirstAlarms) -> AlarmShares:
     )
     delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
     return AlarmShares(
-        title=f"False alarms: {brief_percent(last['test'])} with the test, "
-        f"{brief_percent(last['evidence'])} with the evidence",
-        caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose log-odds "
-        f"change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm are "
-        "excluded. The "
-        f"median delay is {delays}.",
+        title=f"False alarms: {brief_percent(last['test'])} with the test, {brief_percent(last['evidence'])} "
+        "with the evidence",
+        caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose "
+        f"log-odds change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm "
+        f"are excluded. The median delay is {delays}.",
         alt=f"After {found.looks} weeks the test has raised a false alarm for {brief_percent(last['test'])} of all "
         f"models, the evidence for {brief_percent(last['evidence'])}. Median delay after a change: {delays}.",
         drawn="Two charts of the share of models with an alarm so far, by week. The upper chart shows "
-        "calibrated models, the lower chart changed models. Each chart has a line for the test and "
-        "one for the "
-        "evidence.",
+        "calibrated models, the lower chart changed models. Each chart has a line for the test and one for "
+        "the evidence.",
         table=table,
         answer=1 if last["test"] < LOW else 2 if last["test"] < HIGH else 3,
         found=found,

@@ -179,13 +179,11 @@ EXPERIMENT = Experiment(
     right=2,
     why=(
         "Then the width would fall like 1/n. This rate holds for pools with a fixed share of the data, but "
-        "the share "
-        "of an isotonic pool shrinks as rows are added.",
+        "the share of an isotonic pool shrinks as rows are added.",
         "The width falls like 1/n^(2/3): with more rows there are more pools, so a pool grows more slowly than n. "
         "In a larger pool, a single row has less influence.",
         "Then the width would fall like 1/√n, like the standard error of a mean. But an interval shows how "
-        "far one more row moves "
-        "the fit.",
+        "far one more row moves the fit.",
     ),
     turn={"method": "venn"},
     ghosts=(
@@ -208,16 +206,13 @@ EXPERIMENT = Experiment(
     simulation=narrow,
     notice=(
         "An interval is wide if its pool is small, because one more row then changes the frequency a lot. A "
-        "pool is the set of "
-        "rows with the same probability. Isotonic pools grow more slowly than the data, because their number grows "
-        "too: the fit follows the curve more finely.",
+        "pool is the set of rows with the same probability. Isotonic pools grow more slowly than the data, "
+        "because their number grows too: the fit follows the curve more finely.",
         "The two categories of the Venn predictor each contain a fixed share of all rows. Its interval "
-        "shrinks like 1/n, "
-        "but its probability stays coarse.",
-        "The band covers the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at "
-        "both ends of "
-        "the scores are about a fifth wider than in between. With 100 calibration rows, the difference is "
-        "small.",
+        "shrinks like 1/n, but its probability stays coarse.",
+        "The band covers the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at both "
+        "ends of the scores are about a fifth wider than in between. With 100 calibration rows, the "
+        "difference is small.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
     source=f"{PAPER}, section 3. The size of isotonic pools, of order n^(2/3), follows from Brunk's cube-root "

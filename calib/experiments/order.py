@@ -84,8 +84,7 @@ def count_orderings(
     if m > length:
         raise InputError(
             f"`ones` must be at most the number of training labels ({length}), but is {m}. Choose fewer "
-            "ones or more "
-            f"labels."
+            "ones or more labels."
         )
     forms = []
     for first in (0, 1):
@@ -109,8 +108,7 @@ def prepare(orderings: Orderings) -> Order:
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
         f"after a {first} the predictor predicts {_fraction(orderings, selected[first])}, and class 1 "
-        "follows in "
-        f"{_count(orderings, first)}"
+        f"follows in {_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None
     )

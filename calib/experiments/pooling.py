@@ -140,14 +140,12 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
     pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return Pooling(
         title=_title(found, state),
-        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines show "
-        "pools at their share of class 1; neighbouring pools with equal shares remain separate. The lower "
-        "picture is the "
-        "cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final "
-        "result. Thick lines show the next pair to be joined. The vertical bar is a new row at score "
-        f"{score:g}. With label 0 it would get p0 = {number(p0)}, with label 1 p1 = {number(p1)}; the star "
-        "is "
-        f"the merged p = {number(fits.p)}.",
+        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. "
+        "Lines show pools at their share of class 1; neighbouring pools with equal shares remain separate. "
+        "The lower picture is the cumulative-sum diagram with pools as chords; the thin line is the lower "
+        "convex hull, the final result. Thick lines show the next pair to be joined. The vertical bar is a "
+        f"new row at score {score:g}. With label 0 it would get p0 = {number(p0)}, with label 1 p1 = "
+        f"{number(p1)}; the star is the merged p = {number(fits.p)}.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",
@@ -352,8 +350,8 @@ EXPERIMENT = Experiment(
         "Every move removes one pool, and no pool is ever split again. The result does not depend on which pair is "
         "joined first; here it is always the leftmost pair.",
         "The lower picture is the cumulative-sum diagram: it counts rows to the right and rows of class 1 "
-        "upwards. A "
-        "pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner that points upwards.",
+        "upwards. A pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner "
+        "that points upwards.",
         "When no chord is followed by a flatter chord, the chords form the lower convex hull of the points, the "
         "greatest convex curve below them. Its slopes are the isotonic fit.",
         "Flip a label and start again: one label can change most of the fitted values, or only a few.",

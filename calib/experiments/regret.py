@@ -225,8 +225,7 @@ EXPERIMENT = Experiment(
     simulation=regret_curves,
     notice=(
         "One regret rises with p, and the other falls. Where the two curves cross, the larger regret is "
-        "smallest: this is "
-        "the minimax rule of the loss.",
+        "smallest: this is the minimax rule of the loss.",
         "The rules for log loss and square loss move p from the midpoint towards 1/2, further for a wider interval.",
         "If p0 < p1, both rules give a p strictly between p0 and p1. Therefore p is never 0 or 1, and the "
         "log loss is never infinite.",

@@ -328,9 +328,8 @@ EXPERIMENT = Experiment(
     notice=(
         "The mean error of the selected probability P_Y is zero within about two standard errors, even with "
         "few training rows. On average p0 is too low and p1 too high.",
-        "You cannot use P_Y in practice, because choosing it requires the label. But if p0 and p1 are "
-        "close, you can use either "
-        "probability.",
+        "You cannot use P_Y in practice, because choosing it requires the label. But if p0 and p1 are close, "
+        "you can use either probability.",
         "The theorem says more than this: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows this; the simplified predictor with a narrow window fails there.",
     ),

@@ -169,18 +169,15 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     }
     usual = (
         f"After temperature scaling, the confidence is wrong by {scaled['confidence']} points, individual "
-        "classes by "
-        f"{scaled['classes']}"
+        f"classes by {scaled['classes']}"
     )
     return Errors(
         title=titles.get(shown, usual),
         caption="Mean distance of predictions from the true probabilities, in 15 bins. The distance is "
-        "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each "
-        "row. Diamonds: each class "
-        f"against the rest, mean of three. One against the rest is wrong by {rest} points, and by {divided} "
-        "after each row is divided by its sum. Before, the sums scatter around 1 with a standard deviation "
-        "of "
-        f"{number(found.sums, 2)}.",
+        "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each row. "
+        f"Diamonds: each class against the rest, mean of three. One against the rest is wrong by {rest} "
+        f"points, and by {divided} after each row is divided by its sum. Before, the sums scatter around 1 "
+        f"with a standard deviation of {number(found.sums, 2)}.",
         alt=f"Calibration errors. Temperature scaling: confidence {scaled['confidence']} points, classes "
         f"{scaled['classes']}. One against the rest: classes {rest} points, divided by the sum {divided}.",
         drawn="Two marks for each method: the calibration error of the confidence, and that of individual "

@@ -96,10 +96,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Trees",
         f"Mean TCE falls from {brief(curve['alone'][0])} for a single tree to {brief(tce[-1])} for all "
         f"{found.values[-1]}; the first {enough} trees have at most twice the lower value",
-        "Lines show TCE and its two parts by number of trees. Only scatter falls, and not to zero: "
-        "averaging removes the errors in which trees differ, but not the errors that they share. Each step "
-        "to the right multiplies the "
-        "number of trees by about the same factor.",
+        "Lines show TCE and its two parts by number of trees. Only scatter falls, and not to zero: averaging "
+        "removes the errors in which trees differ, but not the errors that they share. Each step to the "
+        "right multiplies the number of trees by about the same factor.",
         ringed="none",
     )
 
@@ -141,10 +140,9 @@ EXPERIMENT = Experiment(
         "that more trees can remove falls in proportion to 1/T for T trees. This part is about half of the "
         "TCE with 5 trees, and at most an eighth with 50.",
         "The error that remains at 500 trees is not due to chance between trees, because all trees saw the "
-        "same data. Choose shallower "
-        "trees: at depth 4, less than half of this error remains. More rows do not remove this error. In "
-        "twenty draws, using 2,000 rows instead of 1,000 changed it by −15 % to +21 %, and by almost "
-        "nothing on average.",
+        "same data. Choose shallower trees: at depth 4, less than half of this error remains. More rows do "
+        "not remove this error. In twenty draws, using 2,000 rows instead of 1,000 changed it by −15 % to "
+        "+21 %, and by almost nothing on average.",
         "The forest's TCE is the mean TCE of its trees minus their disagreement. If all trees agreed, a forest would "
         "gain nothing.",
     ),

@@ -214,8 +214,7 @@ EXPERIMENT = Experiment(
     simulation=models_side_by_side,
     notice=(
         "In the upper row, the line of logistic regression lies on the diagonal. For two Gaussian classes "
-        "with equal covariances, "
-        "the true probability is a logistic function of the features.",
+        "with equal covariances, the true probability is a logistic function of the features.",
         "In the lower row, the line of logistic regression leaves the diagonal. More rows do not help: the error is "
         "about the same with 2,000 rows as with 1,000. Bias is a fifth to a half of this error, and seldom more than "
         "half. The rest is scatter: rows with equal true probability lie on different sides of the wide "

@@ -93,10 +93,9 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         title=finding(made),
         caption="Dark bars show the observed frequencies of segments, coloured marks their mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the "
-        f"frequencies expected by chance, adjusted for the search of "
+        "frequencies expected by chance, adjusted for the search of "
         f"{counted(len(found.segments), 'segment')} (5 % for all segments together). If its bar is inside "
-        f"the grey range, a segment is overconfident, underconfident, or has "
-        "errors in opposite directions."
+        "the grey range, a segment is overconfident, underconfident, or has errors in opposite directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
         + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "

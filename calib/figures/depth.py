@@ -193,12 +193,10 @@ def _caption(table: pd.DataFrame, spec: Metric) -> str:
     )
     averaging = " the rows to see the effect of averaging many trees," if len(kinds) == 2 else ""
     return (
-        "Each point is a model grown to one depth; the last model has no depth limit. "
-        f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; "
-        "small ups and downs are due to sampling variability. Compare the columns to see the effect of "
-        "Laplace's correction on "
-        "small "
-        f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
+        f"Each point is a model grown to one depth; the last model has no depth limit. {spec.label}: "
+        f"{spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small ups and "
+        "downs are due to sampling variability. Compare the columns to see the effect of Laplace's "
+        f"correction on small leaves,{averaging} and the lines of one panel to see the effect of calibration."
         + (" The panels of the tree have their own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
         + (" Triangles at an edge mark infinite values." if np.isinf(table[spec.key]).any() else "")

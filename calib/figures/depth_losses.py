@@ -56,13 +56,12 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         table=fits,
         title=title,
         caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss "
-        "arises if the prediction of a group differs from its mean true probability; a calibrator "
-        "can lower this loss. Grouping loss arises if the rows of a group differ in their true "
-        "probabilities; no calibrator can lower this loss. The sum of "
-        f"both losses is the loss beyond the irreducible {irreducible} (Brier score). The groups of the "
-        f"tree contain rows with equal predictions; those of the forests are {FOREST_GROUPS} bins of equal "
-        "count. Both losses are corrected for "
-        "finite group sizes.",
+        "arises if the prediction of a group differs from its mean true probability; a calibrator can lower "
+        "this loss. Grouping loss arises if the rows of a group differ in their true probabilities; no "
+        "calibrator can lower this loss. The sum of both losses is the loss beyond the irreducible "
+        f"{irreducible} (Brier score). The groups of the tree contain rows with equal predictions; those of "
+        f"the forests are {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite group "
+        "sizes.",
         alt=alt,
     )
 

@@ -80,9 +80,9 @@ def prepare(
         title=_finding(table, column),
         caption="Each lane is a group: dark bars show observed frequencies, coloured marks the mean "
         "predictions of calibrators. The bars show the frequency of "
-        f"{class_named(evaluation.dataset.classes[1])}, with 95 % Wilson "
-        "intervals. A calibrator whose mark is far from the bar is wrong for this group, even if it is right on "
-        "average. “By more than chance” allows for the number of groups."
+        f"{class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A calibrator whose mark "
+        "is far from the bar is wrong for this group, even if it is right on average. “By more than chance” "
+        "allows for the number of groups."
         + (
             ""
             if evaluation.cluster is None

@@ -78,12 +78,10 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
         caption=RAW
         * ("Raw-cal" in table.index)
         + "Hollow marks show setups with held-out calibration rows (-cal), filled marks setups with "
-        "out-of-bag rows (-oob). Bars are 95 % "
-        "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
-        "differences are more certain than the bars suggest. Reliability alone can mislead: bins with few "
-        "rows inflate it, so methods with many different probabilities look worse than they are."
-        + THICK
-        * (metric in (None, "accuracy")),
+        "out-of-bag rows (-oob). Bars are 95 % intervals for these test rows, keeping the rows of one "
+        "cluster together. All setups share these rows, so differences are more certain than the bars "
+        "suggest. Reliability alone can mislead: bins with few rows inflate it, so methods with many "
+        "different probabilities look worse than they are." + THICK * (metric in (None, "accuracy")),
         alt=f"Ten setups. {summary}.",
         sure="" if few else _how_sure(table),
         metrics=tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),

@@ -128,8 +128,8 @@ def _caption(series: Sequence[Series], median: np.ndarray) -> str:
         if one.placement == "full" and middle > 0.99:
             text += (
                 f" {one.name}: the refitted model memorises whichever label is assumed for the row, as "
-                "fully grown trees do. The "
-                "intervals are nearly [0, 1] and uninformative. Limit the depth or the leaf size."
+                "fully grown trees do. The intervals are nearly [0, 1] and uninformative. Limit the depth or "
+                "the leaf size."
             )
     return text
 

@@ -338,8 +338,7 @@ RESOLUTION = Metric(
     NumberOf(murphy_decomposition, "resolution"),
     True,
     "Murphy's decomposition over 100 bins: variance of the observed frequencies of the bins. With few rows "
-    "this number is mostly "
-    "noise.",
+    "this number is mostly noise.",
     everyday=False,
 )
 UNCERTAINTY = Metric(

@@ -131,8 +131,7 @@ SLOPE = Metric(
     NumberOf(calibration_line, "slope"),
     None,
     "Slope of a logistic recalibration on the log-odds scale. A value below 1 means that the model is "
-    "overconfident, "
-    "above 1 underconfident.",
+    "overconfident, above 1 underconfident.",
     ".3f",
     target=1.0,
 )

@@ -298,9 +298,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                "Rank calibration needs the scores of individual trees for rows that the trees did not "
-                "see, but "
-                f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
+                "Rank calibration needs the scores of individual trees for rows that the trees did not see, "
+                f"but placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
     @classmethod
@@ -476,8 +475,7 @@ def no_trees(name: str) -> InputError:
     """Return the error for rank calibration with a model that is not a forest."""
     return InputError(
         f"Rank calibration needs the scores of individual trees, but {name} has no trees. Choose a random "
-        "forest or "
-        "bagged trees."
+        "forest or bagged trees."
     )
 
 

@@ -82,8 +82,7 @@ class Full(Placement):
         if calibrator.input in TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
                 f"{calibrator.label} gives no interval for a single score, but placement='full' needs "
-                "intervals. Choose Venn or "
-                "Venn–Abers, or another placement."
+                "intervals. Choose Venn or Venn–Abers, or another placement."
             )
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:

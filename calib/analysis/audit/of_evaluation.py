@@ -34,8 +34,7 @@ SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted
 
 ONLY_COUNTED = (
     "Groups need the other columns of the test rows, but these rows were only counted by score and label. "
-    "Use a "
-    "table that fits into memory, without learn_rows."
+    "Use a table that fits into memory, without learn_rows."
 )
 NEARLY_ALL = 0.9
 LINE_CLIP = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds

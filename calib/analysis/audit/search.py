@@ -60,8 +60,7 @@ def refuse_fitted(rows: Rows, p: Array) -> None:
     if _frequencies(rows, p) or _cancels(rows, p):
         raise InputError(
             "The probabilities were fitted to these labels, so their errors cancel out exactly. Audit rows "
-            "that neither the "
-            "model nor the calibrator has seen."
+            "that neither the model nor the calibrator has seen."
         )
 
 

@@ -262,11 +262,10 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     return Entropies(
         title=f"{capital(method_name(least['method']))} has the lowest entropy of predictions: "
         f"{brief(least['group_entropy'])} bits",
-        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
-        "Table 3. With n test rows the entropy is at most log2 n. The paper mentions bins, but 20 bins "
-        "allow at most 4.32 "
-        "bits, so its values must refer to distinct predictions. Our values differ from the paper's by "
-        f"{number(float(away.mean()), 2)} bits on average.",
+        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the "
+        "paper's Table 3. With n test rows the entropy is at most log2 n. The paper mentions bins, but 20 "
+        "bins allow at most 4.32 bits, so its values must refer to distinct predictions. Our values differ "
+        f"from the paper's by {number(float(away.mean()), 2)} bits on average.",
         alt=" ".join(
             f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
             for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
@@ -356,9 +355,8 @@ EXPERIMENT = Experiment(
     why=(
         "Isotonic regression can follow any rising curve, but needs many rows to do so. The forest makes "
         "better use of these rows.",
-        "With 800 rows, Venn–Abers comes closer than Platt scaling. But training the forest on the same "
-        "rows lowers the "
-        "error more.",
+        "With 800 rows, Venn–Abers comes closer than Platt scaling. But training the forest on the same rows "
+        "lowers the error more.",
         "Platt scaling learns its two parameters from few rows. But its curve does not fit these scores, and more rows "
         "do not help.",
         "Training the tuned forest on these rows too lowers the error more than any calibrator does.",
@@ -409,17 +407,14 @@ EXPERIMENT = Experiment(
         "Isotonic regression, Venn–Abers and rank calibration can follow any rising curve, and need about "
         "two hundred rows.",
         "Even a calibrator that has settled can be worse than no calibration. The thick line is the same "
-        "tuned "
-        "forest, uncalibrated. In these draws, PPA falls below this line with 400 rows and beta calibration "
-        "with 464, but only temporarily. To fall below it, rank calibration needs 496 rows, Venn–Abers 672 "
-        "and isotonic regression 704; Platt scaling stays above the line. The gain is small: with 800 rows "
-        "no calibrator lowers the "
-        "error by more than a tenth. With other draws the gain is up to a fifth, and some calibrators never "
-        "fall below the thick line.",
+        "tuned forest, uncalibrated. In these draws, PPA falls below this line with 400 rows and beta "
+        "calibration with 464, but only temporarily. To fall below it, rank calibration needs 496 rows, "
+        "Venn–Abers 672 and isotonic regression 704; Platt scaling stays above the line. The gain is small: "
+        "with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
+        "to a fifth, and some calibrators never fall below the thick line.",
         "The paper ranks the methods by the number of rows that they need: PPA, beta, Platt scaling, "
-        "Venn–Abers, isotonic regression, rank. Here "
-        "Platt scaling settles before beta, but at a higher error, because its curve does not fit. More rows do not "
-        "help.",
+        "Venn–Abers, isotonic regression, rank. Here Platt scaling settles before beta, but at a higher "
+        "error, because its curve does not fit. More rows do not help.",
         "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
         "is near one half.",
         "The tuned forest on all rows uses the calibration rows for training instead, and its line ends lowest.",

@@ -40,9 +40,8 @@ LOSS_NAMES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
     " Short black lines (white in dark mode) show how high GL would reach if each leaf were a group, as on "
-    "the Tree "
-    "depth page. Here, pure leaves form only two groups; if each leaf were a group, most of their loss "
-    "would be CL."
+    "the Tree depth page. Here, pure leaves form only two groups; if each leaf were a group, most of their "
+    "loss would be CL."
 )
 
 
@@ -287,8 +286,8 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         else f"The expected {LOSS_NAMES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 "
         "and is wrong",
         caption="Each bar shows, from the bottom up, irreducible loss (IL), grouping loss (GL) and "
-        "calibration loss (CL). "
-        "The ring marks the current settings. The three losses add up to the expected loss"
+        "calibration loss (CL). The ring marks the current settings. The three losses add up to the expected "
+        "loss"
         + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")
         + (
             " or, with many different predictions, ".join(
@@ -422,8 +421,7 @@ EXPERIMENT = Experiment(
     page="cl_gl",
     name="CL and GL on Gaussians",
     question="A tree is grown on 1,000 points until each of its more than 100 leaves contains only one "
-    "class. How many "
-    "groups of equal predictions do these leaves form?",
+    "class. How many groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
@@ -473,19 +471,17 @@ EXPERIMENT = Experiment(
     notice=(
         "A group is a set of leaves with the same prediction. Pure leaves predict 0 or 1, so there are two "
         "groups, whatever the number of leaves. Choose Laplace: leaves of different sizes then predict "
-        "different values, so "
-        "there are more than two groups.",
+        "different values, so there are more than two groups.",
         "CL compares a group's prediction with its mean true probability. GL compares this mean with the true "
         "probabilities inside the group. Hover over a cell to see its group and the group's shares of CL and GL.",
         "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "
         "different rows (large GL). Deeper trees form more groups, and GL is lowest at a medium depth. "
-        "Beyond this "
-        "depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class form one group.",
+        "Beyond this depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class "
+        "form one group.",
         "Here a group contains all rows with the same prediction. If each leaf is a group, as on the Tree depth page, "
         "GL is almost zero in a deep tree. CL then rises by the same amount, because their sum does not change.",
-        "IL is the same for every model, because it comes from the randomness of the labels. The three "
-        "parts add up to the "
-        "expected loss.",
+        "IL is the same for every model, because it comes from the randomness of the labels. The three parts "
+        "add up to the expected loss.",
     ),
     formulas=(
         r"\underbrace{\tfrac1n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac1n\sum (c-\pi)^2}_{\text{GL}} + "

@@ -78,11 +78,10 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and IL "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
         caption="Marks show true probabilities, thick lines the predictions of leaves, and thin lines the "
-        f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A "
-        "group contains all points with "
-        "equal predictions, and may include several leaves. Marks are filled if the point "
-        "has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between thin "
-        "lines and marks.",
+        f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group "
+        "contains all points with equal predictions, and may include several leaves. Marks are filled if the "
+        "point has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between "
+        "thin lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -226,9 +225,8 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
         caption="Bars show the expected loss, summed over both classes. From the bottom up, the parts are "
-        "irreducible "
-        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). A group contains all "
-        "points with equal predictions.",
+        "irreducible loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). A group "
+        "contains all points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, IL "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -307,10 +305,9 @@ def prepare_all(found: EveryPartition) -> Cloud:
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
         caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
-        "contains all points with equal predictions. Many partitions have the same GL and CL, so "
-        f"there are only {len(shown):,} marks; "
-        "each shows the partition with the fewest leaves. All partitions on a thin line have the same expected "
-        "loss.",
+        "contains all points with equal predictions. Many partitions have the same GL and CL, so there are "
+        f"only {len(shown):,} marks; each shows the partition with the fewest leaves. All partitions on a "
+        "thin line have the same expected loss.",
         alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours is "
         f"{number(every.loss[own])} at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
@@ -402,16 +399,14 @@ EXPERIMENT = Experiment(
     page="finite_example",
     name="Finite example",
     question="Twelve points have known probabilities; eight of them also have a label. Which tree has the "
-    "lowest "
-    "expected loss: one leaf, one split, or splits until all leaves are pure?",
+    "lowest expected loss: one leaf, one split, or splits until all leaves are pure?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
     why=(
         "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
         "One split separates the two halves, and its leaves still contain enough labels.",
         "A tree that fits every label does not learn the true probabilities. A single 0 among ones changes "
-        "the "
-        "prediction for all points around it.",
+        "the prediction for all points around it.",
     ),
     turn={"line": FLAT_LINE},
     parameters=(
@@ -420,9 +415,8 @@ EXPERIMENT = Experiment(
             "Points, as position:probability:label, and | for a cut",
             "line",
             START,
-            help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point "
-            "without a label is "
-            "not a training row.",
+            help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without "
+            "a label is not a training row.",
             choices={FLAT_LINE: "nearly one half everywhere"},
             extra={"drawn_by_page": True, "short": "True probabilities"},
         ),
@@ -430,15 +424,13 @@ EXPERIMENT = Experiment(
     simulation=every_partition,
     notice=(
         "A leaf predicts the share of class 1 among its labels, whatever the true probabilities are. All "
-        "points count "
-        "equally. As in the paper, losses are summed over both classes, which gives twice the Brier score of the "
-        "other pages.",
+        "points count equally. As in the paper, losses are summed over both classes, which gives twice the "
+        "Brier score of the other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
         "grouping loss (GL). One split removes most of this loss and stays almost calibrated.",
-        "Pure leaves predict only 0 or 1, so there are two groups, whatever the number of leaves. The "
-        "single 0 on the "
-        "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
-        "fit every label.",
+        "Pure leaves predict only 0 or 1, so there are two groups, whatever the number of leaves. The single "
+        "0 on the right changes the prediction for all points around it. Pure leaves are worse than one "
+        "leaf, although they fit every label.",
         "The irreducible loss (IL) is the same for all partitions. The tree sees only labels, never the true "
         "probabilities. Flip "
         "one label and see how far the best partition moves.",

@@ -89,12 +89,12 @@ def prepare(
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return OverlapPanels(
         title=title,
-        caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
-        "The class distance is the Bhattacharyya distance. "
-        f"The headline refers to {each[0][0]} dimensions. Coloured lines show the {BASES[base].lower()} "
-        "after calibration. This forest learns only from the rows that are not held out for calibration. "
-        "The thick grey line shows the same forest without calibration. Black lines (white in dark mode) "
-        f"show forests that learn from all rows. {source_in_words(found)}{_of_all(steps)}{GREY}",
+        caption="Lines show the methods, from equal classes at the left to almost separate classes at the "
+        f"right. The class distance is the Bhattacharyya distance. The headline refers to {each[0][0]} "
+        f"dimensions. Coloured lines show the {BASES[base].lower()} after calibration. This forest learns "
+        "only from the rows that are not held out for calibration. The thick grey line shows the same forest "
+        "without calibration. Black lines (white in dark mode) show forests that learn from all rows. "
+        f"{source_in_words(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -285,9 +285,8 @@ EXPERIMENT = Experiment(
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
-        "At complete overlap, every true probability is one half. Yet the forest predicts below 0.3 or "
-        "above 0.7 for "
-        "more than a quarter of the rows.",
+        "At complete overlap, every true probability is one half. Yet the forest predicts below 0.3 or above "
+        "0.7 for more than a quarter of the rows.",
         "With many features, the answer would be half-way. In two dimensions, the forest is furthest from "
         "the true probabilities if there is nothing to learn.",
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
@@ -375,9 +374,9 @@ EXPERIMENT = Experiment(
         "At complete overlap in two dimensions, more trees (500 instead of 100) do not help, because "
         "all trees have learnt the same noise.",
         "Compare the lines with the thick line, which shows the same forest without calibration. Choose "
-        "Tuned forest: in two dimensions there is "
-        "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
-        "most distances. Here Venn–Abers makes it worse at all twenty distances.",
+        "Tuned forest: in two dimensions there is little left to correct. Most calibrators learn from only a "
+        "fifth of the rows, and make the forest worse at most distances. Here Venn–Abers makes it worse at "
+        "all twenty distances.",
         "With more dimensions, the trees differ more and their mean is less extreme, so there is less to "
         "correct at complete overlap. At a medium distance between the classes, the forest is "
         "underconfident, and calibration helps even the tuned forest.",
@@ -389,19 +388,16 @@ EXPERIMENT = Experiment(
         "uses the score itself and hardly changes.",
         "For the tuned forest, choose ECE as the measure: it needs no true probabilities. Also switch on "
         "Venn in the legend. The Venn predictor predicts only two values. In two dimensions, between "
-        "complete overlap and "
-        "half-way, Venn "
-        "has the smallest ECE but the largest TCE of the calibrators.",
+        "complete overlap and half-way, Venn has the smallest ECE but the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
         r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2",
         r"c \text{: the shift of every mean}",
     ),
-    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it splits its "
-    "1,000 rows. Here one fifth is used for calibration, and 1,000 new rows form the test set. Platt "
-    "scaling uses probabilities, as "
-    "in the paper; the Explore pages use log-odds.",
+    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it "
+    "splits its 1,000 rows. Here one fifth is used for calibration, and 1,000 new rows form the test set. "
+    "Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),
     terms=(*FOREST_TERMS, "bhattacharyya"),
     large=True,

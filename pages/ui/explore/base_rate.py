@@ -107,10 +107,9 @@ def _shares(evaluation: Evaluation) -> None:
     table = formatted_shares(whole)
     grid(table, hide_index=True, key="joint_rates", alt="Scores at both shares of the classes")
     st.caption(
-        "Test rows are weighted by class to represent these shares. This is correct only if the class "
-        "shares change but the distribution of the rows within each class does not. Intervals of individual "
-        "classes are adjusted too, but "
-        "without a guarantee."
+        "Test rows are weighted by class to represent these shares. This is correct only if the class shares "
+        "change but the distribution of the rows within each class does not. Intervals of individual classes "
+        "are adjusted too, but without a guarantee."
     )
     downloads.table("Shares (CSV)", lambda: table, "shares.csv")
 

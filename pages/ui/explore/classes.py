@@ -26,8 +26,7 @@ from pages.ui.text import plain
 
 GAPS = (
     "Classes by size of their gap: mean prediction minus observed share, with its 95 % interval. Select a "
-    "class to see it on "
-    "every page."
+    "class to see it on every page."
 )
 LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
@@ -91,10 +90,9 @@ def _scores(whole: Evaluation, key: str) -> None:
         )
         st.caption(
             "Intervals of calibration errors are wide, because they must include the true error in the same "
-            "bins. "
-            "“Bias-corrected” means the root mean squared gap in these bins, minus the part expected by "
-            "chance. "
-            "If only one class has errors, its interval includes the true value in 85 to 90 % of cases (1,000 rows)."
+            "bins. “Bias-corrected” means the root mean squared gap in these bins, minus the part expected "
+            "by chance. If only one class has errors, its interval includes the true value in 85 to 90 % of "
+            "cases (1,000 rows)."
         )
         table = pd.concat([whole.intervals(key), whole.loss_parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)

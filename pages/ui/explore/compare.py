@@ -281,9 +281,8 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         downloads.button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
         "The report is a single file for the reviewers of a model. The report opens offline and contains no "
-        "data. "
-        "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
-        + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
+        "data. The ZIP adds every chart with its numbers, the predictions on the test set and every fitted "
+        "calibrator." + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
     with st.expander("Python source"):
         st.code(source, language="python")

@@ -64,8 +64,7 @@ def among_classes(evaluation: Evaluation) -> None:
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of correct "
-        "decisions among the decided rows. "
-        "★ marks the lowest realised cost."
+        "decisions among the decided rows. ★ marks the lowest realised cost."
     )
     downloads.table("Costs (CSV)", lambda: decision.table, "costs.csv", index=True)
 
@@ -122,8 +121,7 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
         brief(expected),
         **difference(expected - realised),
         help="The expected cost according to the probabilities. The number beside it is the difference from "
-        "the realised "
-        "cost, which is near 0 if the probabilities are calibrated.",
+        "the realised cost, which is near 0 if the probabilities are calibrated.",
     )
 
 
@@ -187,7 +185,7 @@ def headline(decision: Decision) -> None:
             probability(decision.threshold),
             f"{false_alarm} / ({false_alarm} + {miss})",
             help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the "
-                 f"cost of a false alarm divided by the sum of both costs.",
+            f"cost of a false alarm divided by the sum of both costs.",
         )
         _costs(decision, "Cost per test row with the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
@@ -207,8 +205,7 @@ def table(decision: Decision) -> None:
     st.caption(
         "Costs per row, in the units of the two costs, with 95 % intervals over "
         f"{decision.evaluation.size_text}. A difference whose interval includes 0 may be due to sampling "
-        "variability. "
-        f"{why_missing(decision.evaluation.sample, costs=True)}"
+        f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.before
     if before is not None:

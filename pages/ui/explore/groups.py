@@ -410,6 +410,5 @@ def _losses(found: GroupingLosses) -> None:
     st.caption(
         f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
         f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        "significant below "
-        f"{number(found.level)}."
+        f"significant below {number(found.level)}."
     )

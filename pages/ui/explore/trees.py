@@ -379,9 +379,8 @@ def rules(tree: GrownTree) -> None:
     )
     st.caption(
         f"{largest}Each line is a leaf; leaves are ordered by p. Columns are training rows (n), the leaf's "
-        "own estimate (own) and "
-        f"its calibrated values (p0, p1, p). The last two columns are the test rows in the leaf "
-        f"and their share of {positive}."
+        "own estimate (own) and its calibrated values (p0, p1, p). The last two columns are the test rows in "
+        f"the leaf and their share of {positive}."
     )
     downloads.table("Leaf rules (CSV)", lambda: table, "tree_rules.csv")
 

@@ -200,10 +200,9 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Band” is valid however often you look within its period. “Shift” is the largest difference "
-        "between the cumulative "
-        "score distributions of this period and the first period (Kolmogorov–Smirnov). Its p-value is valid for a "
-        "single look only."
+        "“Band” is valid however often you look within its period. “Shift” is the largest difference between "
+        "the cumulative score distributions of this period and the first period (Kolmogorov–Smirnov). Its "
+        "p-value is valid for a single look only."
     )
     downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 

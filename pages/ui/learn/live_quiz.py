@@ -286,8 +286,7 @@ def _arrivals(code: str, seen: RoomState) -> None:
         if urlsplit(browser.link({})).hostname in HERE_ONLY:
             st.caption(
                 "This address works only on this computer. Phones need the server's address: see "
-                "“Deployment” in "
-                "the guide."
+                "“Deployment” in the guide."
             )
 
 

@@ -227,8 +227,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
         st.info(
             plain(
                 f"{found.name}: no value of {within_a_sentence(measure(metric).label)} is available, so the "
-                "page shows "
-                f"{within_a_sentence(measure(there[0]).label)}."
+                f"page shows {within_a_sentence(measure(there[0]).label)}."
             )
         )
         metric = there[0]
