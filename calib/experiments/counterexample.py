@@ -98,8 +98,8 @@ def prepare(found: Settling) -> Counterexample:
     return Counterexample(
         title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
         "the frequency 1/2",
-        caption="Lines show the mean p0 (dashed) and p1 (dotted) for a new row, averaged over "
-        f"{found.draws:,} training sets of each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 "
+        caption=f"Lines show p0 (dashed) and p1 (dotted) for a new row, averaged over {found.draws:,} "
+        f"training sets of each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 "
         "should lie between p0 and p1. Simplified Venn–Abers misses this line more clearly with more rows; "
         "full Venn–Abers approaches it, apart from sampling error.",
         alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "

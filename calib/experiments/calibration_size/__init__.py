@@ -163,8 +163,8 @@ def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
         for key, share in below.items()
     )
     return (
-        f"Numbers of calibration rows after which the methods settle: {steady}. Numbers of calibration rows "
-        f"with which they first beat the uncalibrated forest: {better}. "
+        f"Calibration rows after which methods settle: {steady}. Rows with which they first beat the "
+        f"uncalibrated forest: {better}. "
     )
 
 
