@@ -308,7 +308,7 @@ def _counts_of(file: LargeFile) -> tuple[str, bytes, dict[str, Any]]:
     if target is None or not looks_like_predictions(file.head):
         raise TooLargeError(
             f"{file.name} is too large for memory, and its columns are not only a label and scores.",
-            "Save these columns alone, or a sample of the rows.",
+            "Save only these columns, or a sample of the rows.",
         )
     recipe, frame = count_large(Recipe(content="predictions", target=target), file)
     print("\n".join(about(frame).notes), flush=True)
@@ -353,7 +353,8 @@ def _port_of(process: subprocess.Popen[bytes], said: deque[str]) -> int:
         time.sleep(0.05)
     process.kill()
     raise InputError(
-        f"The dashboard did not start. {''.join(said.copy()).strip() or 'It did not answer in time.'}"
+        "The dashboard did not start. "
+        f"{''.join(said.copy()).strip() or 'The dashboard did not respond in time.'}"
     )
 
 

@@ -109,7 +109,7 @@ def _settings(value: Any, name: str) -> NamedValues:
 TABLE: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
-        Parameter("sheet", "Sheet", "text", None, help="The sheet that holds the table."),
+        Parameter("sheet", "Sheet", "text", None, help="The sheet that contains the table."),
         Parameter(
             "header",
             "Header line",
@@ -117,15 +117,16 @@ TABLE: dict[str, Parameter] = {
             None,
             0,
             1_000_000,
-            help="Number of the header line. Lines above it are not read. Use 0 if the file has no header.",
+            help="Number of the header line. Lines above the header are not read. Use 0 if the file has no "
+            "header.",
         ),
         Parameter(
             "merge_labels",
             "Merge spellings of one label",
             "boolean",
             False,
-            help="Labels that differ only in case and spaces become one, as do words such as y and yes. The most "
-            "frequent spelling is used.",
+            help="Labels that differ only in case and spaces are merged, as are words such as y and yes. The "
+            "most frequent spelling is used.",
         ),
         Parameter(
             "drop_labels",
@@ -139,7 +140,7 @@ TABLE: dict[str, Parameter] = {
             "Merge labels into one class",
             "names",
             (),
-            help="Labels that become one class called “other”, for example rare classes.",
+            help="Labels to merge into one class called “other”, for example rare classes.",
         ),
         Parameter(
             "drop_repeated",
@@ -162,7 +163,8 @@ TABLE: dict[str, Parameter] = {
             None,
             optional=True,
             choices=SCORES_AS,
-            help="What the scores are. If unset, names and values decide, or the page asks.",
+            help="How to read the scores. If unset, the names and values of the columns decide, or the page "
+            "asks.",
         ),
         Parameter(
             "predicted",
@@ -170,7 +172,7 @@ TABLE: dict[str, Parameter] = {
             "text",
             None,
             optional=True,
-            help="The column of predicted classes, of which the scores are the confidence.",
+            help="The column of predicted classes; the scores are the confidence in these classes.",
         ),
         Parameter(
             "wrong_scores",
@@ -188,7 +190,7 @@ TABLE: dict[str, Parameter] = {
             None,
             optional=True,
             choices=LABELS_AS,
-            help="What labels are that may be codes for a missing label, or shares of annotators.",
+            help="How to read labels that may be codes for a missing label, or shares of annotators.",
         ),
         Parameter(
             "trials",
@@ -206,8 +208,9 @@ TABLE: dict[str, Parameter] = {
             1_000,
             40_000_000,
             optional=True,
-            help="The model learns from so many rows, drawn at random within each class, and is evaluated on all "
-            f"others. A table too large for memory takes {LEARN_ROWS:,} unless you say otherwise.",
+            help="The model learns from this number of rows, drawn at random within each class, and is "
+            "evaluated on all other rows. The default for a table too large for memory is "
+            f"{LEARN_ROWS:,}.",
             extra={"step": 1_000, "unset": f"{LEARN_ROWS:,}"},
         ),
         *(parameter for split in SPLITS.values() for parameter in split.parameters),
@@ -281,7 +284,8 @@ class Recipe:
         "choice",
         "features",
         "Content of the other columns",
-        "Features train a model here. Predictions from another program are evaluated and calibrated.",
+        "Features are used to train a model here; predictions from another program are evaluated and "
+        "calibrated.",
         choices=CONTENTS,
     )
     target: str | None = _field(
@@ -289,7 +293,7 @@ class Recipe:
         "text",
         None,
         "Label column",
-        "The column that says which class each row belongs to.",
+        "The column that contains the class of each row.",
         optional=True,
         about="columns",
     )
@@ -337,8 +341,8 @@ class Recipe:
         "choice",
         None,
         "Whole weights",
-        "Whether whole weights are counts of rows, which make intervals narrower, or their importance, which makes "
-        "them wider. If unset, the column's name decides.",
+        "How to read whole-number weights: as counts of rows, which make intervals narrower, or as "
+        "importance, which makes intervals wider. If unset, the name of the column decides.",
         choices=WEIGHT_AS,
         optional=True,
         about="columns",
@@ -357,7 +361,7 @@ class Recipe:
         "text",
         None,
         "Cluster",
-        "The column that names the person, machine or group of each row.",
+        "The column that identifies the person, machine or group of each row.",
         optional=True,
         about="columns",
     )
@@ -375,7 +379,7 @@ class Recipe:
         "text",
         None,
         "Evaluate on another file",
-        "Another table to evaluate on, written in the same form as data. The model is trained on the first table.",
+        "Another table to evaluate on, specified like `data`. The model is trained on the first table.",
         optional=True,
         about="columns",
     )
@@ -393,7 +397,7 @@ class Recipe:
         "text",
         None,
         "My own model (ONNX)",
-        "An existing model, as upload:DIGEST of its ONNX file; it is evaluated without training.",
+        "An existing model, given as upload:DIGEST of its ONNX file; it is evaluated without training.",
         optional=True,
     )
     onnx_file: str | None = _field(
@@ -471,7 +475,7 @@ class Recipe:
         "integer",
         0,
         "Seed",
-        "The same seed gives the same split and picture.",
+        "The same seed gives the same split and the same results.",
         low=0,
         high=2**31 - 1,
     )
@@ -480,8 +484,8 @@ class Recipe:
         "names",
         ("none", "auto", "platt", "isotonic", "venn_abers"),
         "Calibrators",
-        "The calibrators to compare. All use the same calibration rows and the same test rows. The model is not "
-        "fitted again.",
+        "The calibrators to compare. All calibrators use the same calibration rows and the same test rows. "
+        "The model is not refitted.",
         choices=CALIBRATORS.everything,
     )
     options: NamedValues = _field(
@@ -498,8 +502,8 @@ class Recipe:
         "text",
         None,
         "Class shown",
-        "With three or more classes: the class that is shown against the rest. Without it, the predicted class and its "
-        "probability, the confidence.",
+        "With three or more classes: the class that is shown against the rest. If unset, the predicted "
+        "class and its probability (the confidence) are shown.",
         check=_label,
         optional=True,
         about="label",
@@ -532,7 +536,8 @@ class Recipe:
         "text",
         None,
         "Period",
-        "Only the test rows of this period, as first..last: dates, numbers, or row numbers without a time column.",
+        "Show only the test rows of this period, given as first..last: dates, numbers, or row numbers if "
+        "there is no time column.",
         check=check_period,
         optional=True,
         about="columns",
@@ -542,7 +547,8 @@ class Recipe:
         "names",
         (),
         "Segment",
-        "Only the test rows that meet all conditions, such as column=value, column=low..high or column!=value.",
+        "Show only the test rows that meet all conditions, such as column=value, column=low..high or "
+        "column!=value.",
         about="columns",
         extra={"each": check_condition},
     )
@@ -563,7 +569,7 @@ class Recipe:
         "choice",
         "consistency",
         "Band",
-        "Range expected by chance, or a confidence band.",
+        "Show the range expected by chance, or a confidence band.",
         choices=BANDS,
     )
     curve: str = _field(
@@ -571,7 +577,7 @@ class Recipe:
         "choice",
         "smoothed",
         "Curve",
-        "Bins with a smooth line, bins alone, or isotonic steps.",
+        "Show bins with a smooth line, bins alone, or isotonic steps.",
         choices=CURVES,
     )
     settings: NamedValues = _field(
@@ -609,7 +615,9 @@ class Recipe:
         for key, value in getattr(self, name):
             if key not in allowed:
                 known = (
-                    f"Use one of these: {', '.join(allowed)}." if allowed else "There are no options here."
+                    f"Use one of these: {', '.join(allowed)}."
+                    if allowed
+                    else "No options are available here."
                 )
                 raise InputError(f"{name}: {key!r} is not a known option. {known}")
             checked.append((key, checks.setting(value, allowed[key], f"{name}.{key}")))

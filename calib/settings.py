@@ -43,7 +43,7 @@ DETAILS = {
 INTERVAL_DETAILS = {
     "explained": "One prediction",
     "steps": "Calibration rows",
-    "held": "Do the intervals hold?",
+    "held": "Are the intervals valid?",
     "kinds": "Kinds of calibration data",
 }
 GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}
@@ -52,7 +52,7 @@ LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
-ANY_UNIT = "Use any unit: only the ratio of the two costs moves the threshold."
+ANY_UNIT = "Use any unit: the threshold depends only on the ratio of the two costs."
 
 PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     "reliability": (
@@ -62,7 +62,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "overlaid",
             choices=LAYOUTS,
-            help="One diagram for all calibrators, or one per calibrator.",
+            help="Draw one diagram for all calibrators, or one per calibrator.",
         ),
         Parameter(
             "axes",
@@ -70,8 +70,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "auto",
             choices=AXES,
-            help="Log-odds separate small probabilities, such as 0.1 % and 3 %. “Automatic” uses log-odds if half "
-            "of the predictions are below 5 %.",
+            help="A log-odds scale separates small probabilities, such as 0.1 % and 3 %. “Automatic” uses "
+            "log-odds if half of the predictions are below 5 %.",
         ),
         Parameter(
             "faint",
@@ -86,7 +86,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="The other lines are grey. By default, the uncalibrated model and one calibrator are in colour.",
+            help="The other lines are grey. By default, the lines of the uncalibrated model and one "
+            "calibrator are in colour.",
         ),
         Parameter(
             "selection",
@@ -113,10 +114,11 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=CALIBRATORS.everything,
             optional=True,
             about="class",
-            help="With three or more classes: whose classes are listed. If unset, those of the recommended calibrator.",
+            help="With three or more classes: the calibrator whose classes are listed. If unset, the "
+            "recommended calibrator.",
         ),
         Parameter(
-            "all_metrics", "All metrics", "boolean", False, help="Show every metric, not only common ones."
+            "all_metrics", "All metrics", "boolean", False, help="Show all metrics, not only the common ones."
         ),
         Parameter(
             "more_metrics",
@@ -124,7 +126,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             choices=lambda: {key: metric for key, metric in METRICS.items() if not metric.everyday},
-            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and other metrics.",
+            help="Also show bias-corrected and smooth calibration errors, cumulative differences, ICI and "
+            "other metrics.",
         ),
         Parameter(
             "group",
@@ -148,7 +151,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="Other models, or score columns, to compare with this model.",
+            help="Other models or score columns to compare with this model.",
         ),
         Parameter(
             "repeats",
@@ -253,7 +256,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "frequency",
             choices=LEAF_ESTIMATES,
-            help="How a leaf turns counts into a probability.",
+            help="How a leaf converts counts into a probability.",
         ),
         Parameter(
             "depths",
@@ -270,7 +273,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             explain.METHOD,
             choices=interval_methods,
-            help="The nodes show p0, p1 and p of this method.",
+            help="Method whose p0, p1 and p are shown at the nodes.",
         ),
         Parameter(
             "row",
@@ -317,8 +320,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="label",
-            help="With three or more classes: costs of mistakes that are not 1. I>J=COST is the cost of deciding for "
-            "class J when class I is true, by their numbers from 0.",
+            help="With three or more classes: costs of mistakes that differ from 1. I>J=COST is the cost of "
+            "deciding for class J when class I is true; classes are numbered from 0.",
             extra={"each": check_cost_text, "example": "0>2=5"},
         ),
         Parameter(
@@ -329,7 +332,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             0.0,
             HIGHEST_COST,
             optional=True,
-            help="With three or more classes: rows whose least expected cost is higher are left undecided.",
+            help="With three or more classes: a row stays undecided if every decision has a higher expected "
+            "cost.",
             extra={"unset": "every row is decided"},
         ),
         Parameter(
@@ -367,8 +371,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             ALPHA,
             0.0001,
             0.5,
-            help="Over the whole time, however often you look. The alarm is raised when the evidence reaches 1 divided "
-            "by this number.",
+            help="Probability over the whole time, however often you look. The alarm is raised when the "
+            "evidence reaches 1 divided by this number.",
         ),
         Parameter(
             "horizon",
@@ -377,15 +381,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1,
             1,
             MOST_STEPS_AHEAD,
-            help="How many days (without a time column: rows) ahead the predictions were made.",
+            help="How many days ahead the predictions were made (rows, if there is no time column).",
         ),
         Parameter(
             "skip_unlabelled",
-            "Leave out rows without a label",
+            "Exclude rows without a label",
             "boolean",
             False,
-            help="Otherwise all later rows wait for the label. Leave out only labels that will never come: labels that "
-            "are merely late would cause false alarms.",
+            help="Otherwise all later rows wait for the label. Exclude only rows whose labels will never "
+            "arrive: excluding rows whose labels are merely late would cause false alarms.",
         ),
         Parameter(
             "calibrator",
@@ -403,7 +407,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "search",
             choices=GROUP_VIEWS,
-            help="The groups of one column, segments found by search, or the loss that no calibrator can repair.",
+            help="The groups of one column, segments found by a search, or the loss that no calibrator can "
+            "remove.",
         ),
         Parameter(
             "calibrator",
@@ -411,7 +416,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             RECOMMENDED,
             choices=lambda: {RECOMMENDED: "Recommended", **CALIBRATORS},
-            help="The calibrator whose probabilities are examined. By default the recommended one.",
+            help="The calibrator whose probabilities are examined. By default, the recommended calibrator.",
         ),
         Parameter(
             "columns",
@@ -419,8 +424,9 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="Columns that make segments, also columns that the model does not see. By default the features, or "
-            "all other columns of a table of predictions.",
+            help="Columns that define segments; they can be columns that the model does not use. By "
+            "default, these are the features; for a table of predictions, all columns except labels "
+            "and scores.",
         ),
         Parameter(
             "depth",
@@ -429,7 +435,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             2,
             1,
             MAX_DEPTH,
-            help="Largest number of columns that a segment combines.",
+            help="Maximum number of columns per segment.",
         ),
         Parameter(
             "min_rows",
@@ -447,7 +453,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             MIN_EVENTS,
             0,
             1_000_000,
-            help="Minimum sum of the probabilities in a segment, and of their complements.",
+            help="Minimum number of expected events, and of expected non-events, in a segment.",
         ),
         Parameter(
             "resamples",
@@ -456,15 +462,16 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             999,
             FEWEST_REDRAWS,
             MOST_REDRAWS,
-            help="How often labels are redrawn from the probabilities. More redraws give finer p-values.",
+            help="Number of times that new labels are drawn from the probabilities. More draws give more "
+            "precise p-values.",
         ),
         Parameter(
             "unweighted",
             "Every row counts once",
             "boolean",
             False,
-            help="Ignores the weights of rows. The search then finds smaller deviations. Use it only if weights do not "
-            "depend on the label.",
+            help="Ignore the weights of rows. The search then finds smaller deviations. Use this option "
+            "only if weights do not depend on the label.",
         ),
         Parameter(
             "chosen",
@@ -473,7 +480,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="columns",
-            help="The segment of the search that is shown in detail, in words.",
+            help="The segment shown in detail, given by its conditions.",
         ),
         Parameter(
             "in_report",
@@ -524,7 +531,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             500,
             50,
             5000,
-            help="Number of test rows. As many other rows fit the calibrator.",
+            help="Number of test rows. The calibrator is fitted on the same number of other rows.",
         ),
         Parameter(
             "prevalence",
@@ -542,7 +549,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1.5,
             0.2,
             4.0,
-            help="Standard deviation of the predictions, in log-odds.",
+            help="Standard deviation of the predictions on the log-odds scale.",
         ),
         Parameter(
             "noise",
@@ -551,7 +558,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             0.0,
             0.0,
             3.0,
-            help="Standard deviation, in log-odds, of the true probabilities of rows with equal predictions.",
+            help="Standard deviation, on the log-odds scale, of the true probabilities of rows with equal "
+            "predictions.",
         ),
         Parameter("bins", "Bins", "integer", 15, 2, 50, help="Number of bins of equal width."),
         Parameter(
@@ -567,7 +575,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             },
             help="The calibrator is fitted in your browser.",
         ),
-        Parameter("seed", "Seed", "integer", 0, 0, 10_000, help="Another seed simulates other rows."),
+        Parameter("seed", "Seed", "integer", 0, 0, 10_000, help="A different seed simulates different rows."),
         Parameter(
             "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
         ),
@@ -639,7 +647,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            help="The data set whose reliability diagrams are drawn.",
+            help="Data set shown in the reliability diagrams.",
         ),
     ),
 }

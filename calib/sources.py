@@ -238,7 +238,8 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | N
     why = f"{given.name} is too large for memory" if isinstance(given, LARGE) else "learn_rows is set"
     if recipe.content != "features":
         raise DataError(
-            f"content is 'predictions', but {why}, which is for a model to train.", "Train a model."
+            f"content is 'predictions', but {why}, which applies only if a model is trained.",
+            "Train a model.",
         )
     for name, value in _needs_all_rows(recipe):
         raise DataError(
@@ -324,7 +325,7 @@ def labelled(table: Table) -> str:
     if table.target is None:
         found = target_candidates(table.frame)
         raise DataError(
-            "You have not chosen the label column. Name the column with the label.",
+            "You have not chosen the label column. Specify the column that contains the label.",
             f"Likely columns: {listed(found[:10])}." if found else "",
         )
     return table.target
@@ -347,7 +348,9 @@ def _scored(recipe: Recipe, uploads: Uploads, table: Table) -> Table:
     if recipe.onnx is None or target is None:
         return table
     if recipe.content != "predictions":
-        raise DataError("onnx: an existing model is evaluated, not trained.", "Choose content='predictions'.")
+        raise DataError(
+            "onnx: an ONNX model can only be evaluated, not trained.", "Choose content='predictions'."
+        )
     with _naming_the_model(recipe):
         scored = onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
     return table._replace(frame=scored)
@@ -762,11 +765,13 @@ def _counted_score(recipe: Recipe, file: LargeFile | LargeQuery) -> str:
                 f"Remove {name}, or use a sample of the rows.",
             )
     if dict(recipe.data_params).get("drop_repeated"):
-        raise DataError("data_params.drop_repeated: counted rows cannot be compared.", "Remove it.")
+        raise DataError(
+            "data_params.drop_repeated: rows that were only counted cannot be compared.", "Remove it."
+        )
     if recipe.weight is not None and (recipe.weight_as or weight_meaning(recipe.weight)) != "counts":
         raise DataError(
             f"weight: {recipe.weight!r} is not a count of rows, so {file.name} cannot be counted.",
-            "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
+            "Set weight_as to 'counts' if the column contains counts, or use a sample of the rows.",
         )
     return _score_by_reading(recipe, file) or _one_score(recipe, file.head)
 
@@ -820,7 +825,7 @@ def _one_score(recipe: Recipe, head: pd.DataFrame) -> str:
     if len(left) == 1:
         return left[0]
     if not left:
-        raise DataError("There is no column of scores.", "Set score in the Recipe.")
+        raise DataError("The table has no column of scores.", "Set score in the Recipe.")
     raise DataError(
         f"score: the file has several columns of scores, {listed(left)}.",
         "Set score in the Recipe to one of them.",

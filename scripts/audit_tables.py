@@ -3,8 +3,9 @@
     python -m scripts.audit_tables FOLDER [NAME …] [--write docs/measurements.md]
 
 FOLDER holds one CSV file per data set, with its label in the column ``target``. Half of the rows, chosen at random,
-train and calibrate a random forest; the other half is searched. The last line is the sample with a hidden group, whose
-truth is known. The table is printed, or replaces the one between the marks in the file of ``--write``.
+train and calibrate a random forest; the other half is searched. The last line is the sample with a
+hidden group, whose true probabilities are known. The table is
+printed, or replaces the one between the marks in the file of ``--write``.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ def _clearest(made) -> str:
     if not made.causes:
         return "none"
     look = look_of(made.found, 0)
-    told = f"{worst['segment']}: {worst['rows']:,} rows, {worst['predicted']:.0%} → {worst['observed']:.0%}"
-    return told.replace("%", " %") + ("" if look == "level" else f" ({look})")
+    told = f"{worst['segment']}: {worst['rows']:,} rows, {100 * worst['predicted']:.0f} % → "
+    told += f"{100 * worst['observed']:.0f} %"
+    return told + ("" if look == "level" else f" ({look})")
 
 
 def main(folder: Path, names: list[str], write: Path | None) -> None:

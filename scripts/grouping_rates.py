@@ -122,7 +122,8 @@ def line(name: str, rows: int, runs: Sequence[tuple[float, ...]]) -> str:
 
 
 HEAD = (
-    "| partition | rows | tables | true loss | found | low end below the true loss | interval includes the partition's "
+    "| partition | rows | tables | true loss | found | lower end below the true loss | interval includes "
+    "the partition's "
     "loss | low end above 0 | p ≤ 5 % |\n" + "| --- " * 9 + "|"
 )
 

@@ -312,7 +312,7 @@ ON_ROWS = {
     "differences": Printed(
         "Reliability (headline, table and figure of differences, advice), Compare, report",
         changes,
-        "There is no interval and no ●; the title mentions no difference.",
+        "There is no interval and no ●, and the title does not mention a difference.",
         thin=4,
     ),
     "costs": Printed("Decide: table and figure of costs; report", costs, NO_INTERVAL, thin=2),
@@ -336,7 +336,7 @@ ON_ROWS = {
     "smooth": Printed(
         "Reliability: smooth curve; report",
         smooth,
-        "The caption says that the band is for the smoothed frequency.",
+        "The caption says that the band refers to the smoothed frequency.",
     ),
     "groups": Printed("Subgroups; report", groups, NO_INTERVAL),
     "frequency": Printed("Venn–Abers (observed frequency), advice (overall share)", shares, NO_INTERVAL),
@@ -401,7 +401,7 @@ def _differs(interval: tuple[float, float, float]) -> bool | float:
 
 TESTS = {
     "tests": Printed("Reliability: table of metrics, cumulative differences", tests_of_calibration),
-    "verdicts": Printed("Subgroups; start page: the telling mark", verdicts),
+    "verdicts": Printed("Subgroups, and the explained mark on the start page", verdicts),
     "pairs": Printed("Venn–Abers, Out of bag", pairs),
     "equals": Printed("Compare, Out of bag, advice", equals),
 }

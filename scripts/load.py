@@ -388,8 +388,8 @@ def windows(count: int) -> int:
             moved = process.seconds
             tab.go("Decide").go("Venn–Abers")
             print(
-                f"session {number}: {process.megabytes:.0f} MiB; processor seconds: {opened - begin:.2f} to open, "
-                f"{(moved - opened) / STEPS:.2f} a step of the slider, {(process.seconds - moved) / 2:.2f} a page",
+                f"session {number}: {process.megabytes:.0f} MiB, {opened - begin:.2f} processor seconds to open, "
+                f"{(moved - opened) / STEPS:.2f} per step of the slider, {(process.seconds - moved) / 2:.2f} per page",
                 flush=True,
             )
     return 0
@@ -416,8 +416,8 @@ def phones(count: int) -> int:
         used, polls = process.seconds - before, len(projector) + sum(map(len, waits))
         middle, late = 1000 * np.quantile(np.concatenate(waits), [0.5, 0.95])
         print(
-            f"open for {OPEN} s: {used / OPEN:.0%} of one processor, {1000 * used / polls:.1f} ms of it a poll; "
-            f"a phone waits {middle:.0f} ms (95%: {late:.0f} ms)"
+            f"open for {OPEN} s: {100 * used / OPEN:.0f} % of one processor, {1000 * used / polls:.1f} ms per poll, "
+            f"and a phone waits {middle:.0f} ms (95 % at most {late:.0f} ms)"
         )
         took = pool.map(lambda phone: _took(partial(phone.press, "**A**")), joined)
         print(f"all answer at once: the last one waits {max(took):.2f} s")

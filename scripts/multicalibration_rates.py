@@ -87,7 +87,7 @@ def one(seed: int, rows: int, planted: bool, weighted: bool = False) -> tuple[fl
     return len(fitted.corrections_), brier[1] - brier[0], log[1] - log[0], *gap, brier[2] - brier[0]
 
 
-HEAD = (
+HEAD = (  # words: right, heads of a table
     "| tables | rows | corrected | corrections | Brier score | log loss | largest rise of the Brier score | "
     "gap before | gap after | gap after, boosted trees | Brier score, boosted trees |\n" + "| --- " * 11 + "|"
 )

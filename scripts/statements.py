@@ -226,7 +226,7 @@ def _of_tile(text: str, after: Sequence[str], reference: str) -> Iterator[tuple]
     caption = next((each for each in after if "test rows" in each or " rows" in each), "")
     named = re.match(rf"({NAMED}|Uncalibrated)(?: → ({NAMED}))?", caption)
     methods = [METHODS.get(name or "", reference) for name in (named.groups() if named else ("", ""))]
-    shown = re.findall(rf"({N})(?: \(clipped: {N}\))?(?: →|$)", value)
+    shown = re.findall(rf"({N})(?: \(clipped: {N}\))?(?: →|$)", value)  # words: right, a pattern
     for method, each in zip(methods, shown, strict=False):
         yield LABELS[label], method, each, (), f"{text} ({caption})"
     found = re.match(rf"({N}){ENDS}", change or "")

@@ -1,7 +1,7 @@
 """Measure the coverage of the intervals of watching: the beginning of a sudden change, and the scores at every time.
 
 ``python -m scripts.watch_intervals [--runs 500] [--changes 200] [--markdown FILE]``. The interval of the beginning is
-that of the first alarm; runs with a false alarm before the change are left out. The other intervals are checked after
+that of the first alarm; runs with a false alarm before the change are excluded. The other intervals are checked after
 every row of 5,000: a run counts as covered if none of its intervals ever misses. Their true values are the mean of
 E(y − p) so far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true
 line. A table shows how often the intervals of the correction contain the change. The last one shows how often a refit

@@ -39,7 +39,7 @@ def choices() -> str:
     registries = {
         "models": MODELS,
         "calibrators": CALIBRATORS,
-        "further calibrators of three or more classes": {
+        "further calibrators for three or more classes": {
             k: JOINT[k] for k in JOINT if k not in [*CALIBRATORS]
         },
         "calibration data": PLACEMENTS,

@@ -141,8 +141,8 @@ KINDS: dict[str, Kind] = {
         "t.csv",
         as_csv(y=WORDS, p_rot=OTHER, p_grün=P),
         answers={
-            "Only 'p_grün'": brier(P, Y),
-            "Only 'p_rot'": brier(OTHER, 1 - Y),
+            "Use only 'p_grün'": brier(P, Y),
+            "Use only 'p_rot'": brier(OTHER, 1 - Y),
             "Divide": brier(P / (P + OTHER), Y),
         },
     ),

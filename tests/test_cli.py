@@ -233,7 +233,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     capsys.readouterr()
     table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 2
-    assert_says(capsys.readouterr().err, "new.csv", "not fit", "data.csv", "no column 'z', 'town'")
+    assert_says(capsys.readouterr().err, "new.csv", "not match", "data.csv", "no column 'z', 'town'")
 
 
 def test_a_stated_base_rate_holds_for_the_file_that_is_named(files, capsys):
@@ -306,7 +306,7 @@ def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
         '{"settings": {"decide.cost_mis": 9}}': "'decide.cost_mis' is not a known setting",
         '{"settings": {"decide.cost_miss": "nine"}}': "decide.cost_miss must be a number",
         '{"base_rate": 0.1, "base_rate": 0.2}': "'base_rate' is given twice",
-        '{"target": ["target"]}': "target must be text",
+        '{"target": ["target"]}': "target must be a non-empty string",
         '{"cluster": "nobody"}': "cluster",
         '{"options": {"venn.bins": 5}}': "'venn.bins' belongs to 'venn'",
         '{"data_params": {"gap": 5}}': "data_params.gap is an option of split='time'",

@@ -56,11 +56,11 @@ def test_the_numbers_are_those_of_the_same_rows_in_a_file(capsys, name, recipe):
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ((), "Name either a data file, or --connection with --query"),
-        (("scores.csv", "--connection", "warehouse", "--query", "scores"), "Name either a data file"),
-        (("--connection", "warehouse"), "belong together"),
+        ((), "Specify either a data file, or --connection with --query"),
+        (("scores.csv", "--connection", "warehouse", "--query", "scores"), "Specify either a data file"),
+        (("--connection", "warehouse"), "must be used together"),
         (("--connection", "warehouse", "--query", "nothing"), "has no query or table 'nothing'"),
-        (("--connection", "elsewhere", "--query", "scores"), "There is no connection 'elsewhere'"),
+        (("--connection", "elsewhere", "--query", "scores"), "Connection 'elsewhere' is not defined"),
     ],
 )
 @pytest.mark.usefixtures("folder")

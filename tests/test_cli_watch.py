@@ -94,7 +94,7 @@ def test_late_and_corrected_labels_are_told(files, tmp_path, capsys):
     said = capsys.readouterr().out
     assert_says(said, "60 rows got the missing label", "1 row got another label", "300 rows count")
     assert main(["watch", *files(frame.drop(columns="id")), *options]) == 2
-    assert "key: there is no column 'id'" in capsys.readouterr().err
+    assert "key: column 'id' was not found" in capsys.readouterr().err
     assert main(["watch", *files(frame), *options[:2]]) == 2
     assert_says(capsys.readouterr().err, "was started with", "--key id")
 

@@ -57,10 +57,13 @@ def test_an_array_gives_the_numbers_of_its_table(data):
     ("fields", "words"),
     [
         *[
-            ({role: "who"}, f"{role}: the Recipe names the column 'who', but the Dataset has no {role}")
+            ({role: "who"}, f"{role}: the Recipe specifies the column 'who', but the Dataset has no {role}")
             for role in ("weight", "time", "cluster", "part")
         ],
-        ({"positive": "yes"}, "positive: the Recipe names 'yes', but the Dataset's positive class is '1'"),
+        (
+            {"positive": "yes"},
+            "positive: the Recipe specifies 'yes', but the positive class of the Dataset is '1'",
+        ),
         ({"exclude": ("x2",)}, "exclude: the Dataset still has the column 'x2'"),
     ],
     ids=str,

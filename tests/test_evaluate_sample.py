@@ -90,7 +90,7 @@ def test_scores_that_differ_in_every_row_are_rounded_within_the_stated_bound():
     assert lines["score"].nunique() <= 2_000
     by_hand = pd.DataFrame({"label": y, "score": scores}).sort_values("score")
     order = np.repeat(lines["score"].to_numpy(), lines["n"].to_numpy())
-    moved = float(note.partition("each moved by at most ")[2].split(",")[0])
+    moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     assert np.abs(np.sort(order) - by_hand["score"]).max() <= moved
     brier = np.average((lines["score"] - lines["label"]) ** 2, weights=lines["n"])
     assert abs(brier - ((scores - y) ** 2).mean()) <= 2 * moved
@@ -108,7 +108,7 @@ def test_scores_that_differ_in_every_row_are_rounded_within_the_stated_bound():
         ({"content": "predictions"}, "content is 'predictions'"),
         ({"data_params": {"learn_rows": 3_000, "merge_labels": True}}, r"data_params\.merge_labels is True"),
         ({"data_params": {"learn_rows": 9_000}}, "Choose at most 6,000"),
-        ({"target": "kind"}, "three or more classes.*Name the positive class"),
+        ({"target": "kind"}, "three or more classes.*State the positive class"),
     ],
 )
 def test_what_needs_all_rows_is_refused_by_name(table, given, words):

@@ -249,7 +249,7 @@ def test_a_class_that_rows_lack_cannot_be_adjusted():
     with pytest.raises(InputError, match="class 'c'.*share"):
         evaluate(RECIPE, data)
     two = Dataset("two", pd.DataFrame(X), y == 1)
-    with pytest.raises(InputError, match="base_rates is for three"):
+    with pytest.raises(InputError, match="base_rates applies only to three"):
         evaluate(RECIPE.replace(calibrators=("none",)), two)
 
 

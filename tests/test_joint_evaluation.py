@@ -180,9 +180,12 @@ def test_bad_input_is_refused_by_name():
         (lambda: found.of("top", "forest"), "name must be one of 'none'"),
         (
             lambda: check(Y, {"a": P, "b": P[:, :2] / P[:, :2].sum(axis=1, keepdims=True)}),
-            "as many classes",
+            "the same number of classes",
         ),
-        (lambda: check(np.where(Y == 2, 1, Y), {"a": P, "b": np.full((N, 4), 0.25)}), "as many classes"),
+        (
+            lambda: check(np.where(Y == 2, 1, Y), {"a": P, "b": np.full((N, 4), 0.25)}),
+            "the same number of classes",
+        ),
         (lambda: Evaluation.from_predictions(Y, {}), "no predictions"),
     ):
         with pytest.raises(InputError, match=said):

@@ -327,13 +327,16 @@ assert not any(name.split(".")[0] in ("pages", "streamlit") for name in sys.modu
 
 
 WRONG_IN_ANY_FORM = [
-    ({"target": ["a"]}, "target must be text"),
-    ({"target": 5}, "target must be text"),
-    ({"positive": ["yes"]}, "positive must be text"),
-    ({"positive": True}, "positive must be text"),
-    *[({name: {"a": 1}}, f"{name} must be text") for name in ("file", "weight", "time", "cluster", "part")],
+    ({"target": ["a"]}, "target must be a non-empty string"),
+    ({"target": 5}, "target must be a non-empty string"),
+    ({"positive": ["yes"]}, "positive must be a non-empty string"),
+    ({"positive": True}, "positive must be a non-empty string"),
     *[
-        ({name: 1.5}, f"{name} must be text")
+        ({name: {"a": 1}}, f"{name} must be a non-empty string")
+        for name in ("file", "weight", "time", "cluster", "part")
+    ],
+    *[
+        ({name: 1.5}, f"{name} must be a non-empty string")
         for name in ("score", "judge_on", "judge_file", "onnx", "onnx_file")
     ],
     ({"data_params": {"gap": 30}}, r"data_params\.gap.*split='time'.*'random'"),

@@ -171,7 +171,7 @@ def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
     np.testing.assert_array_equal(
         by_file.y == by_file.y[0], [LABELS[i % 5][0] == "y" for i in range(40) if i % 5 < 4]
     )
-    for words in ("in line 3", "counts as", "'unknown' counts as missing: 8 rows", "Positive class"):
+    for words in ("in line 3", "is treated as", "'unknown' is treated as missing: 8 rows", "Positive class"):
         assert any(words in note for note in by_file.notes), words
     assert (
         load(Recipe.from_query(recipe.to_query()), {key: TableFile("messy.csv", MESSY)}).digest

@@ -144,7 +144,7 @@ def test_the_recipe_says_what_whole_weights_are_else_their_name(name, weight_as,
     ("weight", "values", "message"),
     [
         ("w", [1, 2.5, 4], "weight_as: 'w' cannot count rows, because row 2 contains 2.5. Choose"),
-        (None, [1, 2, 4], "weight_as is 'counts', but no column has the role weight"),
+        (None, [1, 2, 4], "weight_as is 'counts', but no column has the role “weight”"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(weight, values, message):
@@ -192,9 +192,9 @@ def test_both_meanings_are_offered_with_what_follows_from_each(name, buttons):
 def test_of_a_given_weight_it_is_asked_until_somebody_says_so(name, weight_as, asked):
     table = TABLE.rename(columns={"sampling_weight": name})
     found = validate(table, "target", roles={"weight": name}, weight_as=weight_as)
-    assert any("Does each number count rows" in p.message for p in found) is asked
+    assert any("Is each number a count of rows" in p.message for p in found) is asked
     ones = validate(table.assign(**{name: 1}), "target", roles={"weight": name})
-    assert not any("Does each number" in p.message for p in ones)
+    assert not any("Is each number" in p.message for p in ones)
 
 
 def test_the_meaning_goes_with_the_column_into_links_files_and_source():
@@ -231,7 +231,7 @@ def test_the_command_line_takes_the_meaning_and_asks_for_it(tmp_path, capsys):
         path.write_text(recipe.replace(weight_as=weight_as).to_json())
         assert main(["evaluate", str(path), str(tmp_path / "t.csv"), "--format", "json"]) == 0
         said = capsys.readouterr()
-        asked = "Does each number count rows" in said.err
+        asked = "Is each number a count of rows" in said.err
         assert asked is (weight_as is None)
         if asked:
             for answer in ("importance", "counts"):

@@ -268,7 +268,7 @@ def test_so_few_counts_that_none_is_tested_are_refused(how):
             evaluation = evaluate(recipe.replace(seed=seed), few)
             assert len(evaluation.y)
         except InputError as error:
-            refused += "a test set has no rows" in str(error)
+            refused += "one test set has no rows" in str(error)
     assert refused
 
 

@@ -141,7 +141,7 @@ def decide_class(
     """
     whole = evaluation.whole
     if whole is None:
-        raise InputError("These costs are for three or more classes.")
+        raise InputError("These costs apply only to three or more classes.")
     matrix = read_costs(costs, whole.names)
     if reject is not None:
         checks.in_range(reject, "reject", 0)

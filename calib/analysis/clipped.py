@@ -46,8 +46,8 @@ def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
 
 
 CLIPPED = (
-    "∞: at least one row was predicted exactly 0 or 1, and wrong. “Clipped” values use predictions between 2.2e−16 "
-    "and 1 − 2.2e−16."
+    "∞: at least one row was predicted exactly 0 or 1, and wrong. “Clipped” values use predictions limited "
+    "to the range from 2.2e−16 to 1 − 2.2e−16."
 )
 
 

@@ -87,8 +87,8 @@ def reference_of(calibrators: Iterable[str]) -> str:
     keys = list(calibrators)
     if not keys:
         raise InputError(
-            "None of the chosen calibrators works here, so there is nothing to compare. Choose “Uncalibrated” or "
-            "another calibrator."
+            "None of the chosen calibrators can be fitted to these data, so there is nothing to compare. "
+            "Choose “Uncalibrated” or another calibrator."
         )
     return "none" if "none" in keys else keys[0]
 

@@ -93,8 +93,8 @@ def position_of(evaluation: Evaluation, row: int) -> int:
     return place_of(
         row,
         numbers,
-        f"the {len(numbers)} test rows of this split. It is a training or calibration row, or was excluded. Choose one "
-        "of the test rows",
+        f"the {len(numbers)} test rows of this split. This row is a training or calibration row, or was "
+        "excluded. Choose one of the test rows",
     )
 
 

@@ -140,7 +140,7 @@ def grouping_loss(
     checks.in_range(random_state, "random_state", 0, integer=True)
     checks.one_of(partition, PARTITIONS, "partition")
     if not table.shape[1]:
-        raise InputError("X has no columns: at least one feature is needed to make regions.")
+        raise InputError("X has no columns, but at least one feature is needed to form regions.")
     if len(labels) < FEWEST_GROUPING_ROWS:
         raise InputError(f"y must have at least {FEWEST_GROUPING_ROWS} rows, but has {len(labels)}.")
     rng = np.random.default_rng(random_state)
@@ -152,7 +152,7 @@ def grouping_loss(
     count = np.bincount(regions)
     kept = second[count[regions] > 1]
     if not len(kept):
-        raise InputError("Every region has a single row. Use more rows or fewer bins.")
+        raise InputError("Every region contains only a single row. Use more rows or fewer bins.")
     region = np.unique(regions[count[regions] > 1], return_inverse=True)[1]
     order = np.lexsort((rng.random(len(kept)), p[kept]))
     y, region, place = (each[order] for each in (labels[kept], region, place[kept]))

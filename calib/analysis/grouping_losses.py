@@ -110,14 +110,16 @@ def grouping_losses(
 def _check(evaluation: Evaluation) -> None:
     if evaluation.recipe.base_rate is not None:
         raise InputError(
-            "The grouping loss is measured at the table’s base rate. Remove the deployment base rate."
+            "The grouping loss can only be measured at the table’s base rate. Remove the deployment base "
+            "rate."
         )
     if evaluation.weight is not None:
         raise InputError(
-            "The grouping loss cannot be estimated from weighted rows. Choose no column under “Weight or count”."
+            "The grouping loss cannot be estimated from weighted rows. Clear the column under “Weight or "
+            "count”."
         )
     if evaluation.cluster is not None:
-        raise InputError("The grouping loss needs independent rows. Choose no column under “Cluster”.")
+        raise InputError("The grouping loss needs independent rows. Clear the column under “Cluster”.")
     if len(evaluation.y) < FEWEST_GROUPING_ROWS:
         raise InputError(
             f"The grouping loss needs at least {FEWEST_GROUPING_ROWS} test rows, but there are {len(evaluation.y)}."
@@ -152,8 +154,8 @@ def gain_of(found: GroupingLoss) -> str:
         return f"No grouping loss was found. These regions explain at most {number(high)} of the Brier score."
     bound = with_interval(found.lower, low, high)
     return (
-        f"A better model could lower the Brier score by at least {bound}. No calibrator can, because this part is "
-        "grouping loss."
+        f"A better model could lower the Brier score by at least {bound}. No calibrator can do so, because "
+        "this part is grouping loss."
     )
 
 

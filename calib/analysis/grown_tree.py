@@ -85,7 +85,9 @@ class GrownTree:
 
     def position(self, row: int) -> int:
         """Return a row's position in the data by its number; refuse numbers that do not exist."""
-        return place_of(row, self.rows, f"the {len(self.rows):,} rows of the data. It may have been excluded")
+        return place_of(
+            row, self.rows, f"the {len(self.rows):,} rows of the data. This row may have been excluded"
+        )
 
     def path_of(self, row: int) -> tuple[int, ...]:
         """Return the nodes on a row's path, by its number, from the root to its leaf."""

@@ -218,7 +218,9 @@ def estimate_base_rates(
     checks.not_empty(p, "p")
     fitted = np.array(shares(base_rates, "base_rates"))
     if len(fitted) != p.shape[1]:
-        raise InputError(f"base_rates must hold {p.shape[1]} shares, one per class, but holds {len(fitted)}.")
+        raise InputError(
+            f"base_rates must contain {p.shape[1]} shares, one per class, but contains {len(fitted)}."
+        )
     checks.in_range(level, "level", 0, 1, open_ends=True)
     weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(p))
     if weights is not None:
@@ -380,7 +382,8 @@ def estimate_of_rows(
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
     if data.lines_of is not None:
         raise InputError(
-            "The model was trained on a sample, and its columns are not kept. State the base rate yourself."
+            "The model was trained on a sample whose columns are not kept, so new rows cannot be scored. "
+            "Enter the base rate yourself."
         )
     needed = data.X
     if data.predictions:

@@ -19,15 +19,15 @@ FROM_ELSEWHERE = (
 SAME_TABLE = {
     "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
     "model performs at another place or time.",
-    "time": "The test rows are the later rows of one table, so this is a temporal validation. It does not show how the "
-    "model performs at another place.",
+    "time": "The test rows are the later rows of one table, so this is a temporal validation. This "
+    "validation does not show how the model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
     "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
     "rows were assigned, or whether the test rows come from another place or time.",
 }
 NO_COSTS = (
-    f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. Net benefit "
+    f"No costs were chosen: by default, a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g}. Net benefit "
     "and expected costs depend on these two numbers."
 )
 
@@ -94,16 +94,17 @@ def _fits(evaluation: Evaluation) -> str:
     what = "model" if trained_here(evaluation) else "set of calibrators"
     if len(evaluation.flow) > 1:
         return (
-            f"The numbers pool {counted(len(evaluation.flow), 'fold')}, each with its own {what}. These numbers "
-            "describe the procedure; no single model was validated."
+            f"The numbers combine {counted(len(evaluation.flow), 'fold')}, each with its own {what}. These "
+            "numbers describe the procedure; no single model was validated."
         )
     if len(evaluation.rows) == evaluation.dataset.n:
         return ""
     fitted = "model and calibrators were" if trained_here(evaluation) else "calibrators were"
     drawn = f" with seed {recipe.seed}" if recipe.split in ("random", "cluster") else ""
     return (
-        f"Rows were split once{drawn}, and {fitted} fitted once. The intervals do not include how the numbers vary "
-        "over splits and fits."
+        f"The rows were split once{drawn}, and {fitted} fitted once. The intervals do not include the "
+        f"variation "
+        f"over splits and fits."
     )
 
 
@@ -114,8 +115,8 @@ def _choice(evaluation: Evaluation) -> str:
     if choice is not None and count > 1:
         what = "leave the probabilities as they are" if choice == "none" else f"use {name_of(choice)}"
         lines = (
-            f"The recommendation to {what} is based on the results of {count} methods on these same test rows. The "
-            "numbers of this method may therefore be too good: confirm them on new rows."
+            f"The recommendation to {what} is based on the results of {count} methods on these same test "
+            "rows. The results of this method may therefore be too optimistic: confirm them on new rows."
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
@@ -140,7 +141,8 @@ def _rows(evaluation: Evaluation) -> str:
         excluded = data.read - data.n
         lines.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
-            f"{'was' if excluded == 1 else 'were'} excluded. The results apply to rows like the ones kept."
+            f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows like those that "
+            "were kept."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())
@@ -148,7 +150,7 @@ def _rows(evaluation: Evaluation) -> str:
             share = percent(gaps / len(evaluation.rows))
             lines.append(
                 f"{counted(gaps, 'test row')} ({share}) {'has' if gaps == 1 else 'have'} missing values, which were "
-                "imputed. The results hold if values are missing in deployment in the same way."
+                "imputed. The results are valid only if values are missing in the same way in deployment."
             )
     return " ".join(lines)
 
@@ -157,13 +159,14 @@ def _clusters(evaluation: Evaluation) -> str:
     """State whether the intervals and the split keep clusters together."""
     cluster = evaluation.cluster
     if cluster is None:
-        return "No cluster column was chosen, so all rows count as independent."
+        return "No cluster column was chosen, so all rows are treated as independent."
     lines = (
         f"The intervals are based on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
     )
     if evaluation.calibrators and evaluation.recipe.split != "cluster":
         lines += (
-            " The split does not keep clusters together, so a cluster can be in both training and test set."
+            " The split does not keep clusters together, so a cluster can be in both the training and the "
+            "test set."
         )
     return lines
 
@@ -173,7 +176,7 @@ def _weights(evaluation: Evaluation) -> str:
     if evaluation.dataset.weight is None or are_whole(row_info(evaluation.dataset).weights):
         return ""
     column = f" by the column “{evaluation.recipe.weight}”" if evaluation.recipe.weight else ""
-    return f"Rows are weighted{column}. The results hold for the population that the weights represent."
+    return f"Rows are weighted{column}. The results apply to the population that the weights represent."
 
 
 def _base_rate(evaluation: Evaluation) -> str:
@@ -181,18 +184,18 @@ def _base_rate(evaluation: Evaluation) -> str:
     stated = evaluation.recipe.base_rate
     if evaluation.recipe.base_rates:
         return (
-            "The numbers are for stated shares of the classes. These numbers assume that only the class shares change, "
-            "which these rows cannot show."
+            "The numbers refer to stated class shares. These numbers assume that only the class shares "
+            "change, which these rows cannot show."
         )
     if stated is None:
         share = percent(evaluation.share)
         return (
-            f"The results hold for an event share near {share}, as in the test set. With another event share, they "
-            "may differ."
+            f"The results apply to an event share near {share}, as in the test set. With a different event "
+            "share, results may differ."
         )
     return (
-        f"The numbers are for a deployment base rate of {percent(stated)}. These numbers assume that only the class "
-        "shares change, which these rows cannot show."
+        f"The numbers refer to a deployment base rate of {percent(stated)}. These numbers assume that only "
+        "the class shares change, which these rows cannot show."
     )
 
 
@@ -200,8 +203,8 @@ def _groups(group: str | None, searched: Sequence[str]) -> str:
     """Name the subgroups that were examined."""
     if searched:
         return (
-            f"Only segments of {listed(searched, most=8)} were searched, each with enough rows. Smaller groups, and "
-            "groups by other columns, were not examined."
+            f"Only segments of {listed(searched, most=8)} were searched, each with enough rows. Smaller "
+            "groups, and groups formed by other columns, were not examined."
         )
     if group is None:
         return "No subgroups were examined. A model that is calibrated on average can be miscalibrated in a subgroup."

@@ -163,16 +163,17 @@ class SampleSize:
         worst = max(short, key=lambda one: one.rows)
         label = within_a_sentence(QUANTITIES[worst.measure])
         if math.isinf(worst.rows):
-            return f"No number of rows is enough to estimate the {label} precisely for these predictions"
+            return f"For these predictions, no number of rows is enough to estimate the {label} precisely"
         needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually required"
         return f"{needed}; the test set has {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
         """State the assumptions, given a method's label and the name of class 1."""
         return (
-            "The widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
-            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as much as the "
-            f"predictions of {label} here. {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
+            "The required widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
+            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as "
+            f"much as those of {label} on these data. "
+            f"{self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 
     @property

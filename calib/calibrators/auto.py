@@ -115,8 +115,8 @@ class Auto(ScoreCalibrator):
         best = int(self.losses_[:-1].argmin())
         return (
             f"mixes {parts}.",
-            f"On held-out calibration rows, the mixture has log loss {number(self.losses_[-1])}, the best candidate "
-            f"({CANDIDATES[best]}) {number(self.losses_[best])}.",
+            f"On held-out calibration rows, the log loss is {number(self.losses_[-1])} for the mixture and "
+            f"{CANDIDATES[best]} for the best candidate ({number(self.losses_[best])}).",
             *self.turns_,
         )
 

@@ -347,6 +347,6 @@ class IntervalCalibrator(ScoreCalibrator):
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise InputError(
-            f"{self.label} does not support out-of-bag calibration, because it cannot exclude single rows. "
-            "Choose placement='split'."
+            f"{self.label} does not support out-of-bag calibration, because it cannot exclude individual "
+            "rows. Choose placement='split'."
         )

@@ -54,7 +54,7 @@ class FromTwoClasses(JointCalibrator):
     def _read_fields(cls, fields: Fields, present: Array) -> Self:
         keys, each = cls._keys(present), fields.objects("calibrators")
         if len(each) != len(keys):
-            raise fields.refuse("calibrators", f"must hold {len(keys)} calibrators, {cls.one_per}")
+            raise fields.refuse("calibrators", f"must contain {len(keys)} calibrators, {cls.one_per}")
         read = [_read_map(one) for one in each]
         for key, one in zip(keys, each, strict=True):
             for name, k in cls._named(key).items():
@@ -140,8 +140,8 @@ class OneVsRest(FromTwoClasses):
     kind = "one_vs_rest"
     one_per = "one per class with rows"
     promise = (
-        "Each interval is valid for its class against the rest; nothing is guaranteed for probabilities that were "
-        "divided by their sum."
+        "Each interval is valid for its class against the rest; this guarantee does not cover probabilities "
+        "that were divided by their sum."
     )
     source = "Zadrozny and Elkan 2002"
 
@@ -216,8 +216,8 @@ class Pairwise(FromTwoClasses):
     kind = "pairwise"
     one_per = "one per pair of classes"
     promise = (
-        "Each interval couples the lower ends of all pairs with its class, and then the upper ends; no theorem "
-        "guarantees it."
+        "Each interval combines the lower ends of all pairs with its class, and likewise the upper ends; no "
+        "theorem guarantees its validity."
     )
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"

@@ -23,7 +23,8 @@ def check_calibrator(method: Any) -> None:
     check_named(method, method.__name__)
     if not isinstance(getattr(method, "source", None), str):
         raise InputError(
-            f"{method.__name__}: source must be text that cites the method's paper or says where the method comes from."
+            f"{method.__name__}: source must be a string that cites the method's paper or says where the "
+            "method comes from."
         )
     checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):

@@ -42,8 +42,8 @@ def score_and_features(table: Any) -> pd.DataFrame:
         array = np.asarray(table)
         if array.ndim != 2:
             raise InputError(
-                "scores must be a table of the score and the features, one line per row, but have shape "
-                f"{array.shape}."
+                "scores must be a table of the score and the features, with one line per row, but have "
+                f"shape {array.shape}."
             )
         table = pd.DataFrame(array)
     if table.shape[1] < 2:

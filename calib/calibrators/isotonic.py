@@ -57,7 +57,8 @@ class Isotonic(ScoreCalibrator):
             "choice",
             "linear",
             choices=("linear", "step", "nearest"),
-            help="Between two calibration scores, interpolate, or use the value of the lower or of the nearer score.",
+            help="Between two calibration scores, interpolate, or use the value of the lower or the nearer "
+            "score.",
         ),
         Parameter(
             "regularise",

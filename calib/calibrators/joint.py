@@ -188,7 +188,7 @@ class JointCalibrator(BaseEstimator):
             or present[0] < 0
             or present[-1] >= classes
         ):
-            raise fields.refuse("present", f"must hold at least two whole numbers from 0 to {classes - 1}")
+            raise fields.refuse("present", f"must contain at least two whole numbers from 0 to {classes - 1}")
         made = cls._read_fields(fields, present.astype(np.intp))
         made.n_classes_, made.present_, made.notes_ = classes, present.astype(np.intp), ()
         return made
@@ -224,7 +224,7 @@ class JointCalibrator(BaseEstimator):
             else f"Classes {listed([str(k) for k in absent])} have"
         )
         kept = "its probability is" if absent.size == 1 else "their probabilities are"
-        return (f"{which} no calibration row, so {kept} left as predicted.",)
+        return (f"{which} no calibration row, so {kept} not changed.",)
 
     def _read(self, P: Any) -> Array:
         check_is_fitted(self)

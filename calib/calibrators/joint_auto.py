@@ -74,11 +74,11 @@ class ClassSteps(JointCalibrator):
     def _read_fields(cls, fields: Fields, present: Array) -> Self:
         made, given = cls(), fields.objects("classes")
         if len(given) != len(present):
-            raise fields.refuse("classes", f"must hold {len(present)} step functions, one per class")
+            raise fields.refuse("classes", f"must contain {len(present)} step functions, one per class")
         breaks = [one.numbers("breaks", increasing=True) for one in given]
         values = [one.numbers("steps", length=len(b) + 1) for one, b in zip(given, breaks, strict=True)]
         if any((p < 0).any() or (p > 1).any() for p in values):
-            raise fields.refuse("classes", "must hold probabilities")
+            raise fields.refuse("classes", "must contain probabilities")
         made.steps_ = list(zip(breaks, values, strict=True))
         return made
 
@@ -145,7 +145,9 @@ class JointAuto(JointCalibrator):
             raise fields.refuse("weights", "must be at least 0 and sum to 1")
         used = _used(made.weights_)
         if len(given) != len(used):
-            raise fields.refuse("calibrators", f"must hold {len(used)} calibrators, one per positive weight")
+            raise fields.refuse(
+                "calibrators", f"must contain {len(used)} calibrators, one per positive weight"
+            )
         made.calibrators_ = [each.from_map(one, len(present)) for each, one in zip(used, given, strict=True)]
         return made
 

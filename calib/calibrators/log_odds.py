@@ -23,8 +23,8 @@ ROUNDING = 1e-12  # rounding error of log-odds
 LEVEL = 1e-6  # a smaller decrease of a curve of log-odds does not count
 SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
 FALLS = (
-    "the line falls, because calibration rows with higher scores were less often class 1. The calibrator reverses "
-    "the ranking."
+    "the fitted line falls, because calibration rows with higher scores were less often in class 1. The "
+    "calibrator therefore reverses the ranking."
 )
 
 
@@ -83,7 +83,7 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     Examples
     --------
     >>> turn_notes(log_odds(np.array([0.1, 0.8, 0.9])), np.array([-2.0, 1.0, 0.5]))
-    ('the curve falls from 0.8000 to 0.9000, where higher scores get lower probabilities.',)
+    ('the fitted curve falls from 0.8000 to 0.9000, so higher scores get lower probabilities there.',)
     """
     falls = np.diff(values) < -LEVEL
     if not falls.any():
@@ -100,14 +100,14 @@ def _fall_note(begins: Array, ends: Array) -> str:
         f"from {number(low, 4)} to {number(high, 4)}"
         for low, high in zip(expit(begins), expit(ends), strict=True)
     ]
-    return f"the curve falls {listed(stretches)}, where higher scores get lower probabilities."
+    return f"the fitted curve falls {listed(stretches)}, so higher scores get lower probabilities there."
 
 
 def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:
     """Return a note on the largest decrease of values (k,) along the log-odds x (k,), if they decrease.
 
     >>> deepest_fall_notes(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 2.0, 1.0]))
-    ('the curve falls from 0.5000 to 0.7311, where higher scores get lower probabilities.',)
+    ('the fitted curve falls from 0.5000 to 0.7311, so higher scores get lower probabilities there.',)
     """
     low = int(np.argmax(np.maximum.accumulate(values) - values))
     high = int(np.argmax(values[: low + 1]))

@@ -123,7 +123,7 @@ class Multicalibration(ScoreCalibrator):
             2,
             1,
             2,
-            help="With 2, conjunctions of two columns are segments too.",
+            help="With 2, combinations of two columns are segments too.",
         ),
         Parameter(
             "bins",
@@ -132,7 +132,8 @@ class Multicalibration(ScoreCalibrator):
             5,
             1,
             10,
-            help="A correction applies to one level of the prediction or to all. With 1, to all.",
+            help="Each correction applies to one level of the prediction or to all levels. With 1, it "
+            "applies to all predictions.",
         ),
     )
 
@@ -255,7 +256,7 @@ def _correction(fields: Fields, features: tuple[FeatureGroups, ...], levels: int
     columns = [names.index(name) for name in corrected]
     groups = fields.numbers("groups", length=len(columns))
     if not all(group in range(features[column].size) for column, group in zip(columns, groups, strict=True)):
-        raise fields.refuse("groups", "must be numbers of the columns' groups")
+        raise fields.refuse("groups", "must be group numbers of the columns")
     level = fields.number("level", EVERY, levels - 1)
     if level % 1:
         raise fields.refuse("level", "must be a whole number")

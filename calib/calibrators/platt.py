@@ -82,8 +82,8 @@ class Platt(ScoreCalibrator):
             "choice",
             "auto",
             choices=("auto", "log-odds", "score"),
-            help="Auto uses the log-odds of probabilities, and margins as they are. On average over 39 data sets, "
-            "log-odds were better than unchanged scores, which the papers use.",
+            help="“Auto” uses the log-odds of probabilities, and uses margins unchanged. On average over 39 "
+            "data sets, log-odds were better than unchanged scores, which the papers use.",
             only_with=("score", ("probability",)),
         ),
         Parameter(
@@ -94,8 +94,8 @@ class Platt(ScoreCalibrator):
             CLIP,
             0.5,
             optional=True,
-            help="Keeps probabilities away from 0 and 1, where log-odds are infinite. If unset, the distance is "
-            "half the distance of the nearest calibration score.",
+            help="Minimum distance of probabilities from 0 and 1, where log-odds are infinite. If unset, the "
+            "distance is half the distance of the nearest calibration score.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),

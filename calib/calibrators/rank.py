@@ -88,7 +88,8 @@ class Rank(ScoreCalibrator):
             counts = tree.numbers("counts", length=len(votes))
             if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > left:
                 raise tree.refuse(
-                    "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
+                    "counts",
+                    f"must contain whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}",
                 )
             left -= int(counts.sum())
             trees.append((votes, counts.astype(np.intp)))

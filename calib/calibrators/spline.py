@@ -127,8 +127,8 @@ class Spline(ScoreCalibrator):
             low=0,
             high=1e9,
             optional=True,
-            help="Larger values pull the curve towards a straight line in log-odds. If unset, cross-validation chooses "
-            "the value.",
+            help="Larger values pull the curve towards a straight line on the log-odds scale. If unset, "
+            "cross-validation chooses the value.",
         ),
     )
 

@@ -57,7 +57,8 @@ class Venn(IntervalCalibrator):
             "choice",
             "label",
             choices={"label": "Label", **STRATEGIES},
-            help="Compare a row with calibration rows of the same predicted label, or in the same score bin.",
+            help="Compare a row with calibration rows that have the same predicted label or are in the same "
+            "score bin.",
         ),
         Parameter(
             "bins",
@@ -115,7 +116,7 @@ class Venn(IntervalCalibrator):
         if scores.size and (scores.min() < 0 or scores.max() > 1):
             raise InputError(
                 "venn: taxonomy 'uniform' divides [0, 1] into equal bins, but your scores range from "
-                f"{scores.min():g} to {scores.max():g}. For margins use the taxonomy 'quantile' or 'label'."
+                f"{scores.min():g} to {scores.max():g}. For margins, use the taxonomy 'quantile' or 'label'."
             )
         return bin_index(scores, self.bins)
 

@@ -107,7 +107,8 @@ class VennMulticalibration(IntervalCalibrator):
             3,
             1,
             10,
-            help="The pair is right on average in every group at each of these levels. More levels need more rows.",
+            help="p0 and p1 are valid on average in every group at each of these levels. More levels need "
+            "more rows.",
         ),
         MERGE,
     )
@@ -228,13 +229,13 @@ class VennMulticalibration(IntervalCalibrator):
         notes = []
         if self.mean_width_ >= WIDE:
             notes.append(
-                f"the intervals are wide (mean {self.mean_width_:.2f}), because groups and levels are many for "
-                "these calibration rows. Use fewer levels, fewer columns or more rows."
+                f"the intervals are wide (mean {self.mean_width_:.2f}), because there are many groups and "
+                "levels for these calibration rows. Use fewer levels, fewer columns or more rows."
             )
         if self.share_outside_ > 0:
             notes.append(
-                f"for {100 * self.share_outside_:.0f} % of the calibration rows an end of the interval was beyond 0 or "
-                "1 and is clipped."
+                f"for {100 * self.share_outside_:.0f} % of the calibration rows, one end of the interval "
+                "was outside [0, 1] and was clipped."
             )
         return tuple(notes)
 
@@ -262,7 +263,9 @@ class VennMulticalibration(IntervalCalibrator):
         size = 1 + sum(each.size for each in features)
         levels = fields.objects("levels")
         if len(levels) != len(breaks) + 1:
-            raise fields.refuse("levels", f"must hold {len(breaks) + 1} levels, but holds {len(levels)}")
+            raise fields.refuse(
+                "levels", f"must contain {len(breaks) + 1} levels, but contains {len(levels)}"
+            )
         read = cls()._with_learned(
             breaks=breaks, features=features, levels=tuple(_level(each, size) for each in levels)
         )

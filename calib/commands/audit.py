@@ -25,7 +25,9 @@ def add_audit(commands: Any) -> None:
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument("data", type=Path, metavar="DATA", help="data file, or a table of predictions")
     command.add_argument(
-        "--calibrator", metavar="KEY", help="whose predictions (default: the Recipe's first)"
+        "--calibrator",
+        metavar="KEY",
+        help="calibrator whose predictions are examined (default: the first in the Recipe)",
     )
     for name in ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted"):
         add_setting(command, SETTINGS[f"groups.{name}"])

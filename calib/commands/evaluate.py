@@ -62,13 +62,13 @@ def add_evaluate(commands: Any) -> None:
         metavar="NAME",
         help="instead of DATA, read from this database in .streamlit/secrets.toml",
     )
-    command.add_argument("--query", metavar="NAME", help="its named query or table")
+    command.add_argument("--query", metavar="NAME", help="name of the query or table in that database")
     command.add_argument(
         "--learn-rows",
         type=int,
         metavar="N",
-        help=f"train on N rows, drawn at random within each class, and evaluate on all others (default for a table "
-        f"too large for memory: {LEARN_ROWS:,})",
+        help="train on N rows, drawn at random within each class, and evaluate on all other rows (default "
+        f"for a table too large for memory: {LEARN_ROWS:,})",
     )
     add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
     add_file(
@@ -93,9 +93,9 @@ def add_evaluate(commands: Any) -> None:
 def _data_source(args: argparse.Namespace) -> Path | tuple[str, str]:
     """Return the data file, or the connection and the query."""
     if (args.data is None) == (args.connection is None):
-        raise InputError("Name either a data file, or --connection with --query.")
+        raise InputError("Specify either a data file, or --connection with --query.")
     if (args.query is None) != (args.connection is None):
-        raise InputError("--connection and --query belong together. Name both.")
+        raise InputError("--connection and --query must be used together. Name both.")
     return args.data if args.connection is None else (args.connection, args.query)
 
 

@@ -113,8 +113,8 @@ def on_file(
         print(f"read as: {dataset.read_as}", file=sys.stderr)
     if target not in (stated.target, "target"):
         print(
-            f"note: the Recipe does not name the label column, so {target!r} is used. To choose another, set target in "
-            "the Recipe.",
+            f"note: the Recipe does not name the label column, so {target!r} is used. To choose another "
+            "column, set target in the Recipe.",
             file=sys.stderr,
         )
     _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))

@@ -30,7 +30,8 @@ def add_simulate(commands: Any) -> None:
     add_file(
         command,
         "--csv",
-        "write the data of the first figure as CSV, and the data of each further figure to a file named after its key",
+        "write the data of the first figure as CSV, and the data of each other figure to a file named after "
+        "its key",
     )
     command.set_defaults(run=_simulate)
 

@@ -73,7 +73,7 @@ def add_study(commands: Any) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="results file (SQLite); name the same file to continue a study",
+        help="results file (SQLite); give the same file again to continue a study",
     )
     add_file(command, "--csv", "write the results as CSV, with one row per setup and fold")
     add_file(command, "--report", "write tables, tests and diagrams for every metric into a ZIP archive")
@@ -84,7 +84,7 @@ def add_study(commands: Any) -> None:
         "--backend",
         choices=BACKENDS,
         default="loky",
-        help="where to run: loky is this machine, dask a Dask cluster",
+        help="where to run: loky on this machine, dask on a Dask cluster",
     )
     command.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"

@@ -25,7 +25,9 @@ def add_survival(commands: Any) -> None:
     command = commands.add_parser("survival", help=COMMANDS["survival"])
     command.add_argument("data", type=Path, metavar="DATA", help="table with one row per person")
     command.add_argument("--time", required=True, metavar="COLUMN", help="time of the event or the censoring")
-    command.add_argument("--event", required=True, metavar="COLUMN", help="code of what happened then")
+    command.add_argument(
+        "--event", required=True, metavar="COLUMN", help="code of what happened at that time"
+    )
     command.add_argument(
         "--risk", required=True, metavar="COLUMN,COLUMN", help="predicted risks of the event by the horizon"
     )
@@ -37,15 +39,17 @@ def add_survival(commands: Any) -> None:
         "--censored",
         default="0",
         metavar="CODE",
-        help="code of censoring (default: 0). All others compete",
+        help="code of censoring (default: 0). All other codes are competing events",
     )
     command.add_argument(
-        "--survival", action="store_true", help="the risk columns hold probabilities of survival: use 1 − p"
+        "--survival", action="store_true", help="the risk columns contain survival probabilities: use 1 − p"
     )
     command.add_argument("--weight", metavar="COLUMN", help="weight of each row")
     command.add_argument("--cluster", metavar="COLUMN", help="cluster of each row")
     command.add_argument(
-        "--censoring-groups", metavar="COLUMN", help="estimate the censoring within the values of this column"
+        "--censoring-groups",
+        metavar="COLUMN",
+        help="estimate the censoring separately for each value of this column",
     )
     command.add_argument("--bins", type=int, default=10, metavar="N", help="bins in --csv (default: 10)")
     add_file(command, "--csv", "write predicted and observed risk per bin")

@@ -50,7 +50,9 @@ def add_watch(commands: Any) -> None:
         "data", type=Path, metavar="DATA", help="table of predictions, with labels where they are known"
     )
     add_file(
-        command, "--state", "continue from this file and update it; rows that it knows are not counted again"
+        command,
+        "--state",
+        "continue from this file and update it; rows that were already counted are not counted again",
     )
     command.add_argument(
         "--key",
@@ -96,7 +98,7 @@ def _watch(args: argparse.Namespace) -> int:
     if args.correction and found.correction is not None:
         write_file(args.correction, _program(found, args.correction.suffix, classes))
     elif args.correction:
-        why = found.refused or "There is no change that a correction could be fitted to."
+        why = found.refused or "No change was found, so there is no correction to fit."
         print(f"note: {args.correction} was not written. {why}", file=sys.stderr)
     print(
         json.dumps(_record(found, args, classes), ensure_ascii=False)
@@ -126,8 +128,8 @@ def _rows(recipe: Recipe, args: argparse.Namespace) -> WatchedRows:
         )
     if rows is None and score is None:
         raise InputError(
-            "score: the Recipe does not name the column of probabilities. Set score in the Recipe. Three or more "
-            "classes need a column of probabilities for each class."
+            "score: the Recipe does not name the column of probabilities. Set score in the Recipe. With "
+            "three or more classes, each class needs a column of probabilities."
         )
     return rows or watched_rows(frame, target, recipe.positive, str(score), recipe.time, args.key)
 

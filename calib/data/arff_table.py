@@ -162,7 +162,7 @@ def _column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Ser
         wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
         row = int(wrong.to_numpy().argmax())
         message = (
-            f"Attribute {name!r} is declared {kind}, but row {row + 1} contains {str(typed[row])[:40]!r}."
+            f"Attribute {name!r} is declared as {kind}, but row {row + 1} contains {str(typed[row])[:40]!r}."
         )
         raise DataError(message, "Correct the cell, or declare the attribute as a string.")
     return typed

@@ -106,8 +106,9 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
         if dtype.hasobject:
             raise DataError(
                 # words: right, a term of Python
-                f"Array {key!r} of {name} contains Python objects. These can run code, so they are never opened.",
-                "Save numbers or texts: numpy.array(values.tolist()) makes an array of them.",
+                f"Array {key!r} of {name} contains Python objects. Such objects can run code, so they are "
+                "never opened.",
+                "Save numbers or strings instead: numpy.array(values.tolist()) converts the array.",
             )
         if math.prod(shape) * dtype.itemsize > entry.file_size:
             raise ValueError(f"array {key!r} declares more values than it contains")
@@ -140,7 +141,7 @@ def _rows(headers: Mapping[str, Header], name: str) -> int:
     if len(fitting) < 2 and sum(headers[key].width for key in fitting) < 2:
         shapes = listed([f"{key!r} ({_shape(header)})" for key, header in headers.items()], 8)
         raise DataError(
-            f"{name} does not contain two arrays of one length: {shapes}.",
+            f"{name} does not contain two arrays of the same length: {shapes}.",
             "Save labels and predictions together: numpy.savez(file, y=labels, probs=probabilities).",
         )
     return rows
@@ -240,7 +241,7 @@ def _notes(
         for key, part in parts.items()
         if part.shape[1] > 1
     ]
-    notes += [f"Array {key!r} names the classes." for key in classes]
+    notes += [f"Array {key!r} contains the names of the classes." for key in classes]
     left = [f"{key!r} ({_shape(header)})" for key, header in headers.items() if key not in (*parts, *classes)]
     if left:
         notes.append(f"Arrays that are not columns of the table are not read: {listed(left, 8)}.")

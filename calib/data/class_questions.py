@@ -34,7 +34,7 @@ def ask_about_two(
     own = tuple(
         Answer(
             {"positive": name, **as_recipe(scores=(column,))},
-            f"Only {column!r}, the probability of {name!r}",
+            f"Use only {column!r}, as the probability of {name!r}",
             consequence(P[:, k], label, name, None),
         )
         for k, (name, column) in enumerate(zip(names, columns, strict=True))
@@ -42,7 +42,7 @@ def ask_about_two(
     models: tuple[Answer, ...] = ()
     if (positive := conventional(names)) is not None:
         options = {"positive": positive, **as_recipe(scores=tuple(columns))}
-        models = (Answer(options, f"Two models: both are probabilities of {positive!r}"),)
+        models = (Answer(options, f"Two models: both columns are probabilities of {positive!r}"),)
     raise ReadingQuestion(
         question.message, (*question.answers, *own[::-1], *models), question.remedy
     ) from None
@@ -66,14 +66,14 @@ def ask_for_class(
     exclude = Answer(
         as_recipe(drop_labels=rest),
         f"Exclude {listed([repr(name) for name in rest])}",
-        "Two classes are left.",
+        "Two classes remain.",
     )
     spelt = len(counts) - len(alternative_spellings(counts)) == 2 < len(counts)
-    merge = (Answer(as_recipe(merge_labels=True), "Merge spellings of one label", "Two classes are left."),)
-    columns = "" if len(found) == 1 else " This holds for all score columns."
+    merge = (Answer(as_recipe(merge_labels=True), "Merge spellings of one label", "Two classes remain."),)
+    columns = "" if len(found) == 1 else " This choice applies to all score columns."
     raise ReadingQuestion(
-        f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither its name nor a "
-        f"convention decides.{columns}",
+        f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither the name of "
+        f"the column nor a convention answers this.{columns}",
         (merge if spelt else (exclude,) if len(rest) == 1 and len(counts) == 3 else ())
         + tuple(
             Answer(
@@ -103,7 +103,8 @@ def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[
         return
     negative, positive = _in_order(counts)
     raise ReadingQuestion(
-        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. Their names do not say which.",
+        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The names of the columns "
+        "do not show which.",
         tuple(
             Answer(
                 {"positive": positive, **as_recipe(scores=(column,))},

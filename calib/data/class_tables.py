@@ -47,7 +47,9 @@ COLUMNS_AT_ONCE = 64
 AS_SHARES = Answer(
     {"data_params": {"scores_as": "shares"}}, "Divide each row by its sum", "Each row then sums to 1."
 )
-AS_LOGITS = Answer({"data_params": {"scores_as": "logits"}}, "These are logits", "Their softmax is used.")
+AS_LOGITS = Answer(
+    {"data_params": {"scores_as": "logits"}}, "These are logits", "The program uses their softmax."
+)
 EXCLUDE: Mapping[str, Any] = {"data_params": {"wrong_scores": "exclude"}}
 MOST_WRONG_ROWS = 0.05  # largest share of rows with another sum that may simply be wrong
 UNNAMED = "predictions"  # title of a model that no column names
@@ -150,7 +152,10 @@ def _by_words(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame)
         if any(conventional((a, b)) == b for a, b in pairs):
             positive = conventional(labels)
             columns = (first, second) if labels[-1] == positive else (second, first)
-            note = f"{second!r} is the probability of class {positive!r}, by the words in the columns' names."
+            note = (
+                f"{second!r} is the probability of class {positive!r}, according to the words in the "
+                "column names."
+            )
             return ClassTables(tuple(labels), {"predictions": columns}, note)
     return None
 
@@ -460,7 +465,7 @@ def to_probabilities(
         return f"{model}: the columns contain logits{seen}, so their softmax is used."
     if scores_as == "percentages" or (scores_as is None and low >= NEGATIVE and _are_percentages(sums, rows)):
         P /= 100
-        return f"{model}: percentages are divided by 100."
+        return f"{model}: percentages were divided by 100."
     if low < NEGATIVE and not margins:
         raise _negative(P, rows, model)
     if scores_as == "shares":
@@ -506,12 +511,15 @@ def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.nda
         np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
         return (
-            f"{model}: values outside [0, 1] by rounding are clipped in {counted(clipped, 'row')}."
+            f"{model}: values outside [0, 1] through rounding were clipped in {counted(clipped, 'row')}."
             if clipped
             else ""
         )
     P /= sums[:, None]
-    return f"{model}: rows are divided by their sums, which differ from 1 by at most {number(most)} through rounding."
+    return (
+        f"{model}: rows were divided by their sums, which differ from 1 by at most {number(most)} "
+        "through rounding."
+    )
 
 
 def _shares(P: np.ndarray, sums: np.ndarray, rows: np.ndarray, off: np.ndarray, model: str) -> str:
@@ -520,7 +528,10 @@ def _shares(P: np.ndarray, sums: np.ndarray, rows: np.ndarray, off: np.ndarray, 
         P /= sums[:, None]
     P[empty] = 1 / P.shape[1]
     zeros = f" Rows of zeros become 1/{P.shape[1]}: {row_numbers(empty)}." if empty.any() else ""
-    return f"{model}: each row is divided by its sum, which was not 1 in {counted(int(off.sum()), 'row')}.{zeros}"
+    return (
+        f"{model}: the probabilities of {counted(int(off.sum()), 'row')} did not sum to 1, so each row "
+        f"was divided by its sum.{zeros}"
+    )
 
 
 def _softmax(P: np.ndarray) -> None:
@@ -559,7 +570,7 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
         f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
         f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
         tuple(answers),
-        "Correct them, or say what they are.",
+        "Correct these values, or specify what they are.",
     )
 
 

@@ -165,7 +165,9 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
     stated = SEPARATOR.match(text)
     delimiter = stated.group(1) if stated else sniff(text.split("\n", max(line - 1, 0))[-1].encode())
     if delimiter == " ":
-        raise DataError(f"{path.name} separates its columns by blanks.", "Separate them by commas.")
+        raise DataError(
+            f"The columns of {path.name} are separated by spaces.", "Separate the columns by commas."
+        )
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(head.shape[1]))
     source = (
         f"read_csv(?, delim=?, compression=?, header=false, skip={line}, columns={{{columns}}}, {OWN_COLUMNS}, "
@@ -251,7 +253,10 @@ def count_predictions(
         frame = _fetched(sql, file, target, score)
     if file.state() != seen:
         raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
-    lines = f"The file was read in place, and its {total:,} rows counted by score and label: {len(frame):,} lines."
+    lines = (
+        f"The file was read where it is, and its {total:,} rows were counted by score and label: "
+        f"{len(frame):,} lines."
+    )
     return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
 
 
@@ -260,7 +265,7 @@ def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) 
     for role, name in (("target", target), ("score", score), ("weight", count)):
         if name is not None and name not in head:
             known = ", ".join(map(str, head))
-            raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
+            raise DataError(f"{role}: column {name!r} was not found.", f"Choose one of {known}.")
 
 
 def count_scores(
@@ -376,9 +381,12 @@ class _Rounding:
         return f"CASE WHEN score > 0 AND score < 1 THEN {inside} ELSE score END"
 
     def note(self, most: int) -> str:
-        rounded = f"each moved by at most {_plain(self._moved)}"
-        brier = f", and the Brier score by at most {_plain(2 * self._moved)}" if self._unit else ""
-        return f"Scores were rounded to {_plain(10.0**-self._decimals)} (over {most:,} are distinct): {rounded}{brier}."
+        rounded = f"each score changed by at most {_plain(self._moved)}"
+        brier = f", and the Brier score changed by at most {_plain(2 * self._moved)}" if self._unit else ""
+        return (
+            f"Scores were rounded to {_plain(10.0**-self._decimals)}, because more than {most:,} are "
+            f"distinct: {rounded}{brier}."
+        )
 
 
 def _plain(value: float) -> str:

@@ -38,7 +38,7 @@ ROWS_AT_ONCE = 50_000
 COUNT = "count"  # column of counts
 By: TypeAlias = tuple[str, str, str | None]
 PARTS = ("drivername", "username", "password", "host", "port", "database")
-NEEDED = f"Install what databases need: {to_install('database')}."
+NEEDED = f"Install the packages for databases: {to_install('database')}."
 LOG = logging.getLogger(__name__)
 
 
@@ -107,13 +107,13 @@ class Connection:
         known = self.tables()
         if name not in known:
             raise DataError(
-                f"{self.name} has no query or table {name!r}.",
+                f"Connection {self.name} has no query or table {name!r}.",
                 f"Choose one of {', '.join(known[:20]) or 'none'}.",
             )
         frame = self._fetched(name, watch, by)
         watch.step(0.5, name)
         if len(frame) == 0:
-            raise DataError(f"{name} of {self.name} returned no rows.", "Check the query.")
+            raise DataError(f"Query {name} of connection {self.name} returned no rows.", "Check the query.")
         return describe(typed_frame(frame), name=name)
 
     def _fetched(self, name: str, watch: Watch, by: By | None) -> pd.DataFrame:
@@ -154,7 +154,7 @@ class Connection:
                 rows += len(piece)
                 if rows > self.rows:
                     raise TooManyRowsError(
-                        f"{name} of {self.name} returns more than {self.rows:,} rows.",
+                        f"Query {name} of connection {self.name} returns more than {self.rows:,} rows.",
                         "Count predictions by score and label in the query (GROUP BY), or take a sample.",
                     )
                 yield names, piece
@@ -206,8 +206,8 @@ class Connection:
 
     def _late(self, name: str) -> DataError:
         return DataError(
-            f"{name} of {self.name} took longer than {self.seconds:g} seconds.",
-            "Shorten the query, or ask whoever runs the program for more time.",
+            f"Query {name} of connection {self.name} took longer than {self.seconds:g} seconds.",
+            "Simplify the query, or ask the administrator of the program for more time.",
         )
 
 
@@ -243,7 +243,7 @@ def connection(name: str) -> Connection:
     known = connections()
     if name not in known:
         listed = ", ".join(known) or "there are none in .streamlit/secrets.toml"
-        raise DataError(f"There is no connection {name!r}.", f"Connections: {listed}.")
+        raise DataError(f"Connection {name!r} is not defined.", f"Connections: {listed}.")
     return known[name]
 
 
@@ -281,8 +281,8 @@ def _connection(name: str, settings: Any) -> Connection:
         raise DataError(f"connections.{name} in the secrets must be a table.", "See the guide on databases.")
     if "allow_sql" in settings:
         _warn_once(
-            f"connections.{name}.allow_sql in the secrets has no effect, because users cannot type SQL any more. "
-            f"Delete the line, and name their queries under connections.{name}.queries."
+            f"connections.{name}.allow_sql in the secrets has no effect, because users cannot type SQL. "
+            f"Delete the line, and define queries for users under connections.{name}.queries."
         )
     stated = dict(settings)
     stated["drivername"] = stated.pop("dialect", stated.get("drivername"))
@@ -291,7 +291,7 @@ def _connection(name: str, settings: Any) -> Connection:
         raise DataError(f"connections.{name} in the secrets has no url.", "Add its SQLAlchemy URL.")
     queries = stated.get("queries", {})
     if not isinstance(queries, Mapping) or not all(isinstance(sql, str) for sql in queries.values()):
-        raise DataError(f"connections.{name}.queries must be names and SQL texts.", "Correct the file.")
+        raise DataError(f"connections.{name}.queries must map names to SQL queries.", "Correct the file.")
     rows, seconds = stated.get("rows", MOST_ROWS), stated.get("seconds", MOST_SECONDS)
     for key, value in (("rows", rows), ("seconds", seconds)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST:
@@ -331,7 +331,7 @@ def _engine(connection: Connection) -> Any:
     if backend not in OPTIONS:
         known = ", ".join(OPTIONS)
         raise DataError(
-            f"{connection.name} is a database of kind {backend!r}.", f"These can be read: {known}."
+            f"{connection.name} is a database of kind {backend!r}.", f"The program can read: {known}."
         )
     if backend in FILES:
         path = Path(url.database or "")
@@ -385,7 +385,7 @@ def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
             raise DataError(f"The connection to {connection.name} was lost.", "Try again.") from None
         if isinstance(error, sql.exc.OperationalError) and not name:
             raise DataError(
-                f"{connection.name} does not answer.", "Try again, or ask whoever runs it."
+                f"{connection.name} does not respond.", "Try again, or ask its administrator."
             ) from None
         raise DataError(
             f"{what} could not be read ({reason}).", "Correct the query, or choose another."

@@ -141,7 +141,7 @@ def _from_line(text: bytes, line: int) -> bytes:
     parts = text.split(b"\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
-            f"The file has no line {line}, so the header cannot be there.", "Choose a line of the file."
+            f"The file has no line {line}, so the header cannot be in it.", "Choose a line that exists."
         )
     return parts[-1]
 

@@ -61,13 +61,15 @@ def repeats_note(data: Dataset) -> tuple[str, ...]:
     columns = [*(each for _, each in data.X.items()), pd.Series(data.y), *others]
     table = {str(i): each.reset_index(drop=True) for i, each in enumerate(columns)}
     again = int(repeats(typed_frame(pd.DataFrame(table, copy=False))).sum())
-    return (f"{again:,} of the {data.n:,} rows used repeat an earlier row. {FLATTER}",) if again else ()
+    return (
+        (f"{again:,} of the {data.n:,} rows used are copies of an earlier row. {FLATTER}",) if again else ()
+    )
 
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:
     """Return a note on the rows, bool (n,), that were excluded because they repeat an earlier one."""
     rows = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
-    return (f"Excluded because they repeat an earlier row: {rows}.",) if again.any() else ()
+    return (f"Excluded because they are copies of an earlier row: {rows}.",) if again.any() else ()
 
 
 def _values(column: pd.Series) -> np.ndarray:

@@ -156,13 +156,15 @@ class Folder:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).resolve()
         if os.open not in os.supports_dir_fd:
-            raise DataError("A folder of tables needs Linux or macOS.", "Start without it, and upload files.")
+            raise DataError(
+                "A folder of tables needs Linux or macOS.", "Start without --folder, and upload files."
+            )
         if not self.root.is_dir():
-            raise DataError(f"{root} is not a folder.", "Name an existing folder.")
+            raise DataError(f"{root} is not a folder.", "Specify an existing folder.")
         if not _is_text(self.root.name):
             raise DataError("The name of the folder is not UTF-8.", "Rename it.")
         if not os.access(self.root, os.R_OK | os.X_OK):
-            raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
+            raise DataError(f"{root} cannot be read: no permission.", "Give this user permission to read it.")
 
     def listing(self) -> Listing:
         """List the readable tables by name, without hidden files and links.
@@ -177,7 +179,8 @@ class Folder:
                 found = sorted(_walk(at, PurePosixPath(), DEEPEST), key=lambda table: table.name)
         except OSError as error:
             raise DataError(
-                f"The server's folder cannot be read ({error.strerror}).", "Ask whoever runs the server."
+                f"The server's folder cannot be read ({error.strerror}).",
+                "Ask the administrator of the server.",
             ) from None
         named = [table for table in found if _is_text(table.name)]
         return Listing(named[:MOST_TABLES], len(named[MOST_TABLES:]), len(found) - len(named))
@@ -192,7 +195,9 @@ class Folder:
         """
         parts = PurePosixPath(name)
         if parts.is_absolute() or ".." in parts.parts or "\\" in name or "\0" in name:
-            raise DataError(f"{name} is not in the server's folder.", "Choose one of its tables on Data.")
+            raise DataError(
+                f"{name} is not in the server's folder.", "Choose one of its tables on the Data page."
+            )
         try:
             hidden = any(part.startswith(".") for part in parts.parts)
             if not 0 < len(parts.parts) <= DEEPEST + 1 or hidden or not _is_text(name):
@@ -201,11 +206,11 @@ class Folder:
                 return self._open(at, parts, parts)
         except PermissionError:
             raise DataError(
-                f"{name} cannot be read: no permission.", "Ask whoever runs the server."
+                f"{name} cannot be read: no permission.", "Ask the administrator of the server."
             ) from None
         except OSError:
             raise DataError(
-                f"There is no table {name} in the server's folder.", "Choose another on Data."
+                f"There is no table {name} in the server's folder.", "Choose another table on the Data page."
             ) from None
 
     def _open(self, at: int, left: PurePosixPath, parts: PurePosixPath) -> OpenTable:

@@ -225,14 +225,18 @@ def read_excel(
         Can cancel the reading.
     """
     title, read, sheets = _sheet(content, name, sheet, at, watch or Watch())
-    notes = [f"Only sheet {title!r} is read; {len(sheets)} sheets have content."] if len(sheets) > 1 else []
+    notes = (
+        [f"Only sheet {title!r} was read, although {len(sheets)} sheets have content."]
+        if len(sheets) > 1
+        else []
+    )
     numbers = [number for number, _ in read.first]
     texts = [["" if cell is None else str(cell).strip() for cell in row] for _, row in read.first[:FIRST]]
     texts = [row + [""] * (read.width - len(row)) for row in texts]
     above = rows_above(texts, read.width) if at is None else sum(number < at for number in numbers)
     if above >= len(numbers):
         raise DataError(
-            f"Sheet {title!r} has no row {at}, so the header cannot be there.", "Choose a row of the sheet."
+            f"Sheet {title!r} has no row {at}, so the header cannot be in it.", "Choose a row that exists."
         )
     if above:
         notes.append(header_note(numbers[above], above, "row"))
@@ -280,7 +284,7 @@ def _sheet(
         sheets = list(book)
         if not sheets:
             raise DataError(
-                f"{name} has only empty sheets.",
+                f"All sheets of {name} are empty.",
                 "Put the table on the first sheet, with its header in the first row.",
             )
         if sheet is not None and sheet not in sheets:

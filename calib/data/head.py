@@ -104,6 +104,6 @@ def header_note(line: int, above: int, what: str) -> str:
     """Return the note on a header that is not at the top; ``what`` is "line" or "row".
 
     >>> header_note(4, 3, "line")
-    'The header is in line 4; anything above it is ignored.'
+    'The header is in line 4; everything above it is ignored.'
     """
-    return f"The header is in {what} {line}; anything above it is ignored." if above else ""
+    return f"The header is in {what} {line}; everything above it is ignored." if above else ""

@@ -112,7 +112,7 @@ def _check_fit(
             found.append(f"its {target!r} contains {quoted(unknown)}, which {names[0]} does not contain")
     if found:
         raise DataError(
-            f"{names[1]} does not fit {names[0]}: {'; '.join(found)}.",
+            f"{names[1]} does not match {names[0]}: {'; '.join(found)}.",
             f"Correct {names[1]}, or exclude the columns that it does not have.",
         )
 
@@ -141,10 +141,11 @@ def _about(
     notes = [
         *first.notes,
         *(f"{names[1]}: {note}" for note in second.notes),
-        f"{names[1]} is the test set: its row numbers continue from {names[0]}, starting with row {rows + 1:,}.",
+        f"{names[1]} is the test set; its row numbers continue those of {names[0]}, starting with row "
+        f"{rows + 1:,}.",
     ]
     if extra:
-        notes.append(f"Not in {names[0]}, and excluded from {names[1]}: {listed(extra)}.")
+        notes.append(f"Columns that are not in {names[0]} were excluded from {names[1]}: {listed(extra)}.")
     return first._replace(
         name=f"{first.name or names[0]}, evaluated on {second.name or names[1]}",
         test_file=names[1],

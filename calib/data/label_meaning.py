@@ -94,7 +94,7 @@ def ask_about_labels(
     one = len(codes) == 1
     message = (
         f"{quoted(codes)} in {target!r} ({counted(rows, 'row')}) may mean that the label is missing. "
-        f"{'It may also be a class' if one else 'They may also be classes'}."
+        f"{'This value may also be a class' if one else 'These values may also be classes'}."
     )
     missing = (
         f"{counted(rows, 'row')} {'is' if rows == 1 else 'are'} excluded; the classes are {quoted(left)}."
@@ -130,19 +130,21 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
             wrong = next(name for name, fits in zip(counts, inside, strict=True) if not fits)
             raise DataError(
                 f"labels_as is 'shares', but {target!r} contains {wrong!r}.",
-                "Shares lie between 0 and 1. Correct the label, or remove labels_as.",
+                "Shares must lie between 0 and 1. Correct the label, or remove labels_as.",
             )
         return True
     fractions = [name for name, value in zip(counts, values, strict=True) if value not in (0, 1)]
     if labels_as is not None or not fractions or not all(inside):
         return False
     raise ReadingQuestion(
-        f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. They may be shares or classes.",
+        f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. These numbers may be "
+        "shares or classes.",
         (
             Answer(
                 {"data_params": {"labels_as": "shares"}},
                 "Shares of annotators",
-                "The Brier score and the reliability of the mean hold. Accuracy, AUC and a class per row do not exist.",
+                "The Brier score and the reliability of the mean are available. Accuracy, AUC and other "
+                "metrics that need one class per row are not.",
             ),
             Answer(AS_CLASSES, "Classes", f"There are {len(counts):,} classes."),
         ),
@@ -159,9 +161,11 @@ def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
     """
     for name in (events, trials):
         if name not in typed:
-            raise DataError(f"trials: there is no column {name!r}.", f"Choose one of {', '.join(typed)}.")
+            raise DataError(f"trials: column {name!r} was not found.", f"Choose one of {', '.join(typed)}.")
         if whole_counts(typed[name]) is None:
-            raise DataError(f"{name!r} must count rows: whole numbers of at least 0.", "Correct its values.")
+            raise DataError(
+                f"{name!r} must contain counts of rows: whole numbers of at least 0.", "Correct its values."
+            )
     ones, total = as_float(typed[events]), as_float(typed[trials])
     if (wrong := ones > total).any():
         row = int(np.argmax(wrong))
@@ -169,7 +173,8 @@ def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
             f"Row {row + 1:,} has {ones[row]:g} events in {total[row]:g} trials.", "Correct the counts."
         )
     note = (
-        f"{events!r} counts the events among {trials!r}: {np.nansum(ones):,.0f} of {np.nansum(total):,.0f}."
+        f"{events!r} contains the number of events among {trials!r}: {np.nansum(ones):,.0f} of "
+        f"{np.nansum(total):,.0f}."
     )
     return Counted(ones, total - ones, note)
 
@@ -178,7 +183,8 @@ def shares_of(target: str, codes: np.ndarray, texts: Sequence[str]) -> Counted:
     """Return the lines of labels that are shares; a missing label, code −1, is NaN."""
     share = np.array([*map(float, texts), np.nan])[codes]
     note = (
-        f"{target!r} contains shares: each row counts as class 1 with this share, and else as class 0. The Brier score "
-        "is the mean of (probability − share)². Accuracy, AUC and whatever needs one class per row do not hold."
+        f"{target!r} contains shares: a row with share s counts as class 1 with weight s and as class 0 "
+        "with weight 1 − s. The Brier score is the mean of (probability − share)². Accuracy, AUC and other "
+        "metrics that need one class per row are not available."
     )
     return Counted(share, 1 - share, note, shares=True)

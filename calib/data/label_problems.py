@@ -60,7 +60,9 @@ def label_problems(
     missing, counts = int((~label.there).sum()), label.counts
     if missing:
         message = f"{missing:,} of {len(label.codes):,} rows have no label."
-        yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
+        yield Problem(
+            "warning", target, message, "These rows are excluded. Fill in the label to use these rows."
+        )
     try:
         ask_about_labels(target, counts, labels_as)
     except ReadingQuestion as question:
@@ -114,9 +116,9 @@ def label_not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
     """Report that no column, or one that does not exist, is named as the label."""
     guess = guess_target(frame)
     likely = [guess] if guess else target_candidates(frame)
-    hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
+    hint = f"Choose the column that contains the label{f', perhaps {quoted(likely)}' if likely else ''}."
     message = (
-        "You have not chosen a label column." if target is None else f"There is no column {str(target)!r}."
+        "You have not chosen a label column." if target is None else f"Column {str(target)!r} was not found."
     )
     return Problem("error", None, message, hint)
 
@@ -128,9 +130,9 @@ def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, 
     )
     if single:
         remedy = "To evaluate all classes together, the table needs one column per class."
-        return Problem("info", target, f"{message}against the others.", remedy)
+        return Problem("info", target, f"{message}against the other classes.", remedy)
     remedy = "You can also predict all classes together."
-    return Problem("info", target, f"{message}against the others.", remedy, *ALL_CLASSES)
+    return Problem("info", target, f"{message}against the other classes.", remedy, *ALL_CLASSES)
 
 
 def _few_rows(
@@ -146,7 +148,7 @@ def _few_rows(
             )
         elif rows < COMFORTABLE:
             message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
-            remedy = "Pay attention to bands and intervals, or use cross-validation."
+            remedy = "Take bands and intervals into account, or use cross-validation."
             yield Problem("warning", target, message, remedy)
 
 
@@ -173,7 +175,7 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
     scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
     if scarce:
         message = f"{_how_many(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
-        remedy = "Estimates for such a class are uncertain. Pay attention to bands and intervals."
+        remedy = "Estimates for such a class are uncertain. Take bands and intervals into account."
         yield Problem("warning", target, message, remedy)
 
 
@@ -214,7 +216,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
             "warning",
             target,
             f"{message}{' …' if len(other) > 5 else ''}.",
-            "Merge these labels, or correct the file. Until then, each spelling is a class.",
+            "Merge these labels, or correct the file. Until then, each spelling is treated as a class.",
             {"data_params": {"merge_labels": True}},
             "Merge spellings",
         )

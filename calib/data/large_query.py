@@ -93,7 +93,7 @@ class LargeQuery:
             if digest.text != self.digest:
                 raise DataError(
                     f"The rows of {self.name} changed while they were read.",
-                    "Read it again, and give the query an ORDER BY.",
+                    "Add an ORDER BY to the query, and read it again.",
                 )
 
         return blocks
@@ -111,9 +111,7 @@ class LargeQuery:
         n = frame[COUNT].to_numpy(np.float64)
         unlabelled, unscored = frame[target].isna().to_numpy(), ~np.isfinite(as_float(frame[score]))
         kept = ~unlabelled & ~unscored & (n > 0)
-        lines = (
-            f"The database counted its {int(n.sum()):,} rows by score and label: {int(kept.sum()):,} lines."
-        )
+        lines = f"The database counted {int(n.sum()):,} rows by score and label: {int(kept.sum()):,} lines."
         reasons = {
             "because the label is missing": unlabelled,
             f"because {score!r} is missing or infinite": unscored,
@@ -159,8 +157,8 @@ def _cells(values: Sequence[Any], like: pd.Series, name: str) -> pa.Array:
     read_as = {pa.bool_(): "truth values", pa.float64(): "numbers"}.get(kind, "dates")
     example = next(value for value in values if value is not None)
     raise DataError(
-        f"{name!r} is read as {read_as}, as its first rows suggest, but it contains {str(example)[:40]!r} of type "
-        f"{type(example).__name__}.",
+        f"{name!r} was read as {read_as}, as its first rows suggested, but it contains "
+        f"{str(example)[:40]!r} of type {type(example).__name__}.",
         "Convert the column in the query (CAST).",
     )
 

@@ -12,7 +12,7 @@ from calib.kernel.memory import free, is_bounded
 from calib.kernel.progress import Watch
 
 FEWER = "Upload a sample of the rows, or fewer columns."
-LATER = "You can also try again when others have finished."
+LATER = "You can also try again when other users have finished."
 
 # Bytes of an unpacked file; server.maxUploadSize and deploy/Caddyfile follow it
 UPLOAD_LIMIT = 1_000_000_000

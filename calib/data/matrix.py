@@ -97,7 +97,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
         if absent:
             raise DataError(
-                f"Column {absent[0]!r}, which the model was trained on, is missing from this table.",
+                f"This table has no column {absent[0]!r}, but the model was trained with this column.",
                 "Add the column.",
             )
         blocks = []
@@ -254,7 +254,7 @@ def imputations(X: pd.DataFrame) -> list[str]:
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)
-    Missing numbers become the training median, and an added column of 0 and 1 marks them: age (1 gap).
+    Missing numbers are replaced by the training median, and an additional 0/1 column marks them: age (1 gap).
     Missing values become a separate level, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(np.count_nonzero(column.array.isna())) for name, column in X.items()}
@@ -263,9 +263,10 @@ def imputations(X: pd.DataFrame) -> list[str]:
     numbers = [name for name in counts if is_number(X[name])]
     levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
-        "Missing numbers become the training median, and an added column of 0 and 1 marks them": numbers,
-        "Missing dates become the training median of day, month and weekday, and an added column of 0 and 1 marks "
-        "them": dates,
+        "Missing numbers are replaced by the training median, and an additional 0/1 column marks "
+        "them": numbers,
+        "Missing dates are replaced by the training median of day, month and weekday, and an additional 0/1 "
+        "column marks them": dates,
         f"Missing values become a separate level, {GAP!r}": levels,
     }
     return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]

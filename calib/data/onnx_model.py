@@ -134,7 +134,8 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         raise DataError("ONNX files need the packages onnx and onnxruntime.", EXTRA)
     if not confined.can_confine():
         raise DataError(
-            "ONNX models are not run on this system, because it cannot take files and network from a process.",
+            "ONNX models cannot be run safely on this system, because it cannot deny a process access to "
+            "files and the network.",
             "Run the program on Linux (x86-64 or ARM64), or compute the model's predictions and upload these.",
         )
     if len(model) > MODEL_LIMIT:
@@ -148,8 +149,8 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         return confined.run(call, [model], [typed], {"beside": list(beside)}, name="The model", bounds=bounds)
     except TooLargeError:
         raise DataError(
-            f"The model takes more than {format_bytes(bounds.memory)} of memory, or {bounds.seconds:,} seconds for "
-            f"{len(typed):,} rows, which are the limits. The model may loop forever.",
+            f"The model exceeds a limit: {format_bytes(bounds.memory)} of memory, or {bounds.seconds:,} "
+            f"seconds for {len(typed):,} rows. The model may loop forever.",
             "Export a model without loops, or a smaller model.",
         ) from None
 
@@ -276,14 +277,14 @@ def _fitting(inputs: Inputs) -> Inputs:
     given = [one.column for one in inputs.each if one.column is not None]
     if inputs.by_position and (needed != len(given) or not given):
         raise DataError(
-            f"The model takes {needed} columns, but the table has {len(given)} without the label: "
+            f"The model has {needed} input columns, but the table has {len(given)} without the label: "
             f"{', '.join(given[:20])}.",
-            "Upload exactly the columns that the model was trained on, in the same order.",
+            "Upload exactly the columns with which the model was trained, in the same order.",
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
         raise DataError(
-            f"The table does not fit the model: {wrong}.", "Correct the table and upload it again."
+            f"The table does not match the model: {wrong}.", "Correct the table and upload it again."
         )
     return inputs
 

@@ -29,7 +29,7 @@ def fetch_openml(data_id: int | str) -> Table:
         number = int(data_id)
     except (TypeError, ValueError):
         raise DataError(
-            f"{data_id!r} is not the number of an OpenML data set.", "Look up the number on openml.org."
+            f"{data_id!r} is not the number of an OpenML data set.", "You can find the number on openml.org."
         ) from None
     try:
         with warnings.catch_warnings():
@@ -40,7 +40,7 @@ def fetch_openml(data_id: int | str) -> Table:
     except OSError as error:
         raise DataError(
             f"OpenML could not be reached ({error}).",
-            "Check your connection, or download the ARFF file in a browser and upload this file.",
+            "Check your connection, or download the ARFF file in a browser and upload it here.",
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(

@@ -3,7 +3,7 @@
 SCORES_AS = {
     "probabilities": "Probabilities",
     "percentages": "Percentages: each value is divided by 100",
-    "logits": "Logits: their sigmoid, or of one column per class their softmax",
+    "logits": "Logits: converted by the sigmoid, or by the softmax if there is one column per class",
     "margins": "Scores that are not probabilities",
     "shares": "Shares: each row is divided by its sum",
     "right": "Confidence: the probability that the predicted class is right",
@@ -12,7 +12,7 @@ SCORES_AS = {
 """How a person may state that scores are to be read → its words."""
 WRONG_SCORES = {
     "exclude": "Exclude their rows",
-    "certain": "Exclude rows with a score of exactly 0 or 1, which stand for missing scores",
+    "certain": "Exclude rows with a score of exactly 0 or 1, because these values represent missing scores",
 }
 LABELS_AS = {
     "classes": "Classes: every label is a class",

@@ -112,7 +112,9 @@ def prepare_predictions(
     label, lines, counting = _labels(frame, typed, target, stated)
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
     if lines is not None and known.counts:
-        raise DataError("weight: this table already counts events and trials.", "Remove the role weight.")
+        raise DataError(
+            "weight: this table already has counts of events and trials.", "Remove the role “weight”."
+        )
     counts = known.per_class(label) if lines is None else lines.counts
     taken = {*map(str, (roles or {}).values()), *counting}
     others = typed.drop(columns=[name for name in typed if name in taken])
@@ -175,7 +177,7 @@ def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()
     labels = list(coded_labels(frame, target).counts)
     if tables_of(typed_frame(frame), target, labels, list(scores) or None) is not None:
         raise DataError(
-            "Classes cannot be merged here, because each has a column of its own.",
+            "Classes cannot be merged here, because each class has its own column.",
             "Remove data_params.join_labels, or add up the columns of these classes in the file.",
         )
 

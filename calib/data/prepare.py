@@ -164,7 +164,7 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
 
 def _excluded_by_choice(unused: Collection[str]) -> Iterator[str]:
     if unused:
-        yield f"Excluded by choice: {', '.join(sorted(unused))}."
+        yield f"Excluded at your request: {', '.join(sorted(unused))}."
 
 
 def _checked_columns(
@@ -191,11 +191,12 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
         if found.strays:
             shown = quoted(list(found.strays), 3)
             n = counted(sum(found.strays.values()), "value")
-            remarks.append(f"Column {name!r}: non-numeric values count as missing ({n}: {shown}).")
+            remarks.append(f"Column {name!r}: non-numeric values are treated as missing ({n}: {shown}).")
         if found.infinite:
             n = counted(found.infinite, "value")
             remarks.append(
-                f"Column {name!r}: values that are infinite or beyond ±{BEYOND:g} count as missing ({n})."
+                f"Column {name!r}: values that are infinite or beyond ±{BEYOND:g} are treated as missing "
+                f"({n})."
             )
     if not columns:
         remedy = "Choose another label, or a table with more columns."

@@ -46,7 +46,8 @@ from calib.kernel.progress import Watch
 FORMATS = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, JSON or NumPy (.npz)"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 MODEL_AS = (
-    f"Save a table as {FORMATS}. For a model, save it as ONNX (evaluate … --onnx) or upload its predictions."
+    f"If it contains a table, save that table as {FORMATS}. If it contains a model, save the model as ONNX "
+    "(evaluate … --onnx) or upload its predictions."
 )
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 NPZ = "a NumPy archive"
@@ -275,7 +276,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
             remedy = "Compress or download the file again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
         if content.startswith(b"\x1f\x8b"):
-            raise DataError(f"{name} is compressed twice.", "Unpack it once and upload it again.")
+            raise DataError(f"{name} is compressed twice.", "Decompress it once and upload it again.")
     return endings[-1].strip() if endings else "", content
 
 
@@ -418,7 +419,7 @@ def _text_format(text: bytes, expected: str | None, name: str) -> str:
     start = text[:100_000].decode(errors="ignore").lstrip()
     if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
         raise DataError(
-            f"{name} is a web page or XML, not a table. Perhaps you saved the page instead of the file.",
+            f"{name} is a web page or XML, not a table. You may have saved the web page instead of the file.",
             f"Download the file itself, as {FORMATS}.",
         )
     lines = (line.strip().lower() for line in start.split("\n"))

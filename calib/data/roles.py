@@ -166,7 +166,7 @@ def read_roles(
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
     >>> read.values["part"], read.rows, read.notes
-    (array([0, 2, 2]), array([ True, False,  True]), ("Excluded with a weight of 0 in 'n': 1 row (row 2).",))
+    (array([0, 2, 2]), array([ True, False,  True]), ("Excluded because the weight in 'n' is 0: 1 row (row 2).",))
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)
@@ -175,7 +175,7 @@ def read_roles(
         values[role], missing = READERS[role](typed[name], name)
         reasons = {f"because the {role} in {name!r} is missing": missing}
         if role == "weight":
-            reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
+            reasons[f"because the weight in {name!r} is 0"] = (values[role] == 0) & ~missing
         if role == "time" and f"Column {name!r}: {AMBIGUOUS}" in notes:
             raise DataError(
                 f"time: the dates in {name!r} are ambiguous: the day or the month may come first.",
@@ -210,7 +210,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
     if values is None or name is None:
         if weight_as is not None:
             raise DataError(
-                f"weight_as is {weight_as!r}, but no column has the role weight.",
+                f"weight_as is {weight_as!r}, but no column has the role “weight”.",
                 "Set weight to the name of the column, or remove weight_as.",
             )
         return False
@@ -242,7 +242,7 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
     for role, name in given.items():
         if name not in typed.columns:
             raise DataError(
-                f"{role}: there is no column {name!r}.", f"Choose one of {', '.join(typed.columns)}."
+                f"{role}: column {name!r} was not found.", f"Choose one of {', '.join(typed.columns)}."
             )
         if name in held:
             raise DataError(
@@ -268,13 +268,13 @@ def _weights(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
             "Correct the value, or choose another column.",
         )
     if not (values > 0).any():
-        raise DataError(f"weight: {name!r} contains no weight above 0.", "Choose another column.")
+        raise DataError(f"weight: no weight in {name!r} is above 0.", "Choose another column.")
     with np.errstate(over="ignore"):
         beyond = np.nansum(values) > MOST_COUNTED
     if beyond:
         raise DataError(
             f"weight: {name!r} contains {np.nanmax(values):g}, so the sum of the weights is too large to be exact.",
-            "Divide all weights by one number, or choose another column.",
+            "Divide all weights by a constant, or choose another column.",
         )
     return np.where(missing, 0.0, values), missing
 
@@ -311,7 +311,7 @@ def _parts(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     if unknown:
         raise DataError(
             f"part: {name!r} contains {quoted(unknown, 3)}, which {'does' if len(unknown) == 1 else 'do'} "
-            "not name a set.",
+            "not the name of a set.",
             f"Write {', '.join(PARTS[:2])} or {PARTS[2]}, or choose another column.",
         )
     return np.array([*found, -1], dtype=np.intp)[codes], codes < 0
@@ -397,7 +397,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     whole = are_whole(values)
     if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNT_NAMES:
         return None
-    now = "a model would use them as a feature" if used else "at present every row counts once"
+    now = "a model would use them as a feature" if used else "currently, every row counts once"
     if whole:
         return _counts_or_weights(found.name, values, f"Looks like counts or weights: {now}.")
     return Problem(
@@ -420,7 +420,9 @@ def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | Non
     ):
         return
     yield _counts_or_weights(
-        name, _known(typed[name]), "The weights are whole numbers. Until you choose, they count as weights."
+        name,
+        _known(typed[name]),
+        "The weights are whole numbers. Until you choose, the program treats them as weights.",
     )
 
 
@@ -455,7 +457,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
     return Problem(
         "warning",
         name,
-        f"{begin} Does each number count rows, or is it a weight? "
+        f"{begin} Is each number a count of rows, or a weight? "
         f"Counts: {describe_lines(values, lines)}. Weights: {describe_lines(importance_weights(values), lines)}.",
         "If weights are treated as counts, all intervals are too narrow.",
         *first,
@@ -472,7 +474,8 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "A random split tests a model on rows from before its training rows, so results may be too good.",
+        "A random split tests a model on rows from before its training rows, so results may be too "
+        "optimistic.",
         "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",
@@ -495,7 +498,7 @@ def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem 
         found.name,
         f"{message}{learned} A random split puts rows with the same value in both the training and the test "
         "set. Results then look better than they are.",
-        "Split by cluster to keep such rows together. The column is then not a feature.",
+        "Split by cluster to keep these rows together. The column is then not a feature.",
         {"cluster": found.name, "split": "cluster"},
         "Split by cluster",
     )

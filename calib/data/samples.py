@@ -45,7 +45,8 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: all ten classes",
             "all_digits.csv.gz",
             None,
-            "Ten classes predicted together. Look at one digit at a time, or at the confidence in the predicted digit.",
+            "Ten classes predicted together. Study one digit at a time, or the confidence in the predicted "
+            "digit.",
         ),
         Sample(
             "breast_cancer",
@@ -73,7 +74,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions of three models",
             "predictions.csv.gz",
             "yes",
-            "Labels and scores only: naive Bayes is overconfident, a forest underconfident, and an SVM gives margins.",
+            "Only labels and scores: naive Bayes is overconfident, the forest is underconfident, and the "
+            "SVM gives margins.",
             predictions=True,
         ),
         Sample(
@@ -81,8 +83,8 @@ SAMPLES: dict[str, Sample] = {
             "Orders by date, with a rising return rate",
             "dated.csv.gz",
             "returned",
-            "The return rate rises over time. A split by time reveals this, and a random split hides it. On the Data "
-            "page, choose the column “ordered” under “Date or time”.",
+            "The return rate rises over time. A split by time reveals this change; a random split hides it. "
+            "On the Data page, choose the column “ordered” under “Date or time”.",
         ),
         Sample(
             "customers",
@@ -106,8 +108,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a sudden change",
             "drift_abrupt.csv.gz",
             "yes",
-            "A deployed model that is calibrated for 300 days and then underestimates. On the Data page, choose the "
-            "column “day” under “Date or time”, then open Watch.",
+            "A deployed model is calibrated for 300 days and then underestimates. On the Data page, choose "
+            "the column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
         Sample(
@@ -115,8 +117,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a slow change",
             "drift_slow.csv.gz",
             "yes",
-            "A deployed model that slowly becomes overconfident from day 200 onwards. On the Data page, choose the "
-            "column “day” under “Date or time”, then open Watch.",
+            "A deployed model slowly becomes overconfident from day 200 onwards. On the Data page, choose "
+            "the column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
         Sample(
@@ -124,7 +126,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions with a hidden group",
             "hidden_group.csv.gz",
             "yes",
-            "Calibrated on average, but too low for one row in twenty. Open Groups to see whose predictions are wrong.",
+            "The predictions are right on average, but too low for one row in twenty. Open Groups to see "
+            "whose predictions are wrong.",
             predictions=True,
         ),
     )
@@ -146,7 +149,7 @@ def sample_table(key: str) -> Table:
         If the key is unknown or the file is missing.
     """
     if key not in SAMPLES:
-        raise DataError(f"There is no sample {key!r}.", f"Choose one of {', '.join(SAMPLES)}.")
+        raise DataError(f"Sample {key!r} does not exist.", f"Choose one of {', '.join(SAMPLES)}.")
     sample = SAMPLES[key]
     return Table(_read(sample.file).copy(), sample.target, sample.positive)
 

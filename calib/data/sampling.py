@@ -241,8 +241,9 @@ def draw_rows(
     rest = Rest(blocks, target, counts, chosen, f"{key} {size} {seed}")
     frame = rest.sample(watch)
     notes = [
-        f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It is evaluated "
-        f"on the other {total - rest.learned:,}, scored in blocks and counted by score and label."
+        f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It "
+        f"is evaluated on the other {total - rest.learned:,}, which were scored in blocks and counted by "
+        "score and label."
     ]
     if labels.missing:
         notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
@@ -262,7 +263,7 @@ def _size(rows: int | None, total: int, columns: int) -> int:
         )
     if rows * columns > MOST_CELLS:
         raise DataError(
-            f"data_params.learn_rows is {rows:,}, which with {columns:,} columns is too much for memory.",
+            f"data_params.learn_rows is {rows:,}; with {columns:,} columns, this is too much for memory.",
             f"Choose at most {MOST_CELLS // columns:,}.",
         )
     return rows
@@ -338,7 +339,8 @@ def _value(file: LargeFile, name: str) -> str:
     if like.dtype.kind == "M":
         if file.delimiter is not None:
             raise DataError(
-                f"{name!r} contains dates, which are not read from a text that is too large for memory.",
+                f"{name!r} contains dates, which cannot be read from a text file that is too large for "
+                "memory.",
                 "Save the file as Parquet.",
             )
         return f"{file.column(name)}::TIMESTAMP"

@@ -169,7 +169,7 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
 
     >>> table = pd.DataFrame({"score": [310, 540, 800], "country": ["fr", "de", "fr"], "fraud": [1, 0, 0]})
     >>> print(evaluate_or_train(table, "fraud"))
-    'score' may be predictions to evaluate, or a feature to train on.
+    'score' may be predictions to evaluate, or a feature for training a model.
     >>> evaluate_or_train(table.drop(columns="score"), "fraud")
     """
     called = [str(name) for name in frame if SCORE_NAME.search(str(name)) and str(name) != target]
@@ -182,7 +182,7 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
     named = listed(list(map(repr, scores)), MOST_NAMED_SCORES)
     features = "a feature" if len(scores) == 1 else "features"
     return ReadingQuestion(
-        f"{named} may be predictions to evaluate, or {features} to train on.",
+        f"{named} may be predictions to evaluate, or {features} for training a model.",
         (
             Answer({"content": "predictions"}, f"Evaluate {named}", "No model is trained."),
             Answer({"content": "features"}, "Train a model", f"{named} and all other columns are features."),

@@ -80,7 +80,7 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     --------
     >>> found = read_scale(np.array([0.25, 1.0000001]), "p", None, None)
     >>> found.values, found.kind, found.note
-    (array([0.25, 1.  ]), 'probability', "'p': 1 value outside [0, 1] by rounding is clipped.")
+    (array([0.25, 1.  ]), 'probability', "'p': 1 value outside [0, 1] through rounding is clipped.")
     >>> read_scale(np.array([12.0, 90.0]), "risk_percent", None, None)[:3]
     (array([0.12, 0.9 ]), 'probability', 'divided by 100')
     """
@@ -136,7 +136,7 @@ def _clipped(values: np.ndarray, column: str) -> Scaled:
 def _percentages(values: np.ndarray, column: str, low: float, high: float) -> Scaled:
     if not (low >= -ROUNDED and high <= WHOLE_SCALE * (1 + ROUNDED)):
         raise DataError(
-            f"{column!r} is read as percentages, but contains {number(low if low < 0 else high)}.",
+            f"{column!r} was read as percentages, but contains {number(low if low < 0 else high)}.",
             "Percentages lie between 0 and 100. Correct the values, or state scores_as.",
         )
     note = f"{column!r}: percentages are divided by 100."
@@ -162,7 +162,9 @@ def _ask_about_wrong(
             answers.append(Answer(as_recipe(scores_as="percentages"), "Percentages", "Divided by 100."))
         answers.append(
             Answer(
-                as_recipe(scores_as="margins"), "Not probabilities", "Only calibrators of any score apply."
+                as_recipe(scores_as="margins"),
+                "Not probabilities",
+                "Only calibrators for arbitrary scores can be used.",
             )
         )
     raise ReadingQuestion(
@@ -175,7 +177,8 @@ def _ask_about_wrong(
 
 def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
     raise ReadingQuestion(
-        f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or no probabilities.",
+        f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or other scores "
+        "that are not probabilities.",
         (
             Answer(
                 as_recipe(scores_as="percentages"),
@@ -185,7 +188,7 @@ def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
             Answer(
                 as_recipe(scores_as="margins"),
                 "Not probabilities",
-                "Only calibrators of any score apply, such as Platt scaling.",
+                "Only calibrators for arbitrary scores can be used, such as Platt scaling.",
             ),
         ),
     )
@@ -295,11 +298,11 @@ def predicted_column(
     if stated is not None:
         if stated not in typed or stated == target:
             raise DataError(
-                f"predicted: there is no column {stated!r}.", f"Choose one of {', '.join(typed)}."
+                f"predicted: column {stated!r} was not found.", f"Choose one of {', '.join(typed)}."
             )
         if stated not in found:
             raise DataError(
-                f"predicted: {stated!r} contains other values than the labels {quoted(list(texts))}.",
+                f"predicted: {stated!r} contains values other than the labels {quoted(list(texts))}.",
                 "Choose the column of predicted classes.",
             )
         return _beside(typed, stated, texts)
@@ -346,8 +349,8 @@ def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
     """Ask whether a column named like a confidence is one, if the predicted classes beside it say otherwise."""
     options = {"predicted": beside}
     raise ReadingQuestion(
-        f"{column!r} is named like the confidence of the class in {beside!r}, but is higher wherever {beside!r} is "
-        f"{label!r}.",
+        f"The name of {column!r} suggests the confidence in the class in {beside!r}, but the values are "
+        f"higher wherever {beside!r} is {label!r}.",
         (
             Answer(
                 {"positive": label, **as_recipe(scores_as="probabilities", **options)},

@@ -36,7 +36,8 @@ def ask_if_reversed(data: Dataset) -> None:
     column, area, interval = ranks[0]
     result = f"AUC {with_interval(area, *interval)}"
     raise ReadingQuestion(
-        f"{column!r} is read as a score for {positive!r} by convention, but it ranks the classes in reverse: {result}.",
+        f"By convention, {column!r} was read as a score for {positive!r}, but it ranks the classes in "
+        f"reverse: {result}.",
         (
             Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - area)}."),
             Answer({"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(area)}."),
@@ -95,8 +96,8 @@ def _agreement(data: Dataset, model: str) -> Problem | None:
     return Problem(
         "warning",
         model,
-        f"The most probable class is right in {percent(rows.mean(right))} of the rows, no more often than by chance "
-        f"({percent(rows.mean(chance))}).",
+        f"The most probable class is right in {percent(rows.mean(right))} of the rows, no more often than "
+        f"expected by chance ({percent(rows.mean(chance))}).",
         f"Check that {columns[0]!r} is the column of class {data.names[0]!r}, and that each row has its own label.",
     )
 
@@ -119,8 +120,8 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores occur once in each class, as in a table of counts. If this is such "
-        "a table, the scores cannot be evaluated without the counts.",
+        "Most scores occur exactly once in each class, as in a table of counts. In such a table, the scores "
+        "cannot be evaluated without the counts.",
         "On the Data page, choose the column of counts under “Weight or count”.",
     )
 
@@ -156,7 +157,7 @@ def _certain(column: str, scores: np.ndarray, y: np.ndarray) -> Problem:
         verb = "is" if wrong == 1 else "are"
         message += f"; {wrong:,} of these {verb} wrong, which makes the log loss infinite"
     remedy = (
-        "If they are rounded, save more decimals. If 0 or 1 stands for a missing score, exclude these rows."
+        "If they are rounded, save more decimals. If 0 or 1 represents a missing score, exclude these rows."
     )
     fix = {"data_params": {"wrong_scores": "certain"}}
     severity, all_of_them = "warning" if wrong else "info", rows == scores.size
@@ -192,5 +193,8 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result} is not clearly above 0.5."
-        remedy = f"Check that they are scores for class {positive!r}, and that each score is in the row of its label."
+        remedy = (
+            f"Check that these are scores for class {positive!r}, and that each score is in the row "
+            "of its label."
+        )
     return Problem("warning", column, message, remedy, switch, action)

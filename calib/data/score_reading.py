@@ -194,7 +194,7 @@ def _single_columns(
         others = [name for name in _other_classes(named, classes.positive) if not CONFIDENCE.search(name)]
         if len(counts) > 2 and len(others) == len(found):
             raise DataError(
-                f"No score column is for {classes.positive!r}: {listed(list(map(repr, others)), 4)} "
+                f"No score column belongs to {classes.positive!r}: {listed(list(map(repr, others)), 4)} "
                 f"{'is' if len(others) == 1 else 'are'} named after other classes.",
                 "Choose one of these classes, or choose the score columns.",
             )
@@ -241,7 +241,7 @@ def _shown_by(
     if beside is None:
         raise DataError(
             f"scores_as is {stated.scores_as!r}, but no column of predicted classes was found.",
-            "Set predicted to this column.",
+            "Set `predicted` to the name of this column.",
         )
     if stated.scores_as in ("right", "confidence"):
         return dict.fromkeys(found, ("confidence", -1))
@@ -276,7 +276,8 @@ def _confidences(
     )
     if not in_right and len(counts) > 2:
         raise DataError(
-            "scores_as is 'confidence', but the label has more than two classes.", "Set scores_as to 'right'."
+            "scores_as is 'confidence', but the label has more than two classes.",
+            "Set `scores_as` to 'right'.",
         )
     missing = _reasons(found) | {f"because {beside.column!r} is missing": codes >= 0}
     both = tuple(
@@ -321,8 +322,8 @@ def _refuse_confidence(columns: Sequence[str]) -> None:
         raise DataError(
             f"{called[0]!r} seems to be the probability of the predicted class, but the table does not say whether it "
             "was right.",
-            "Add the column of predicted classes. Or add one column of probabilities per class. If it is the "
-            "probability of one class, choose this class.",
+            "Add the column of predicted classes. Or add one column of probabilities per class. If the "
+            "column is the probability of one class, choose this class.",
         )
 
 
@@ -423,7 +424,7 @@ def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: 
         options = as_recipe(scores_as="right", predicted=beside.column)
         answers.append(Answer({"positive": None, **options}, "Probability that the prediction is right"))
     if any(each.kind == "margin" for each in found.values()):
-        answers.append(Answer(as_recipe(scores_as="logits"), "Logits", "Their sigmoid is used."))
+        answers.append(Answer(as_recipe(scores_as="logits"), "Logits", "The program uses their sigmoid."))
     if any(each.scale for each in found.values()) or stated.scores_as == "logits":
         answers.append(Answer(as_recipe(scores_as="margins"), "Not probabilities"))
     return tuple(answers)
@@ -444,7 +445,9 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str], hard: Mappi
     for column in inspect_others(target, typed):
         if column.kind == "mixed":
             _refuse_text(column)
-    raise DataError("There is no column of scores.", "Add a column with a probability or score for each row.")
+    raise DataError(
+        "The table has no column of scores.", "Add a column with a probability or score for each row."
+    )
 
 
 def _refuse_text(column: Column) -> NoReturn:
@@ -490,7 +493,9 @@ def _other_classes(named: Mapping[str, str | None], positive: str) -> list[str]:
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
-        raise DataError(f"There is no score column {column!r}.", f"Choose one of {', '.join(frame.columns)}.")
+        raise DataError(
+            f"Score column {column!r} was not found.", f"Choose one of {', '.join(frame.columns)}."
+        )
     if not is_number(frame[column]):
         _refuse_text(inspect(frame[column], column))
     return as_float(frame[column]).copy()

@@ -243,7 +243,7 @@ def tidy_labels(
     --------
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["yes", "Yes", "no", "yes", "?!"]}), "y", True, ["?!"])
     >>> frame["y"].tolist(), notes
-    (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' counts as 'yes'.", "Label '?!' counts as missing: 1 row."])
+    (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' is treated as 'yes'.", "Label '?!' is treated as missing: 1 row."])
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["a", "b", "a", "c"]}), "y", join=["b", "c"])
     >>> frame["y"].tolist(), notes
     (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])
@@ -251,13 +251,13 @@ def tidy_labels(
     coded = coded_labels(frame, target)
     text, before = coded.to_series(), coded.counts
     other = alternative_spellings(before) if merge else {}
-    notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
+    notes = [f"Label {name!r} is treated as {kept!r}." for name, kept in other.items()]
     text = text.replace(other)
     counts = text.value_counts()
     drop = _spelt(drop, other, counts, "excluded")
     join = [name for name in _spelt(join, other, counts, "merged") if name not in drop]
     for name in drop:
-        notes.append(f"Label {name!r} counts as missing: {counted(int(counts[name]), 'row')}.")
+        notes.append(f"Label {name!r} is treated as missing: {counted(int(counts[name]), 'row')}.")
     text = text.mask(text.isin(drop))
     if join:
         one = name_of_others(counts.index)
@@ -278,7 +278,7 @@ def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, 
         if name not in counts:
             known = ", ".join(map(repr, list(counts.index)[:LIKELY_CLASSES]))
             raise DataError(
-                f"There is no label {name!r}, so it cannot be {what}.", f"The labels are {known}."
+                f"Label {name!r} does not occur, so it cannot be {what}.", f"The labels are {known}."
             )
     return found
 
@@ -343,8 +343,8 @@ def choose_classes(
     if len(names) > (most if confirmed else _most(sum(counts.values()), most)):
         raise DataError(
             f"The label column contains {len(names):,} different values, too many to be classes.",
-            f"Choose a column with fewer values, or merge rare classes. At most {most:,} classes are possible, and "
-            f"more than {LIKELY_CLASSES} only with {ROWS_EACH} rows each on average.",
+            f"Choose a column with fewer values, or merge rare classes. At most {most:,} classes are "
+            f"possible; more than {LIKELY_CLASSES} classes need {ROWS_EACH} rows per class on average.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
@@ -356,7 +356,7 @@ def choose_classes(
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if number_text(negative) == "1" or number_text(chosen) == "0":
-            note += f" Below, class 1 means this class, and class 0 means {negative!r}."
+            note += f" Below, class 1 means this class and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
         each = listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], 6)

@@ -154,7 +154,7 @@ def _features(
         yield Problem(
             "error",
             None,
-            f"There is no column {name!r}, so it cannot be excluded.",
+            f"Column {name!r} was not found, so it cannot be excluded.",
             "Remove the name from the list.",
         )
     features = [column for name, column in columns.items() if name not in left_out]
@@ -202,7 +202,7 @@ def _leaks(typed: pd.DataFrame, label: Labels, positive: object, features: list[
             f"{alone} {leak.separates} (AUC {number(leak.auc)}), so the values may have been recorded after "
         )
         message += "the outcome."
-        remedy = "Exclude this, unless it is known before the outcome."
+        remedy = "Exclude the column, unless its values are known before the outcome."
         yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 
 
@@ -231,7 +231,9 @@ def _predictions(
     yield Problem("info", listed(named), message, remedy, {"content": "features"}, "Use as features")
     classes = len(coded_labels(frame, target).counts)
     if classes > 2 and positive is None and not data.joint and data.classes[0].startswith("not "):
-        message = f"The label has {classes:,} classes; {data.classes[1]!r} is predicted against the others."
+        message = (
+            f"The label has {classes:,} classes; {data.classes[1]!r} is predicted against the other classes."
+        )
         remedy = "To evaluate all classes together, the table needs one column per class."
         yield Problem("info", target, message, remedy)
     yield from scale_problems(data)
@@ -251,20 +253,23 @@ def _feature(column: Column) -> Iterator[Problem]:
                 "warning",
                 name,
                 message,
-                "The column is excluded. If part of it has a meaning, put that part into a separate column.",
+                "The column is excluded. If part of the value is meaningful, put that part into a separate "
+                "column.",
             )
         case "text":
             message = f"Looks like free text: {column.distinct:,} different values."
             yield Problem(
-                "warning", name, message, "The column is excluded. Turn the text into numbers or categories."
+                "warning", name, message, "The column is excluded. Convert the text to numbers or categories."
             )
         case "date":
             yield Problem("info", name, "Holds dates.", "Dates become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
-            message = f"Numbers and text are mixed: {rows} without a number ({quoted(list(strays), 3)})."
-            remedy = "These cells count as missing. Correct the cells that should be numbers."
+            message = (
+                f"The column mixes numbers and text: {rows} without a number ({quoted(list(strays), 3)})."
+            )
+            remedy = "These cells are treated as missing. Correct the cells that should be numbers."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
         message = f"Values that are infinite or beyond ±{BEYOND:g}: {column.infinite:,}."
@@ -272,7 +277,8 @@ def _feature(column: Column) -> Iterator[Problem]:
             "warning",
             name,
             message,
-            "These values count as missing. Replace them with the correct numbers, or leave the cells empty.",
+            "These values are treated as missing. Replace them with the correct numbers, or leave the cells "
+            "empty.",
         )
 
 
@@ -280,7 +286,7 @@ def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[
     unlike = any(column.distinct == len(frame) for column in columns.values())
     repeated = 0 if unlike else int(repeats(frame).sum())
     if repeated:
-        message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
-        remedy = f"{FLATTER} Remove repeated rows, unless they are different cases."
+        message = f"{repeated:,} of {len(frame):,} rows are exact copies of an earlier row."
+        remedy = f"{FLATTER} Remove these copies, unless they are different cases."
         fix = {"data_params": {"drop_repeated": True}}
         yield Problem("warning", None, message, remedy, fix, "Remove repeated rows")

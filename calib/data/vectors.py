@@ -57,7 +57,7 @@ def unpack_vectors(frame: pd.DataFrame) -> pd.DataFrame:
             columns[str(name)] = column
             continue
         columns |= made
-        numbers = "one number" if len(parts) == 1 else f"{len(parts):,} numbers, which are read as columns"
+        numbers = "one number" if len(parts) == 1 else f"{len(parts):,} numbers, which were read as columns"
         notes.append(f"Each cell of {name!r} contains {numbers}.")
     if not notes:
         return frame

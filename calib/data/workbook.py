@@ -75,7 +75,7 @@ def _check_archive(content: bytes, name: str) -> None:
     if not members.keys() & set(CONTENTS):
         raise DataError(
             f"{name} is a ZIP archive, not an Excel table.",
-            "Unpack it and upload the table that it contains.",
+            "Extract the table that it contains, and upload that table.",
         )
     if sum(members.values()) > most_unpacked(len(content)):
         raise too_large(name, most_unpacked(len(content)))

@@ -117,7 +117,7 @@ def read_arrays(
     given, label = named(p), Coded.of(y)
     joint = _any_wide(given)
     if joint and pos_label is not None:
-        raise InputError("pos_label is for two classes. Use .view(k) for class k against the rest.")
+        raise InputError("pos_label applies only to two classes. Use .view(k) for class k against the rest.")
     kept = None if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
     if joint:
         names, codes, columns, notes = _of_classes(label, given)
@@ -210,7 +210,8 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
         known = ["0", "1"]
     if len(known) > 2:
         raise InputError(
-            f"y must hold two classes, but holds {quoted(known)}. For more classes, pass one column per class: (n, K)."
+            f"y must contain two classes, but contains {quoted(known)}. For more classes, pass one column "
+            "per class: (n, K)."
         )
     if pos_label is not None:
         stated = _text(pos_label)
@@ -219,7 +220,8 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
         return (next((name for name in known if name != stated), f"not {stated}"), stated), "stated"
     if len(known) < 2:
         raise InputError(
-            f"y holds only the label {known[0]!r}. State the positive class with pos_label, or use the labels 0 and 1."
+            f"y contains only the label {known[0]!r}. State the positive class with pos_label, or use the "
+            "labels 0 and 1."
             if known
             else "y is empty: at least one row is needed."
         )
@@ -228,8 +230,8 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
         positive = columns[1]  # each column is named after its class
     if positive is None:
         raise InputError(
-            f"y holds {quoted(known)}, and p may be the probability of either. State the positive class: "
-            f"pos_label={known[0]!r} or pos_label={known[1]!r}."
+            f"y contains {quoted(known)}, and p may be the probability of either class. State the positive "
+            f"class: pos_label={known[0]!r} or pos_label={known[1]!r}."
         )
     why = "named" if conventional(known) is None else "convention"
     return (known[1] if positive == known[0] else known[0], positive), why
@@ -268,8 +270,9 @@ def _refuse_classes(given: Mapping[str, Any]) -> None:
     """Refuse predictions that are all whole numbers or truth values, as ``predict()`` returns them."""
     if all(np.asarray(values).dtype.kind in "biu" and np.size(values) > 1 for values in given.values()):
         raise InputError(
-            "p holds whole numbers: predicted classes, not probabilities, so calibration cannot be evaluated. Pass "
-            "predict_proba() instead of predict(). For probabilities of exactly 0 and 1, pass floats."
+            "p contains whole numbers: these are predicted classes, not probabilities, so calibration cannot "
+            "be evaluated. Pass predict_proba() instead of predict(). For probabilities of exactly 0 and 1, "
+            "pass floats."
         )
 
 
@@ -296,7 +299,7 @@ def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
     """Return probabilities of any shape with values off by rounding clipped to [0, 1], and a note on their number.
 
     >>> clipped(np.array([0.5, 1.0000001]), "p", notes := []), notes
-    (array([0.5, 1. ]), ['p: 1 value outside [0, 1] by rounding is clipped.'])
+    (array([0.5, 1. ]), ['p: 1 value outside [0, 1] through rounding is clipped.'])
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -325,14 +328,15 @@ def _of_classes(
         columns[name] = class_probabilities(clipped(values, title, notes), title)
     widths = {name: P.shape[1] for name, P in columns.items()}
     if len(set(widths.values())) > 1:
-        raise InputError(f"All predictions must have as many classes, but have {widths}.")
+        raise InputError(f"All predictions must have the same number of classes, but have {widths}.")
     K = next(iter(widths.values()))
     if by_name and names is not None:
         return tuple(names), label.among({name: k for k, name in enumerate(names)}, -1), columns, notes
     wrong = [text for text in label.texts if not (text.isdecimal() and int(text) < K)]
     if wrong:
         raise InputError(
-            f"y must hold the column of each row's class, a whole number from 0 to {K - 1}, but holds {wrong[0]!r}. "
+            f"y must contain the column number of each row's class, from 0 to {K - 1}, but contains "
+            f"{wrong[0]!r}. "
             "For named classes, pass p as a DataFrame whose columns are named after them."
         )
     return (), label.among({str(k): k for k in range(K)}, -1), columns, notes

@@ -102,7 +102,7 @@ def stated_rate(recipe: Recipe, data: Dataset) -> Stated | None:
     if not data.joint:
         if given:
             raise InputError(
-                "base_rates is for three or more classes together. For two classes, state base_rate."
+                "base_rates applies only to three or more classes together. For two classes, state base_rate."
             )
         return recipe.base_rate
     if recipe.base_rate is not None:
@@ -124,7 +124,7 @@ def _check_present(y: np.ndarray, data: Dataset, noun: str) -> None:
     if lacking.size:
         raise InputError(
             f"base_rates: no {noun} is in {class_named(data.names[lacking[0]])}, so its share cannot be adjusted. "
-            "Merge or leave out this class, or use more rows."
+            "Merge or exclude this class, or use more rows."
         )
 
 
@@ -139,8 +139,8 @@ def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> Bas
         _check_present(np.flatnonzero(fitted), data, "training or calibration row")
     elif not 0 < fitted < 1:
         raise InputError(
-            "base_rate: all calibration rows with a positive weight are of one class, so there is no base rate to "
-            "adjust. Use more rows or other weights, or leave base_rate unset."
+            "base_rate: all calibration rows with a positive weight are in one class, so there is no base "
+            "rate to adjust. Use more rows or other weights, or leave base_rate unset."
         )
     return change_between(fitted, stated)
 
@@ -154,14 +154,14 @@ def _change_note(found: Evaluation, stated: Any, calibrators: Mapping[str, tuple
     ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made} or {1.0}
     ends = dict.fromkeys(number(end) for end in (min(ratios), max(ratios)))
     return (
-        f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}."
+        f"The base rate is {found.share:.3g} in the test rows and {stated:.3g} in deployment. All odds are "
+        f"multiplied by {' to '.join(ends)}, computed from the base rate of the calibration data."
     )
 
 
 def _weighted(found: Evaluation, weight: np.ndarray) -> str:
     return (
-        f"The {found.size_text} are weighted by class, so their means are only as "
-        f"precise as means over {round(float(weight.sum())):,} rows. This is correct only if deployment "
+        f"The {found.size_text} are weighted by class, so their means are only as precise as means over "
+        f"{round(float(weight.sum())):,} unweighted rows. This is correct only if deployment "
         "differs from this table only in the base rate."
     )

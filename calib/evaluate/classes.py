@@ -25,15 +25,15 @@ MOST_NAMED = 20  # most classes that a message lists
 LOSS_DECOMPOSITION = {
     "mcb": (
         "Miscalibration of the log loss",
-        "By how much the best temperature lowers the log loss (MCB); this is at most the whole calibration error.",
+        "Reduction of the log loss by the best temperature (MCB); it is at most the whole calibration error.",
     ),
     "dsc": (
         "Discrimination of the log loss",
-        "By how much the log loss with this temperature is below the log loss of the class shares (DSC).",
+        "Log loss of the class shares minus the log loss with this temperature (DSC).",
     ),
     "unc": (
         "Uncertainty of the log loss",
-        "Log loss of the class shares, given to every row (UNC). Log loss = MCB − DSC + UNC.",
+        "Log loss if every row is predicted with the class shares (UNC). Log loss = MCB − DSC + UNC.",
     ),
 }
 """Part of the log loss of all classes → its name for people and what it is."""

@@ -156,8 +156,8 @@ def _check_sample(recipe: Recipe, dataset: Dataset) -> None:
             )
     if dataset.joint:
         raise InputError(
-            "The label has three or more classes, but rows outside the sample are counted by one score. Name the "
-            "positive class, to predict it against the rest."
+            "The label has three or more classes, but rows outside the sample are counted by one score. "
+            "State the positive class to predict it against the rest."
         )
 
 
@@ -253,11 +253,11 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
             raise InputError(
-                f"{role}: the Recipe names the column {column!r}, but the Dataset has no {role}. {how}"
+                f"{role}: the Recipe specifies the column {column!r}, but the Dataset has no {role}. {how}"
             )
     if recipe.positive is not None and recipe.positive != dataset.classes[1]:
         raise InputError(
-            f"positive: the Recipe names {recipe.positive!r}, but the Dataset's positive class is "
+            f"positive: the Recipe specifies {recipe.positive!r}, but the positive class of the Dataset is "
             f"{dataset.classes[1]!r}. {how}"
         )
     kept = [name for name in recipe.exclude if name in dataset.X.columns]
@@ -266,8 +266,8 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     model = MODELS[recipe.model]
     if dataset.joint and not dataset.predictions and model.score != "probability":
         raise InputError(
-            f"{model.label} gives no probabilities. With more than two classes, choose another model, or one class "
-            "against the rest."
+            f"{model.label} gives no probabilities. With more than two classes, choose another model, or "
+            "predict one class against the rest."
         )
 
 
@@ -337,12 +337,12 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[TrainTestRows]:
     for cut in cuts:
         if len(cut.test) == 0:  # possible because counted rows are drawn one by one
             raise InputError(
-                f"With split={recipe.split!r}, a test set has no rows. Use more rows, a larger test share or "
-                "fewer folds."
+                f"With split={recipe.split!r}, one test set has no rows. Use more rows, a larger test share "
+                "or fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
-                f"With split={recipe.split!r}, all training rows are of one class. Use more rows, another "
+                f"With split={recipe.split!r}, all training rows are in one class. Use more rows, another "
                 "test share or fewer folds, or choose split='random'."
             )
     return cuts

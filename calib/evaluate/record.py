@@ -281,7 +281,7 @@ class Evaluation(OfAllClasses):
     def share(self) -> float:
         """Frequency of class 1 among the test rows; of K classes, see ``shares``."""
         if self.classes > 2:
-            raise InputError("share is the share of one class. Use .shares, or .view(k).share.")
+            raise InputError("share is defined for a single class. Use .shares, or .view(k).share.")
         return float(np.average(self.y, weights=self.weight))
 
     @property

@@ -63,7 +63,7 @@ def _existing(found: Any, k: int | str, name: str | None) -> Any:
     """View predictions alone, as if made elsewhere; the confidence is that of ``name``, or of the first."""
     P = found.distributions
     if not P:
-        raise InputError("There are no predictions to view: every calibrator was refused.")
+        raise InputError("There are no predictions to view, because none of the calibrators could be fitted.")
     if k == TOP:
         name = next(iter(P)) if name is None else one_of(name, P, "name")
         y, columns = P[name].argmax(axis=1) == found.y, {name: P[name].max(axis=1)}

@@ -107,7 +107,7 @@ class Experiment:
     def guess(self) -> Parameter:
         """The setting that holds the reader's prediction: ``ASK``, ``SKIP`` or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
-        words = "Number of your answer to the question; without an answer, whether the question is asked or skipped."
+        words = "Number of your answer; without an answer, “ask” to show the question or “skip” to omit it."
         return Parameter(
             "guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers), help=words
         )

@@ -79,9 +79,13 @@ def prepare(found: SixMethods) -> Compare:
         + (f"; no clear difference from {SIX_METHODS[second.method]} ({brief(second.tce)})" if tied else ""),
         caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
         "Bars show two standard errors over the draws. The second picture shows the frequency of class 1 in "
-        "ten groups of similar predictions; on the diagonal, predictions match outcomes. Open marks are "
+        "ten groups of similar predictions; on the diagonal, predictions match outcomes. Open marks show "
         "methods that reuse the training scores. "
-        + (f"Infinite log loss: {'; '.join(infinite)}." if infinite else "No log loss is infinite here.")
+        + (
+            f"Infinite log loss: {'; '.join(infinite)}."
+            if infinite
+            else "No log loss is infinite with these settings."
+        )
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         drawn=f"The first picture has a mark for each of {len(table)} methods, with TCEs from "
@@ -212,19 +216,21 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
 EXPERIMENT = Experiment(
     key="compare",
     page=PAGE,
-    name="Six methods, the same draws",
+    name="Six methods on the same draws",
     question="A scorer overfits its training rows. Which comes closest to the true probabilities: calibrating "
     "on these rows, on a held-out third, or refitting for every new row?",
     answers=tuple(SIX_METHODS.values()),
     right=5,
     why=(
-        "With a narrow window a score depends on few neighbours, so it is too often near 0 or 1.",
+        "With a narrow window, a score depends on only a few neighbours, so it is too often near 0 or 1.",
         "Direct isotonic regression trusts the training scores, which are more extreme than the scores of new rows.",
-        "Held-out scores are not too extreme. But they are few, and the scorer cannot train on these rows.",
+        "Held-out scores are not too extreme. But there are only a few of them, and the scorer cannot train "
+        "on these rows.",
         "A sigmoid is the right shape here, but it is fitted to training scores that are too extreme.",
         "Simplified Venn–Abers also reuses the training scores, but its two probabilities move the result back "
         "towards one half.",
-        "Only full Venn–Abers is guaranteed to be valid. But its intervals become so wide that they say little.",
+        "Only full Venn–Abers is guaranteed to be valid. But its intervals become so wide that they are of "
+        "little use.",
     ),
     turn={"window": 1.0},
     parameters=(
@@ -237,7 +243,7 @@ EXPERIMENT = Experiment(
             "choice",
             20,
             choices=(5, 10, 20, 50),
-            help="Number of test rows per draw, the same rows for all methods.",
+            help="Number of test rows per draw. All methods use the same test rows.",
         ),
         draws(200, 50, 100, 200, 500),
     ),
@@ -246,12 +252,13 @@ EXPERIMENT = Experiment(
         "Narrow the window: the training scores become 0 and 1. Direct isotonic regression trusts these scores and "
         "is among the worst methods. Full Venn–Abers does not trust them, so its intervals grow towards [0, 1] and "
         "its p moves to 1/2.",
-        "Widen the window: simplified and full Venn–Abers become equal, because refitting no longer changes the "
-        "order of the scores. Platt scaling is then hard to beat, because the true probability is a sigmoid of x.",
-        "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on held-out "
-        "scores beats isotonic regression on training scores. However, the model then has fewer training "
-        "rows. With a wide window the "
-        "training scores are good, and using the held-out third is the worst of the six methods.",
+        "Widen the window: the results of simplified and full Venn–Abers become equal, because refitting no "
+        "longer changes the order of the scores. Platt scaling is then hard to beat, because the true "
+        "probability is a sigmoid of x.",
+        "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on "
+        "held-out scores beats isotonic regression on training scores. However, the model then has fewer "
+        "training rows. With a wide window the training scores are good, and calibrating on the held-out "
+        "third is the worst of the six methods.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

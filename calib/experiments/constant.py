@@ -99,16 +99,18 @@ def prepare(found: OneTrainingSet) -> Constant:
     low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
-    title = "Both predictors are valid" if valid else "By chance one mean error exceeds three standard errors"
+    title = (
+        "Both predictors are valid" if valid else "By chance, one mean error exceeds three standard errors"
+    )
     worth = (
         "but the constant predictor is worse" if useless else "and here the constant predictor is no worse"
     )
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
         title=f"{title}, {worth}: its Brier score is {own}, compared with {other} for Venn–Abers",
-        caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and the top are "
-        "the rows of class 0 and 1 in one training set. The numbers are means over many training sets. "
-        f"{'. '.join(words)}.",
+        caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and the "
+        "top show the rows of class 0 and class 1 in one training set. The numbers are means over many "
+        f"training sets. {'. '.join(words)}.",
         alt=f"The picture shows the intervals of two Venn predictors over x. {'. '.join(words)}.",
         drawn=f"The bands run from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} "
         "everywhere. "
@@ -183,10 +185,10 @@ EXPERIMENT = Experiment(
     why=(
         "The predictor never looks at the row. A prediction that is right on average over all rows says nothing about "
         "a single row.",
-        "It is right on average, but predicts the same for every row.",
+        "The predictor is right on average, but gives the same prediction for every row.",
         "An interval can be narrow and valid: many labels give a precise share of ones.",
     ),
-    no_turn="No setting makes another answer right.",
+    no_turn="The right answer is the same for all settings.",
     ghosts=(
         {"traces": ["true probability"]},
         {"traces": ["constant Venn predictor"]},
@@ -196,10 +198,10 @@ EXPERIMENT = Experiment(
     simulation=set_side_by_side,
     notice=(
         "Its interval has the width 1/(l + 1), and its selected probability is right on average, as for every Venn "
-        "predictor. Validity alone says nothing about the row.",
+        "predictor. Validity alone says nothing about an individual row.",
         "Venn–Abers is equally valid, and its interval follows the true probability, but the interval is wider.",
-        "Set the distance of the classes to 0. Now there is nothing to learn about a row, and the constant predictor "
-        "is the best predictor.",
+        "Set the distance of the classes to 0. Then x says nothing about the label, and the constant "
+        "predictor is the best predictor.",
     ),
     formulas=(r"P_0 = \frac{k}{l+1}, \qquad P_1 = \frac{k+1}{l+1}",),
     source=f"{PAPER}, section 2, after corollary 1.",

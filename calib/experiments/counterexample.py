@@ -98,15 +98,15 @@ def prepare(found: Settling) -> Counterexample:
     return Counterexample(
         title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
         "the frequency 1/2",
-        caption=f"Lines show the mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of "
-        "each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 should lie between p0 and p1. "
-        "Simplified Venn–Abers misses this line more clearly with more rows; full Venn–Abers approaches it, "
-        "apart from sampling error.",
+        caption=f"Lines show p0 (dashed) and p1 (dotted) for a new row, averaged over {found.draws:,} "
+        f"training sets of each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 "
+        "should lie between p0 and p1. Simplified Venn–Abers misses this line more clearly with more rows; "
+        "full Venn–Abers approaches it, apart from sampling error.",
         alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
-        drawn=f"Two bands from p0 to p1 over {found.sizes[0]:,} to {found.sizes[-1]:,} training rows, and a line at "
-        f"1/2. {_widths(found, 'simplified')} {_widths(found, 'full')}",
+        drawn=f"Two bands from p0 to p1, for {found.sizes[0]:,} to {found.sizes[-1]:,} training rows, and a "
+        f"horizontal line at 1/2. {_widths(found, 'simplified')} {_widths(found, 'full')}",
         table=pd.concat(
             [
                 pd.DataFrame(
@@ -177,26 +177,26 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are in "
-    "class 1. "
-    "Where is the simplified Venn–Abers interval of a new row?",
+    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are "
+    "in class 1. What is the simplified Venn–Abers interval for a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
     why=(
         "The interval of a valid predictor would lie there. But this score distinguishes new rows from training rows, "
         "so the guarantee is lost.",
         "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither side.",
-        "A new row scores above all other rows. With label 1 it is alone, with label 0 it joins the right side.",
+        "A new row scores above all other rows. With label 1 it forms its own pool; with label 0 it "
+        "joins the right side.",
     ),
-    no_turn="It is one for any number of draws.",
+    no_turn="The proposition holds for any number of draws.",
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,
     notice=(
         "A new row scores above every calibration score. With label 1 it forms its own pool, so p1 = 1. With label 0 "
         "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside this interval.",
         "More training rows do not help: the interval converges to [2/3, 1], which excludes 1/2.",
-        "In full Venn–Abers the score also depends on the new row. It then scores 0 or 1 like the others, and the mean "
-        "interval approaches 1/2 from both sides.",
+        "In full Venn–Abers the score also depends on the new row. The new row then scores 0 or 1 like the "
+        "others, and both ends of the mean interval approach 1/2.",
     ),
     formulas=(
         r"s(x) = \begin{cases}0 & x \in \{x_1,\dots,x_l\},\ x<0\\ 1 & x \in \{x_1,\dots,x_l\},\ x>0\\ "

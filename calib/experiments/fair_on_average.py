@@ -37,7 +37,7 @@ CALM_ROWS = 2000
 REDRAWS = 99
 LEAST_VARIANCE = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
 STREAM = 19  # experiments with the same seed use different random streams
-SEARCHES = {"naive": "each group tested alone", "audit": "audit"}
+SEARCHES = {"naive": "each group tested separately", "audit": "audit"}
 OUTSIDE = 0.15  # predictions are at least twice this distance from 0 and 1
 
 
@@ -224,17 +224,17 @@ def prepare(found: FairOnAverage) -> Fair:
     groups = found.searched[at]
     astray, silent = (brief_percent(float(found.astray[method][0])) for method in SEARCHES)
     return Fair(
-        title=f"{groups} groups, a calibrated model: false alarms in {naive} of the data sets if each is tested "
-        f"alone, in {audit} by the audit",
-        caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. Below: data "
-        f"sets with a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
-        f"{found.shift:g} higher than predicted. “Found” means an alarm whose worst group is the "
-        f"hidden one or a part of it. With {found.rows[0]} rows, an alarm names another group in {astray} of the "
-        f"data sets (each group tested alone) and in {silent} (audit).",
-        alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each group is "
-        f"tested alone, {audit} by the audit.",
-        drawn="Two pictures of shares of data sets: false alarms by the number of groups, and the hidden group found "
-        "by the number of rows. Each has a line for testing each group alone and one for the audit.",
+        title=f"{groups} groups of a calibrated model: false alarms in {naive} of the data sets with "
+        f"separate tests, in {audit} with the audit",
+        caption="Above: data sets of a calibrated model, so each alarm is false; the thin line is 5 %. "
+        f"Below: data sets with a hidden group of {brief_percent(found.size)} of the rows, whose true "
+        f"probabilities are {found.shift:g} higher than predicted. “Found” means that there is an alarm and "
+        f"its worst group is the hidden group or a part of it. With {found.rows[0]} rows, an alarm points to "
+        f"another group in {astray} of the data sets (each group tested separately) and in {silent} (audit).",
+        alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the data sets if each "
+        f"group is tested separately, {audit} by the audit.",
+        drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often "
+        "the hidden group is found, by number of rows. Each chart has a line for separate tests and one for the audit.",
         table=pd.DataFrame([*calm, *hidden]),
         answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
         found=found,
@@ -246,7 +246,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
     found = record.found
     figure = panels(
         theme,
-        [("Calibrated model: false alarms, by groups searched",), ("Hidden group: found, by rows",)],
+        [("Calibrated model: false alarms by number of groups",), ("Hidden group found, by number of rows",)],
         1,
         height=165,
         between=48,
@@ -273,9 +273,10 @@ EXPERIMENT = Experiment(
     answers=("About 5 %", "About half", "Almost all"),
     right=3,
     why=(
-        "The level of 5 % holds for one group. Each further group is another chance for a false alarm.",
-        "This holds for the 16 groups of single columns. The 96 pairs add many more chances.",
-        "With 112 groups, 5 % of them means about six false alarms per data set.",
+        "The level of 5 % applies to one group. Each further group is another chance for a false alarm.",
+        "This would be right for 16 groups, each defined by a single column. The 96 pairs add many more "
+        "chances of a false alarm.",
+        "With 112 groups, a level of 5 % means about six false alarms per data set.",
     ),
     turn={"depth": 1},
     ghosts=(
@@ -291,7 +292,7 @@ EXPERIMENT = Experiment(
             2,
             1,
             3,
-            help="The search tries all groups of up to so many columns: 16, 112 or 368.",
+            help="Maximum number of columns that define a group; there are 16, 112 or 368 such groups.",
         ),
         Parameter(
             "shift",
@@ -300,7 +301,7 @@ EXPERIMENT = Experiment(
             0.15,
             0.05,
             0.3,
-            help="How much higher the true probabilities are than the predictions, in the hidden group.",
+            help="How much the true probabilities exceed the predictions in the hidden group.",
             extra={"step": 0.05},
         ),
         Parameter(
@@ -310,16 +311,17 @@ EXPERIMENT = Experiment(
             2,
             1,
             3,
-            help="With 1, 2 or 3 columns the hidden group has 25 %, 6 % or 2 % of the rows.",
+            help="With 1, 2 or 3 columns, the hidden group contains 25 %, 6 % or 2 % of the rows.",
         ),
-        Parameter("tables", "Data sets", "integer", 100, 50, 500, help="How many data sets are simulated."),
+        Parameter("tables", "Data sets", "integer", 100, 50, 500, help="Number of simulated data sets."),
     ),
     simulation=fair_on_average,
     notice=(
-        "The more groups you test alone, the more often a calibrated model looks wrong. The audit raises a false alarm "
-        "in about 5 % of the data sets, however many groups it searches.",
-        "With 500 rows the worst group is mostly not the hidden one, so testing each group alone accuses another "
-        "group. The audit mostly stays silent. With 8,000 rows both name the hidden group.",
+        "The more groups you test separately, the more often a calibrated model looks wrong. The audit "
+        "raises a false alarm in about 5 % of the data sets, however many groups it searches.",
+        "With 500 rows, the worst group is usually not the hidden group, so separate tests usually point to "
+        "the wrong group. The audit usually raises no alarm. With 8,000 rows, both methods find the hidden "
+        "group.",
     ),
     formulas=(
         r"z_S = \frac{\left|\sum_{i \in S} (y_i - p_i)\right|}{\sqrt{\sum_{i \in S} p_i (1 - p_i)}}",

@@ -102,9 +102,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Curtail below",
         f"Curtailing leaves below {a} rows changes one tree's TCE from {brief(one[0])} to {brief(one.min())}; "
         f"curtailing below {b} changes the forest's from {brief(many[0])} to {brief(many.min())}",
-        "Lines show TCE by curtailment threshold. A leaf with fewer rows takes the estimate of an ancestor; 0 changes "
-        "nothing. Rings mark the lowest values. A threshold that is too small leaves noise; one that is too large "
-        "mixes different rows.",
+        "Lines show TCE by curtailment threshold. A leaf with fewer rows takes the estimate of an ancestor; "
+        "a threshold of 0 changes nothing. Rings mark the lowest values. If the threshold is too small, "
+        "noise remains; if it is too large, different rows are mixed.",
         ringed="all",
     )
 
@@ -120,7 +120,7 @@ EXPERIMENT = Experiment(
     why=(
         "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still has only a single row.",
         "Curtailment uses an ancestor with enough rows, so it removes the cause: leaves that are too small.",
-        "Averaging pure trees helps a lot. But all trees have learnt from the same rows, noise included.",
+        "Averaging pure trees helps a lot. But all trees have learnt the same noise from the same rows.",
     ),
     turn={"curtail": 5},
     ghosts=({"panels": [2]}, {"panels": [3]}, {"panels": [4]}),
@@ -138,8 +138,8 @@ EXPERIMENT = Experiment(
         "one half, but the leaves stay small.",
         "With curtailment, small leaves take the class-1 share of an ancestor with enough rows. The threshold acts "
         "like a depth that adapts to the region, and again a medium value is best.",
-        "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
-        "still help.",
+        "In a forest, pure leaves do less harm, because their errors differ from tree to tree. Even there, "
+        "curtailment helps.",
     ),
     formulas=(
         r"\text{frequency: } \frac{n_1}{n} \qquad \text{Laplace: } \frac{n_1+1}{n+2}",
@@ -152,6 +152,6 @@ EXPERIMENT = Experiment(
 
 
 FIGURES = (
-    FigureEntry("leaf_estimates", "Leaf estimates against the true probabilities", prepare, *PANELS),
+    FigureEntry("leaf_estimates", "Leaf estimates and true probabilities", prepare, *PANELS),
     FigureEntry("leaf_estimates_curve", "TCE by curtailment threshold", prepare_curve, *CURVES),
 )

@@ -66,7 +66,7 @@ def prepare(found: SixMethods, run: int = 1) -> LogLoss:
         title=f"After {t[-1]} test rows the log loss of DIR is finite in {100 * left:.0f} % of {found.y.shape[0]} "
         f"runs; with Venn–Abers {pairs}",
         caption=f"The upper picture shows the mean log loss of run {run} so far. A line ends with a cross when it "
-        "becomes infinite. The lower picture shows the share of runs in which it is still finite.",
+        "becomes infinite. The lower picture shows the share of runs in which the log loss is still finite.",
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{SIX_METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
         + ".",
@@ -198,7 +198,8 @@ EXPERIMENT = Experiment(
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(
-        "You took such an error for rare. For a single row it is, but one in a hundred test rows is enough.",
+        "You expected such errors to be rare. They are rare for a single row, but one error in a hundred "
+        "test rows is enough.",
         "You expect half of the runs to avoid such an error. But a hundred test rows are a hundred chances for it.",
         "Among a hundred rows at least one prediction of 0 or 1 is usually wrong, and the loss then stays infinite.",
     ),
@@ -236,10 +237,11 @@ EXPERIMENT = Experiment(
     notice=(
         "A wrong prediction of 0 or 1 ends the two lines of isotonic regression, on the training scores (DIR) and on "
         "a held-out third.",
-        "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1. The score "
-        "also only comes near 0 and 1, except with the narrowest window, where its runs end as well.",
+        "With a window of 0.5, the other four lines never end. Platt scaling comes near 0 and 1 but never "
+        "reaches them. Nor does the score, except with the narrowest window, where its lines end too.",
         "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
-        "the row itself is always in its pool. They need no clipping, and nothing is clipped here.",
+        "the row itself is always in its pool. They need no clipping, and no probability is clipped in this "
+        "experiment.",
     ),
     formulas=(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",

@@ -148,15 +148,16 @@ def prepare(found: FirstAlarms) -> AlarmShares:
     )
     delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
     return AlarmShares(
-        title=f"False alarms: {brief_percent(last['test'])} for the test, {brief_percent(last['evidence'])} for the "
-        "evidence",
-        caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose log-odds "
-        f"change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm are left out. The "
-        f"median delay is {delays}.",
+        title=f"False alarms: {brief_percent(last['test'])} with the test, {brief_percent(last['evidence'])} "
+        "with the evidence",
+        caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose "
+        f"log-odds change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm "
+        f"are excluded. The median delay is {delays}.",
         alt=f"After {found.looks} weeks the test has raised a false alarm for {brief_percent(last['test'])} of all "
         f"models, the evidence for {brief_percent(last['evidence'])}. Median delay after a change: {delays}.",
-        drawn="Two pictures of the share of models with an alarm so far, by week. The upper one is for calibrated "
-        "models, the lower one for changed models. Each has a line for the test and one for the evidence.",
+        drawn="Two charts of the share of models with an alarm so far, by week. The upper chart shows "
+        "calibrated models, the lower chart changed models. Each chart has a line for the test and one for "
+        "the evidence.",
         table=table,
         answer=1 if last["test"] < LOW else 2 if last["test"] < HIGH else 3,
         found=found,
@@ -200,9 +201,11 @@ EXPERIMENT = Experiment(
     answers=("About 5 %", "About 15 %", "More than 20 %"),
     right=3,
     why=(
-        "The level of 5 % holds for one look. Each further look is another chance for a false alarm.",
-        "The weekly tests use the same rows, so they often agree, but not often enough to keep the share this low.",
-        "Over many looks the chances of a false alarm add up, although the model never changes.",
+        "The level of 5 % applies to a single look. Each further look is another chance for a false alarm.",
+        "The weekly tests share most of their rows, so they often agree, but not often enough to keep the "
+        "share this low.",
+        "Each look is another chance of a false alarm, and these chances add up, although the model never "
+        "changes.",
     ),
     turn={"looks": 1},
     ghosts=(
@@ -221,7 +224,7 @@ EXPERIMENT = Experiment(
             0.5,
             0.1,
             2.0,
-            help="How much the log-odds of the true probabilities change, in the lower picture.",
+            help="Change of the true log-odds in the lower picture.",
             extra={"step": 0.1},
         ),
         Parameter(
@@ -231,17 +234,17 @@ EXPERIMENT = Experiment(
             20,
             0,
             100,
-            help="0 means that the model is wrong from the start.",
+            help="With 0, the model is wrong from the start.",
         ),
         Parameter("rows", "Rows per week", "integer", 100, 20, 200, help="New labelled rows per week."),
-        Parameter("runs", "Models", "integer", 100, 50, 1000, help="How many models are simulated."),
+        Parameter("runs", "Models", "integer", 100, 50, 1000, help="Number of simulated models."),
     ),
     simulation=looking,
     notice=(
         "The test raises more false alarms with every look. The evidence raises a false alarm for fewer than 5 % of "
         "the models, however often you look.",
-        "After 20 calibrated weeks the evidence finds the change sooner than the test. The "
-        "old, calibrated rows weaken the test, whereas the evidence adds a new bet every week.",
+        "After 20 calibrated weeks the evidence finds the change sooner than the test. The old, calibrated "
+        "rows weaken the test, whereas the evidence starts a new bet every week.",
     ),
     formulas=(
         r"E_t = \prod_{i \le t} \frac{q_i^{y_i}(1-q_i)^{1-y_i}}{p_i^{y_i}(1-p_i)^{1-y_i}}, \quad q_i "

@@ -83,8 +83,8 @@ def count_orderings(
     length, m = settings["objects"], settings["ones"]
     if m > length:
         raise InputError(
-            f"ones must be at most the number of training labels ({length}), but is {m}. Choose fewer ones or more "
-            f"labels."
+            f"`ones` must be at most the number of training labels ({length}), but is {m}. Choose fewer "
+            "ones or more labels."
         )
     forms = []
     for first in (0, 1):
@@ -107,8 +107,8 @@ def prepare(orderings: Orderings) -> Order:
     found = {first: orderings.frequency(first) for first in (0, 1)}
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
-        f"after a {first} it predicts {_fraction(orderings, selected[first])}, and class 1 follows in "
-        f"{_count(orderings, first)}"
+        f"after a {first} the predictor predicts {_fraction(orderings, selected[first])}, and class 1 "
+        f"follows in {_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None
     )
@@ -192,10 +192,10 @@ EXPERIMENT = Experiment(
         "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
         "this prediction.",
         "The calibration is exact for every l, as counting the orderings shows.",
-        "A predictor should not depend on the order, but this does not break the guarantee. For each first label "
-        "the counts are exact.",
+        "A predictor should not depend on the order of the rows, but the guarantee still holds. For each "
+        "first label, the counts are exact.",
     ),
-    no_turn="This holds for every number of rows.",
+    no_turn="The guarantee holds for every number of rows.",
     parameters=(
         Parameter(
             "objects",
@@ -204,7 +204,7 @@ EXPERIMENT = Experiment(
             6,
             2,
             20,
-            help="Number of training labels; the test row's label comes after them.",
+            help="Number of training labels; the label of the test row comes after them.",
         ),
         Parameter(
             "ones",
@@ -213,7 +213,8 @@ EXPERIMENT = Experiment(
             3,
             1,
             20,
-            help="Number of ones among all labels, at most l. You know this number even if you forget the order.",
+            help="Number of ones among all labels, at most l. You know this number even if you do not know "
+            "the order.",
         ),
     ),
     simulation=count_orderings,

@@ -140,11 +140,12 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
     pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return Pooling(
         title=_title(found, state),
-        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines show "
-        "pools at their share of class 1; neighbours with equal shares remain separate pools. The lower picture is the "
-        "cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final result. The "
-        f"next pair is drawn thick. The vertical bar is a new row at score {score:g}. As class 0 it would get "
-        f"p0 = {number(p0)}, as class 1 p1 = {number(p1)}; the star is the merged p = {number(fits.p)}.",
+        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. "
+        "Lines show pools at their share of class 1; neighbouring pools with equal shares remain separate. "
+        "The lower picture is the cumulative-sum diagram with pools as chords; the thin line is the lower "
+        "convex hull, the final result. Thick lines show the next pair to be joined. The vertical bar is a "
+        f"new row at score {score:g}. With label 0 it would get p0 = {number(p0)}, with label 1 p1 = "
+        f"{number(p1)}; the star is the merged p = {number(fits.p)}.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",
@@ -309,10 +310,10 @@ EXPERIMENT = Experiment(
     why=(
         "Every move removes one pool, and at least one must be left.",
         "Joined pools are never split, so each move leaves one pool fewer.",
-        "A joined pool may be joined again, but never has to be split, because the shares of its parts would fall "
+        "A joined pool can be joined again, but is never split, because the shares of its parts would fall "
         "again.",
     ),
-    no_turn="It holds for all labels.",
+    no_turn="The bound holds for all labels.",
     parameters=(
         Parameter(
             "points",
@@ -339,8 +340,8 @@ EXPERIMENT = Experiment(
             0.55,
             -FARTHEST,
             FARTHEST,
-            help="The score of the new row. p0 and p1 are the fits at this score with the row as class 0 and as "
-            "class 1.",
+            help="The score of the new row. p0 and p1 are the fits at this score with label 0 and with "
+            "label 1.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
     ),
@@ -348,8 +349,9 @@ EXPERIMENT = Experiment(
     notice=(
         "Every move removes one pool, and no pool is ever split again. The result does not depend on which pair is "
         "joined first; here it is always the leftmost pair.",
-        "The lower picture is the cumulative-sum diagram: rows are counted to the right, rows of class 1 upwards. A "
-        "pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner that points upwards.",
+        "The lower picture is the cumulative-sum diagram: it counts rows to the right and rows of class 1 "
+        "upwards. A pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner "
+        "that points upwards.",
         "When no chord is followed by a flatter chord, the chords form the lower convex hull of the points, the "
         "greatest convex curve below them. Its slopes are the isotonic fit.",
         "Flip a label and start again: one label can change most of the fitted values, or only a few.",
@@ -366,4 +368,4 @@ EXPERIMENT = Experiment(
 )
 
 
-FIGURES = (FigureEntry("pooling", "Pool adjacent violators, move by move", prepare, draw),)
+FIGURES = (FigureEntry("pooling", "Pool adjacent violators, step by step", prepare, draw),)

@@ -106,7 +106,8 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
         f"{brief(worst_mid)}",
         caption=f"Curves show the regret in {REGRET_LOSSES[loss]} of p, rising if the label is 0, falling if it is 1. "
         f"The rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. "
-        "The thick line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
+        "The thick line shows the larger of the two regrets. The star marks its lowest point, the open "
+        "circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
         drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
         + " ".join(
@@ -198,7 +199,7 @@ EXPERIMENT = Experiment(
             0.1,
             0.0,
             0.99,
-            help="p0, the better prediction if the label is 0.",
+            help="p0 is the better prediction if the label is 0.",
             extra={"step": 0.01},
         ),
         Parameter(
@@ -208,7 +209,7 @@ EXPERIMENT = Experiment(
             0.5,
             0.01,
             1.0,
-            help="p1, the better prediction if the label is 1.",
+            help="p1 is the better prediction if the label is 1.",
             extra={"step": 0.01},
         ),
         Parameter(
@@ -223,11 +224,11 @@ EXPERIMENT = Experiment(
     ),
     simulation=regret_curves,
     notice=(
-        "One regret rises with p, and the other falls. Where they cross, the larger of the two is smallest: this is "
-        "the minimax rule of the loss.",
+        "One regret rises with p, and the other falls. Where the two curves cross, the larger regret is "
+        "smallest: this is the minimax rule of the loss.",
         "The rules for log loss and square loss move p from the midpoint towards 1/2, further for a wider interval.",
-        "If p0 < p1, both rules give a p strictly between p0 and p1. So p is never 0 or 1, and the log loss is never "
-        "infinite.",
+        "If p0 < p1, both rules give a p strictly between p0 and p1. Therefore p is never 0 or 1, and the "
+        "log loss is never infinite.",
     ),
     formulas=(
         r"\ln\tfrac{1-p_0}{1-p} = \ln\tfrac{p_1}{p} \;\Rightarrow\; p = \tfrac{p_1}{1-p_0+p_1}",
@@ -239,4 +240,4 @@ EXPERIMENT = Experiment(
 )
 
 
-FIGURES = (FigureEntry("regret", "Regret of one probability for two", prepare, draw),)
+FIGURES = (FigureEntry("regret", "Regret of replacing p0 and p1 by one probability", prepare, draw),)

@@ -174,7 +174,7 @@ def prepare(draws: Draws) -> Theorem:
     with np.errstate(invalid="ignore", divide="ignore"):
         off = np.nan_to_num(np.abs(levels.observed - levels.p) / levels.error, nan=0.0, posinf=np.inf)
     name = PREDICTORS[draws.predictor]
-    found = "right on average" if inside["selected"] else "off by more than two standard errors"
+    found = "right on average" if inside["selected"] else "wrong by more than two standard errors"
     sides = " and ".join(
         f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}"
         for key in ("p0", "p1")
@@ -261,7 +261,7 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
         },
         annotations=[
             heading("Mean error over the draws", "y"),
-            heading("Draws grouped by the probability for the true label", "y2"),
+            heading("Draws grouped by their probability for the true label", "y2"),
         ],
     )
 
@@ -287,23 +287,23 @@ EXPERIMENT = Experiment(
     key="theorem",
     page=PAGE,
     name="Theorem 1",
-    question="A Venn predictor gives two probabilities, one for each label that a new row may have. Over many "
-    "draws, which probability equals the label on average?",
+    question="A Venn predictor gives two probabilities, one for each label that a new row may have. "
+    "Averaged over many draws, which probability equals the label?",
     answers=(
         "p0, the smaller one",
         "p1, the larger one",
-        "The one for the true label",
-        "None of them",
+        "The probability for the true label",
+        "Neither of them",
     ),
     right=3,
     why=(
         "p0 is the fit with label 0 for the new row. This label pulls p0 down, so p0 is too low on average.",
         "p1 is the fit with label 1 for the new row. This label pulls p1 up, so p1 is too high on average.",
         "With its true label the new row is like every other row, so nothing favours either side.",
-        "One of the two probabilities always belongs to the true label. Nobody knows which one, but it is right on "
-        "average.",
+        "One of the two probabilities always belongs to the true label. In practice you do not know which "
+        "one, but it is right on average.",
     ),
-    no_turn="It is a theorem.",
+    no_turn="The statement is a theorem.",
     ghosts=(
         {"traces": ["p0"]},
         {"traces": ["p1"]},
@@ -326,10 +326,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=draw_pairs,
     notice=(
-        "The mean error of the selected probability P_Y is zero within about two standard errors, however few training "
-        "rows there are. On average p0 is too low and p1 too high.",
-        "Nobody can use P_Y, because choosing it needs the label. But if p0 and p1 are close, you can use either "
-        "probability.",
+        "The mean error of the selected probability P_Y is zero within about two standard errors, even with "
+        "few training rows. On average p0 is too low and p1 too high.",
+        "You cannot use P_Y in practice, because choosing it requires the label. But if p0 and p1 are close, "
+        "you can use either probability.",
         "The theorem says more than this: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows this; the simplified predictor with a narrow window fails there.",
     ),

@@ -146,7 +146,7 @@ METHOD_HEIGHT, SCALE_HEIGHT = (
     44,
     88,
 )  # pixels of a method's line, and of the scale, its title and the legend below them
-ERROR_KINDS = {"classes": "single classes, mean", "confidence": "confidence"}
+ERROR_KINDS = {"classes": "individual classes, mean", "confidence": "confidence"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,23 +164,24 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     rest, divided = (number(100 * found.classes[key], 2) for key in ("rest", "divided"))
     wrong = 100 * found.classes["temperature"]
     titles = {
-        "one against the rest": f"One against the rest: single classes are off by {rest} points, and by {divided} "
-        "after dividing by the sum",
+        "one against the rest": f"One against the rest: individual classes are wrong by {rest} points, and "
+        f"by {divided} after dividing by the sum",
     }
     usual = (
-        f"After temperature scaling the confidence is off by {scaled['confidence']} points, single classes by "
-        f"{scaled['classes']}"
+        f"After temperature scaling, the confidence is wrong by {scaled['confidence']} points, individual "
+        f"classes by {scaled['classes']}"
     )
     return Errors(
         title=titles.get(shown, usual),
-        caption="Mean distance of predictions from the true probabilities, in 15 bins. It is measured on "
-        "40,000 new rows of three Gaussians. Circles: the highest probability of each row. Diamonds: each class "
-        f"against the rest, mean of three. One against the rest is off by {rest} points, and by {divided} after each "
-        "row is divided by its sum. Before, the sums scatter around 1 with a standard deviation of "
-        f"{number(found.sums, 2)}.",
+        caption="Mean distance of predictions from the true probabilities, in 15 bins. The distance is "
+        "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each row. "
+        f"Diamonds: each class against the rest, mean of three. One against the rest is wrong by {rest} "
+        f"points, and by {divided} after each row is divided by its sum. Before, the sums scatter around 1 "
+        f"with a standard deviation of {number(found.sums, 2)}.",
         alt=f"Calibration errors. Temperature scaling: confidence {scaled['confidence']} points, classes "
         f"{scaled['classes']}. One against the rest: classes {rest} points, divided by the sum {divided}.",
-        drawn="Two marks for each method: the calibration error of the confidence, and that of single classes.",
+        drawn="Two marks for each method: the calibration error of the confidence, and that of individual "
+        "classes.",
         table=table.rename_axis("method").reset_index(),
         answer=1 if wrong < LOW else 2 if wrong < HIGH else 3,
         found=found,
@@ -223,13 +224,16 @@ EXPERIMENT = Experiment(
     page="three_classes",
     name="Three classes",
     question="A model favours one of three classes. Temperature scaling makes its confidence right. How far off are "
-    "the probabilities of single classes, on average?",
+    "the probabilities of individual classes, on average?",
     answers=("Less than 1 point", "2 to 4 points", "More than 5 points"),
     right=3,
     why=(
-        "The confidence mixes all classes: one is predicted too often and another one too rarely, which cancels.",
-        "One number cannot repair this: temperature scaling keeps the order of the classes in each row.",
-        "The favoured class is too high and another one too low. Their errors cancel in the confidence.",
+        "The confidence mixes all classes: errors of a class that is predicted too often and of one that is "
+        "predicted too rarely cancel out.",
+        "A single number cannot correct this: temperature scaling keeps the order of the classes in each "
+        "row.",
+        "The probability of the favoured class is too high and that of another class too low. In the "
+        "confidence these errors cancel out.",
     ),
     turn={"tilt": 1.0},
     ghosts=(
@@ -245,8 +249,8 @@ EXPERIMENT = Experiment(
             3.0,
             1.0,
             5.0,
-            help="The model multiplies its probability by this weight, and divides that of another class by it. 1 "
-            "favours no class.",
+            help="The model multiplies the probability of the favoured class by this weight, and divides "
+            "that of another class by it. A weight of 1 favours no class.",
             extra={"step": 0.5},
         ),
         Parameter(
@@ -256,7 +260,8 @@ EXPERIMENT = Experiment(
             1.0,
             0.5,
             3.0,
-            help="Power of the true probabilities: above 1 the model is overconfident, below 1 underconfident.",
+            help="Exponent of the true probabilities: above 1 the model is overconfident, below 1 "
+            "underconfident.",
             extra={"step": 0.5},
         ),
         Parameter(
@@ -266,11 +271,17 @@ EXPERIMENT = Experiment(
             1.5,
             0.5,
             3.0,
-            help="From the middle to the centre of each Gaussian, in standard deviations.",
+            help="Distance from the middle to the centre of each Gaussian, in standard deviations.",
             extra={"step": 0.5},
         ),
         Parameter(
-            "rows", "Calibration rows", "integer", 10_000, 1000, 50_000, help="Rows that fit the calibrators."
+            "rows",
+            "Calibration rows",
+            "integer",
+            10_000,
+            1000,
+            50_000,
+            help="Number of rows used to fit the calibrators.",
         ),
         Parameter(
             "shown",
@@ -284,10 +295,11 @@ EXPERIMENT = Experiment(
     ),
     simulation=three_classes,
     notice=(
-        "Temperature scaling makes the confidence right within 1 point. The classes stay as wrong as before.",
-        "One against the rest makes each class right within 1.5 points, but its rows do not sum to 1. Dividing each "
-        "row by its sum makes the classes worse again.",
-        "Vector scaling has a weight for each class, so it repairs both.",
+        "Temperature scaling makes the confidence right within 1 point. The individual classes stay as "
+        "wrong as before.",
+        "One against the rest makes each class right within 1.5 points, but its rows do not sum to 1. "
+        "Dividing each row by its sum makes the individual classes worse again.",
+        "Vector scaling has a weight for each class, so it corrects both.",
         "With weight 1 and sharpness 2 the model is only overconfident, and temperature scaling is enough.",
     ),
     formulas=(

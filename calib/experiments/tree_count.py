@@ -96,9 +96,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Trees",
         f"Mean TCE falls from {brief(curve['alone'][0])} for a single tree to {brief(tce[-1])} for all "
         f"{found.values[-1]}; the first {enough} trees have at most twice the lower value",
-        "Lines show TCE and its two parts by number of trees. Only scatter falls, and only down to a limit: the mean "
-        "of trees removes their disagreement, but not their common errors. Each step to the right multiplies the "
-        "number of trees by about the same factor.",
+        "Lines show TCE and its two parts by number of trees. Only scatter falls, and not to zero: averaging "
+        "removes the errors in which trees differ, but not the errors that they share. Each step to the "
+        "right multiplies the number of trees by about the same factor.",
         ringed="none",
     )
 
@@ -107,18 +107,18 @@ EXPERIMENT = Experiment(
     key="tree_count",
     page="tree_depth",
     name="Number of trees",
-    question="With 50 fully grown trees instead of 5, a forest's probabilities come closer to the true ones. How "
-    "much do 500 trees instead of 50 add?",
-    answers=("About as much again", "Far less", "Far more"),
+    question="With 50 fully grown trees instead of 5, a forest's probabilities come closer to the true "
+    "probabilities. How much is gained by using 500 trees instead of 50?",
+    answers=("About the same again", "Far less", "Far more"),
     right=2,
     why=(
-        "The part of the error that more trees can remove falls in proportion to 1/T for T trees. Therefore the step "
-        "from 50 to 500 gains only about a tenth of the step from 5 to 50.",
+        "The part of the error that more trees can remove falls in proportion to 1/T for T trees. Therefore "
+        "the step from 50 to 500 trees gains only about a tenth as much as the step from 5 to 50.",
         "The part of the error that more trees can remove falls in proportion to 1/T for T trees. The first 50 trees "
         "remove nearly all of this part.",
-        "The gain does not grow: the step to 500 trees gains at most a fifth of the step to 50.",
+        "The gain does not grow: the step to 500 trees gains at most a fifth as much as the step to 50.",
     ),
-    no_turn="What trees disagree about falls with their number, whatever they are.",
+    no_turn="The error from disagreement between trees falls with their number, whatever the trees are.",
     parameters=(
         Parameter(
             "trees",
@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
             "choice",
             100,
             choices=(1, 2, 5, 10, 20, 50, 100, 200, 500),
-            help="Number of trees in one more forest, which consists of the first trees.",
+            help="Number of trees in an additional forest, which consists of the first trees.",
         ),
         DEPTH,
         LEAF,
@@ -137,11 +137,12 @@ EXPERIMENT = Experiment(
     simulation=at_counts,
     notice=(
         "More trees narrow the cloud, but only towards the prediction of an infinite forest. The part of the TCE "
-        "that more trees can remove falls in proportion to 1/T for T trees. It is about half with 5 trees, and at "
-        "most an eighth with 50.",
-        "The error that remains at 500 trees is not chance, because all trees saw the same data. Choose shallower "
-        "trees: at depth 4 less than half of this error is left. More rows do not remove it. In twenty draws, 2,000 "
-        "rows instead of 1,000 changed this error by −15 % to +21 %, and by almost nothing on average.",
+        "that more trees can remove falls in proportion to 1/T for T trees. This part is about half of the "
+        "TCE with 5 trees, and at most an eighth with 50.",
+        "The error that remains at 500 trees is not due to chance between trees, because all trees saw the "
+        "same data. Choose shallower trees: at depth 4, less than half of this error remains. More rows do "
+        "not remove this error. In twenty draws, using 2,000 rows instead of 1,000 changed it by −15 % to "
+        "+21 %, and by almost nothing on average.",
         "The forest's TCE is the mean TCE of its trees minus their disagreement. If all trees agreed, a forest would "
         "gain nothing.",
     ),

@@ -136,11 +136,12 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         shown,
         "Depth",
         f"CL + GL is lowest at {least[0]} for one tree, and at {least[1]} for the forest",
-        "Lines show CL, GL and their sum by depth. CL is the calibration loss, GL the grouping loss; the ring marks "
-        f"their lowest sum. In the tree, {GROUPED_BY[taken]}; the thin line is GL if {GROUPED_BY[other]}. The two "
-        "definitions differ once leaves are pure: by predictions, all pure leaves form two groups. The forest's groups "
-        "are equal predictions, or 20 quantile bins if nearly all predictions differ. With bins, CL + GL is a little "
-        "below TCE, because of the spread inside the bins.",
+        "Lines show CL, GL and their sum by depth. CL is the calibration loss, GL the grouping loss; the "
+        f"ring marks their lowest sum. In the tree, {GROUPED_BY[taken]}; the thin line is GL if "
+        f"{GROUPED_BY[other]}. The two definitions differ once leaves are pure: by predictions, all pure "
+        "leaves form two groups. The groups of the forest contain equal predictions, or are 20 quantile bins "
+        "if nearly all predictions differ. With bins, CL + GL is a little below TCE, because of the spread "
+        "inside the bins.",
     )
 
 
@@ -157,10 +158,11 @@ EXPERIMENT = Experiment(
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(
-        "Rows with very different true probabilities share a leaf. High probabilities are underestimated, low ones "
-        "overestimated.",
-        "Depth 4 separates different regions, and its leaves still hold enough rows to estimate a share.",
-        "More splits lower the bias. But each leaf then holds few rows, and their share of class 1 is mostly chance.",
+        "Rows with very different true probabilities share a leaf. High probabilities are underestimated, "
+        "and low probabilities overestimated.",
+        "Depth 4 separates different regions, and its leaves still contain enough rows to estimate a share.",
+        "More splits lower the bias. But each leaf then contains only a few rows, and their share of class 1 "
+        "is mostly due to chance.",
     ),
     turn={"n": 50},
     ghosts=({"panels": [1]}, {"panels": [2]}, {"panels": [3]}),
@@ -192,20 +194,21 @@ EXPERIMENT = Experiment(
     ),
     simulation=at_depths,
     notice=(
-        "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very different "
-        "true probabilities share a leaf. If it is too deep, the line is right but the points scatter around it, "
-        "because each leaf holds only a few rows. TCE, the mean squared distance to the diagonal, is bias² plus "
-        "scatter.",
+        "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very "
+        "different true probabilities share a leaf. If it is too deep, the line lies on the diagonal, but "
+        "the points scatter around it, because each leaf contains only a few rows. TCE, the mean squared "
+        "distance to the diagonal, is bias² plus scatter.",
         "The lower picture shows one tree, with each leaf as a group. Every further level lowers GL, because groups "
-        "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the TCE, is "
-        "lowest in between.",
-        "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge and GL returns. "
-        "The sum stays the same.",
-        "The best depth depends on the data: seed 5 draws classes that overlap more, and there a smaller depth is "
+        "get smaller. Nearly every level raises CL, because each group contains fewer rows. Their sum, the "
+        "TCE, is lowest at a medium depth.",
+        "Group the leaves by prediction: all pure leaves predict 0 or 1, so their groups merge and GL rises "
+        "again. The sum stays the same.",
+        "The best depth depends on the data: with seed 5 the classes overlap more, and a smaller depth is "
         "better.",
-        "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. "
-        "Errors of its trees in opposite directions cancel in the mean. The forest gives thousands of different "
-        "predictions, so its groups are quantile bins. Differences between true probabilities in a bin count as GL.",
+        "The forest is best at about the same depth, or a little deeper, but too much depth does far less "
+        "harm. Errors of its trees in opposite directions cancel out in the mean. The forest gives thousands "
+        "of different predictions, so its groups are quantile bins. Differences between true probabilities "
+        "in a bin count as GL.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1m\sum (p-\pi)^2 = \text{CL} + \text{GL}",
@@ -220,6 +223,6 @@ EXPERIMENT = Experiment(
 
 
 FIGURES = (
-    FigureEntry("tree_depth", "Depths against the true probabilities", prepare, *PANELS),
+    FigureEntry("tree_depth", "Predictions at three depths and true probabilities", prepare, *PANELS),
     FigureEntry("tree_depth_curve", "CL and GL by depth", prepare_curve, *CURVES),
 )

@@ -28,7 +28,7 @@ from calib.placements import PLACEMENTS
 
 ROW_TITLES = {
     "equal": "Equal covariances",
-    "separate": "Covariances as printed",
+    "separate": "Covariances as printed in the paper",
     "unequal": "Unequal covariances",
 }
 NO_OTHER = "none"
@@ -150,16 +150,17 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Model comparison",
-    question="With equal covariances the true boundary is straight, with unequal ones it is curved. Which model is "
-    "closest to the true probabilities if it is curved?",
+    question="With equal covariances, the boundary between the classes is straight; with unequal "
+    "covariances, it is curved. Which model is closest to the true probabilities if the boundary "
+    "is curved?",
     answers=("The forest", "The support-vector machine with Platt scaling", "Logistic regression"),
     right=2,
     why=(
         "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
         "and this variance counts too.",
         "Its curved boundary fits, and Platt scaling learns only two parameters, so there is little scatter.",
-        "Logistic regression is right with equal covariances. With unequal ones its straight boundary is wrong, and "
-        "more rows cannot bend it.",
+        "Logistic regression is right with equal covariances. With unequal covariances its straight "
+        "boundary is wrong, and more rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     ghosts=({"panels": [4]}, {"panels": [5]}, {"panels": [6]}),
@@ -171,7 +172,7 @@ EXPERIMENT = Experiment(
             "choice",
             "rbf",
             choices={"rbf": "Curved", "linear": "Flat"},
-            help="A curved or a flat boundary for the support-vector machine.",
+            help="Boundary of the support-vector machine: curved or straight.",
         ),
         Parameter(
             "other",
@@ -179,7 +180,7 @@ EXPERIMENT = Experiment(
             "choice",
             NO_OTHER,
             choices=OTHERS,
-            help="Another model with its default settings. The tuned forest takes a minute.",
+            help="An additional model with its default settings. The tuned forest takes a minute.",
         ),
         Parameter(
             "calibrator",
@@ -188,7 +189,7 @@ EXPERIMENT = Experiment(
             "none",
             choices=CALIBRATIONS,
             help="The calibrator is fitted on out-of-fold scores from five folds, as for the support-vector "
-            "machine. Margins always get Platt scaling. For probabilities, Platt scaling uses their log-odds.",
+            "machine. Platt scaling is always applied to margins. For probabilities, it uses their log-odds.",
         ),
         cloud("which_model"),
         SIZE,
@@ -212,14 +213,15 @@ EXPERIMENT = Experiment(
     ),
     simulation=models_side_by_side,
     notice=(
-        "In the upper row, logistic regression lies on the diagonal. For two Gaussian classes with equal covariances, "
-        "the true probability is a logistic function of the features.",
+        "In the upper row, the line of logistic regression lies on the diagonal. For two Gaussian classes "
+        "with equal covariances, the true probability is a logistic function of the features.",
         "In the lower row, the line of logistic regression leaves the diagonal. More rows do not help: the error is "
         "about the same with 2,000 rows as with 1,000. Bias is a fifth to a half of this error, and seldom more than "
-        "half. The rest is scatter: rows with equal true probability lie on different sides of the wide class, and "
-        "one straight boundary cannot suit both.",
-        "The line of the support-vector machine bends, because Platt scaling fits one curve to scores that were never "
-        "meant to be probabilities. The result underestimates high probabilities and overestimates low probabilities.",
+        "half. The rest is scatter: rows with equal true probability lie on different sides of the wide "
+        "class, and one straight boundary cannot fit both sides.",
+        "The line of the support-vector machine bends, because Platt scaling fits a single sigmoid to "
+        "scores that are not probabilities. The result underestimates high probabilities and overestimates "
+        "low probabilities.",
         "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),
@@ -232,4 +234,4 @@ EXPERIMENT = Experiment(
 )
 
 
-FIGURES = (FigureEntry("which_model", "Models against the true probabilities", prepare, *PANELS),)
+FIGURES = (FigureEntry("which_model", "Predictions of the models and true probabilities", prepare, *PANELS),)

@@ -60,13 +60,13 @@ def axis_of(ax: Any) -> Any:
         axes = import_module("matplotlib.axes")
     except ImportError:
         raise InputError(
-            'plot draws with matplotlib, which is not installed. Install it, or use .figure("reliability").'
+            'plot() needs matplotlib, which is not installed. Install it, or use .figure("reliability").'
         ) from None
     if ax is None:
         pyplot = import_module("matplotlib.pyplot")
         return pyplot.subplots(figsize=(INCHES, INCHES), layout="constrained")[1]
     if not isinstance(ax, axes.Axes):
-        raise InputError(f"ax must be a matplotlib axis, but its type is {type(ax).__name__}.")
+        raise InputError(f"ax must be a matplotlib Axes, but its type is {type(ax).__name__}.")
     return ax
 
 

@@ -27,7 +27,7 @@ PLOTLY = "plotly.min.js"
 # words: right, a table of files
 READ_ME = """Calibration Explorer
 
-report.html       one interactive file with everything; it opens without a network
+report.html       one interactive file with everything; it opens offline
 reproduce.py      Python that gives the same numbers with the package calib
 recipes.json      the Recipes by name, which the Compare and report page can load again
 side_by_side.csv  the metrics of all Recipes

@@ -102,22 +102,27 @@ CALIBRATION = ("rows", "positives", "lowest", "highest")  # the fields that desc
 PROBABILITIES = "probabilities"  # of all classes: the input of a calibrator of K classes
 FOLDS = "folds"  # the kind of map with one map per fold
 NOTES = {
-    "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
+    "cv": "Fitted on out-of-fold scores. Apply it to the scores of the final model, which was refitted on "
+    "all training rows.",
     "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
     "scored by the trees that did not see one random training row. This training row was not used to calibrate "
-    "the scored row. This table keeps all rows, so its probabilities differ a little.",
+    "the scored row. This table uses all rows, so its probabilities differ slightly.",
     "oob_whole": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble.",
-    "train": "Fitted on scores of the rows that trained the model, so often overconfident. Use it only for comparison.",
+    "train": "Fitted on scores of the model's own training rows, so it is often overconfident. Use it only "
+    "for comparison.",
 }
 RATE = (
-    "For a deployment base rate of {0.stated:.6g} of class 1. The calibrator was fitted at {0.fitted:.6g}, "
-    "and all odds are multiplied by {0.ratio:.6g}."
+    "This calibrator is for a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a base "
+    "rate of {0.fitted:.6g}, and all odds are multiplied by {0.ratio:.6g}."
 )
 RATES = (
-    "For deployment shares of the classes. Each probability is multiplied by its class's share in deployment over that "
-    "at the fit, and each row is divided by its sum."
+    "This calibrator is for given class shares in deployment. Each probability is multiplied by the share "
+    "of its class in deployment, divided by its share in the calibration data. Each row is then divided by "
+    "its sum."
 )
-CROSS = "Cross-calibration: each row needs {} scores, one from each fold's model, in the order of the folds."
+CROSS = (
+    "Cross-calibration: each row needs {} scores, one from the model of each fold, in the order of the folds."
+)
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
@@ -142,8 +147,8 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
         )
     if isinstance(unadjusted(fitted), RankMap):
         raise InputError(
-            "Rank calibration with out-of-bag scores needs the forest and its bags, not only scores, so it "
-            "cannot be saved. Choose placement='split'."
+            "Rank calibration with out-of-bag scores needs the forest and its bags as well as the scores, "
+            "so it cannot be saved. Choose placement='split'."
         )
     if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(
@@ -403,7 +408,7 @@ def _base_rates(top: Fields, classes: int) -> BaseRates | None:
     given = top.object("base_rate")
     for name in ("fitted", "stated"):
         if len(given.numbers(name)) != classes:
-            raise given.refuse(name, f"must hold {classes} shares, one per class")
+            raise given.refuse(name, f"must contain {classes} shares, one per class")
     return BaseRates(tuple(given.numbers("fitted")), tuple(given.numbers("stated")))
 
 

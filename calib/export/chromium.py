@@ -188,7 +188,7 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
             return process.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
             raise NoBrowser(
-                f"Chromium did not answer within {seconds} seconds. Try again, or save as HTML."
+                f"Chromium did not respond within {seconds} seconds. Try again, or save the figure as HTML."
             ) from None
         finally:
             with suppress(ProcessLookupError):

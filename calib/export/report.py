@@ -316,8 +316,8 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
         "benefit": formatted_net_benefits(
             net_benefits(evaluation, of_costs, decided.lowest, decided.highest)
         ),
-        "costs_told": f"A false alarm costs {decided.cost_false_alarm:g} and a miss {decided.cost_miss:g}, so acting "
-        f"pays above a probability of {number(of_costs)}.",
+        "costs_told": f"A false alarm costs {decided.cost_false_alarm:g} and a miss {decided.cost_miss:g}, "
+        f"so acting is worthwhile above a probability of {number(of_costs)}.",
         "thresholds": f"{number(decided.lowest)} to {number(decided.highest)}",
         "costs": formatted_costs(
             decide(evaluation, cost_false_alarm=decided.cost_false_alarm, cost_miss=decided.cost_miss)
@@ -339,8 +339,8 @@ def _audited(evaluation: Evaluation) -> Audited:
 def _search(made: Audited) -> dict[str, Any]:
     """Return the findings of the search for segments as sentences, and as a table if there are any."""
     what = (
-        f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, it finds any "
-        "segment in at most 5 of 100 tables."
+        f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, "
+        "the search finds a segment in at most 5 of 100 tables."
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
@@ -356,7 +356,7 @@ def _no_groups(evaluation: Evaluation) -> str:
         try:
             _audited(evaluation)
         except InputError as error:
-            return f"Search of segments: {error}"
+            return f"Search for segments: {error}"
     group = recipe.setting("reliability.group")
     return f"Subgroups: {'no column was chosen' if group is None else f'the data have no column {group!r}'}."
 
@@ -461,7 +461,7 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
     if "train" not in evaluation.flow[0]:
         return {
-            "sense": "No rows were held out: all rows are test rows.",
+            "sense": "No model was trained and no calibrator was fitted here: all rows are test rows.",
             "claim": "",
             "table": None,
             "missing": [],

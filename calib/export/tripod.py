@@ -20,12 +20,12 @@ DIFFERENCES = "Differences from the uncalibrated model"
 BENEFIT = "Net benefit and costs"
 GROUPS = "Subgroups"
 SIZE = "Sample size"
-NOTES = "What was dropped, imputed or chosen"
+NOTES = "What was excluded, imputed or chosen"
 LIMITS = "Limits"
 SETTINGS_PART = "Settings"
-MADE = "How this was made"
+MADE = "How this report was made"
 
-ADD = "Not in this report: you add it"
+ADD = "Not in this report: please add"
 
 
 class Item(NamedTuple):

@@ -91,13 +91,13 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Dark bars are observed frequencies of segments, coloured marks mean predictions. "
-        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies "
-        f"expected by chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
-        "together). A segment with the bar inside the grey range is over- or underconfident, or has errors in opposite "
-        "directions."
+        caption="Dark bars show the observed frequencies of segments, coloured marks their mean predictions. "
+        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the "
+        "frequencies expected by chance, adjusted for the search of "
+        f"{counted(len(found.segments), 'segment')} (5 % for all segments together). If its bar is inside "
+        "the grey range, a segment is overconfident, underconfident, or has errors in opposite directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
-        + ("" if causes else " No segment was found; these deviate most."),
+        + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "
         + "; ".join(
             f"{line.segment}: predicted {percent(line.predicted)}, observed {percent(line.observed)}, adjusted p "
@@ -116,7 +116,7 @@ def finding(made: Audited) -> str:
     """State the finding of the search in one sentence."""
     found, causes = made.found, made.causes
     if not causes:
-        return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
+        return f"None of the {len(found.segments):,} segments searched deviates by more than chance"
     worst, line = found.segments.iloc[causes[0].line], causes[0].line
     name = describe_segment(
         tuple(
@@ -132,7 +132,7 @@ def finding(made: Audited) -> str:
     if made.nearly_all_rows:
         return f"Wrong for nearly all rows: {deviation}"
     if made.fit_explains:
-        return f"Wrong most clearly for {deviation}; {made.fitted} can explain it"
+        return f"Wrong most clearly for {deviation}; {made.fitted} can explain this error"
     if len(causes) == 1:
         return f"Wrong for one group: {deviation}"
     return f"Wrong for {len(causes)} groups, most clearly for {deviation}"
@@ -247,10 +247,10 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {gap} would "
         "usually be found",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
-        "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
-        "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
-        "the dashed lines, it is over- or underconfident, errors in opposite directions cancel, or its variance is "
-        "smaller."
+        "Dashed: the threshold of the search, for an average row. Dotted: the smallest gap that the search "
+        "finds in 80 of 100 cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. "
+        "Such a diamond can lie inside the dashed lines if the segment is overconfident or underconfident, "
+        "its errors cancel out, or its variance is smaller."
         + ("" if drawn == len(table) else f" The figure shows the {drawn:,} segments that deviate most."),
         alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {gap}.",
     )
@@ -344,9 +344,9 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
         table=walk,
         title=f"Observed − predicted is {number(100 * (chosen['observed'] - chosen['predicted']))} points",
         caption="The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by "
-        "probability. It climbs where probabilities are too low, and falls where they are too high; its end is "
-        "observed minus predicted. Dashed: the end must be beyond these lines for the level of this segment to be "
-        "significant.",
+        "probability. The line climbs where probabilities are too low, and falls where they are too high; "
+        "its end is the observed minus the predicted frequency. The level of this segment is significant "
+        "only if the end is beyond the dashed lines.",
         alt=f"Cumulative differences of {chosen['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
         f"threshold {number(low)} and {number(high)}.",
     )
@@ -387,7 +387,7 @@ def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
 
 def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     if options.search is None:
-        raise InputError("The search of segments was not requested.")
+        raise InputError("The search for segments was not requested.")
     key = options.calibrator if options.calibrator in evaluation.predictions else None
     return audited(evaluation, key, **options.search), {}
 

@@ -126,7 +126,7 @@ def of_intervals(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, d
     """Choose the interval method of a report's figure: the chosen one if it can answer, else the first that can."""
     methods = [key for key in evaluation.predictions if key in interval_methods()]
     if not methods:
-        raise InputError("No method with intervals works here.")
+        raise InputError("None of the chosen methods gives intervals for these data.")
     preferred = options.interval or METHOD
     return evaluation, {"calibrator": preferred if preferred in methods else methods[0]}
 
@@ -140,7 +140,7 @@ def of_intervals_on_axes(evaluation: Evaluation, options: ReportOptions) -> tupl
 def of_decision(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     """Return the decision at the chosen costs, for a report's figure."""
     if evaluation.of_confidence:
-        raise InputError("A decision is for one class or among all.")
+        raise InputError("Decisions are about one class or among all classes.")
     return decide(evaluation, **options.stated("cost_false_alarm", "cost_miss")), {}
 
 
@@ -149,7 +149,7 @@ def of_metrics(*metrics: str) -> Callable[[Evaluation, ReportOptions], tuple[Any
 
     def reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
         if not set(metrics) & set(options.more_metrics):
-            raise InputError("None of the metrics that this figure explains is chosen.")
+            raise InputError("None of the chosen metrics is explained by this figure.")
         return evaluation, {}
 
     return reported
@@ -169,7 +169,10 @@ def predictions_to_draw(
     """Take the predictions of these calibrators (all by default); refuse if the evaluation has none of them."""
     shown = predictions_of(evaluation, calibrators)
     if not shown:
-        raise InputError("Nothing to draw: choose a calibrator that works here.")
+        raise InputError(
+            "There is nothing to draw, because none of the chosen calibrators can be fitted. "
+            "Choose another calibrator."
+        )
     return shown
 
 
@@ -234,8 +237,8 @@ def best_setups_note(setups: int) -> str:
     """Return a caption's sentence if not all setups are drawn, else "".
 
     >>> best_setups_note(40), best_setups_note(213)
-    ('', ' The picture shows the best 40 of 213 setups; the tables show all.')
+    ('', ' The picture shows the best 40 of 213 setups; the tables show all setups.')
     """
     if setups <= MOST_SETUPS:
         return ""
-    return f" The picture shows the best {MOST_SETUPS} of {setups} setups; the tables show all."
+    return f" The picture shows the best {MOST_SETUPS} of {setups} setups; the tables show all setups."

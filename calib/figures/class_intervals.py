@@ -48,7 +48,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
     whole = _of_all(evaluation)
     found = whole.predictions.get(calibrator)
     if found is None or found.p0 is None:
-        raise InputError(f"{label_of(calibrator)} gives no intervals here.")
+        raise InputError(f"{label_of(calibrator)} gives no intervals for these data.")
     row = widest_row(evaluation, calibrator) if row is None else row
     at = position_of(evaluation, row)
     table = pd.DataFrame(
@@ -68,15 +68,16 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         table=table,
         came=came,
         title=_title(evaluation, table, row, came),
-        caption=f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
-        "calibrated probabilities. They are divided by their sum, so a mark can lie outside its interval. Hollow "
-        f"marks are the probabilities of the uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
-        + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
+        caption=f"Each line is the interval of a class, from p0 to p1, by {label_of(calibrator)}. Filled "
+        "marks are the calibrated probabilities. These probabilities are divided by their sum, so a mark can "
+        "lie outside its interval. Hollow marks are the probabilities of the uncalibrated model. "
+        f"{JOINT.get(calibrator, OneVsRest).promise}"
+        + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Intervals of row {row}: "
         + "; ".join(
             f"{line['class']} {number(line.p0)} to {number(line.p1)}" for _, line in table[:MOST].iterrows()
         )
-        + f". The row is of {class_named(came)}.",
+        + f". The row is in class {class_named(came)}.",
     )
 
 

@@ -65,8 +65,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         )
     if not has_pairs(evaluation):
         raise InputError(
-            "Each fold has pairs of its own, or shares of the classes are stated. Choose one calibration set at the "
-            "shares of the table."
+            "This figure needs a single calibration set at the table's class shares. Choose one calibration "
+            "set, or remove the stated shares."
         )
     row = widest_row(evaluation, PAIRWISE) if row is None else row
     at = position_of(evaluation, row)
@@ -86,9 +86,10 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         pairs=pairs[np.ix_(order, order)],
         title=f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has "
         f"{percent(first.r)}",
-        caption="Each cell compares two classes: the left one's probability in %, if the row is one of the two. Below "
-        "it is its interval. The cells of a line are coupled into the probability of its class."
-        + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
+        caption="Each cell compares two classes: the probability of the left class (%), assuming the row is "
+        "in either. Below it is the interval of this probability. The cells of one line "
+        "together give the probability of its class."
+        + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Pairs of classes of row {row}: "
         + "; ".join(
             f"{line['class']} against {line['against']} {number(line.r)}, {number(line.r0)} to {number(line.r1)}"

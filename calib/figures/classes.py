@@ -92,8 +92,8 @@ def kernel_tested(whole: Evaluation, name: str) -> str:
     found = whole.kernel_test(name)
     if found is None:
         return ""
-    answer = "are not calibrated together" if found.rejects else "show no sign of miscalibration together"
-    missed = "" if found.rejects else " The test can miss errors that tests of single numbers find."
+    answer = "are not calibrated together" if found.rejects else "together show no sign of miscalibration"
+    missed = "" if found.rejects else " The test can miss errors that tests of individual probabilities find."
     return (
         f"Kernel test of canonical calibration: the {whole.classes} probabilities of {name_of(name)} {answer} "
         f"(p = {number(found.p_value)}, {found.rows:,} rows).{missed}"
@@ -129,7 +129,7 @@ def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Class": [str(name) for name in table.index],
-            "Gap, in points": [points(line.gap, line.low, line.high) for line in table.itertuples()],
+            "Gap (percentage points)": [points(line.gap, line.low, line.high) for line in table.itertuples()],
             "Observed": [f"{number(100 * share)} %" for share in table["observed"]],
             "Predicted": [f"{number(100 * share)} %" for share in table["predicted"]],
             "ECE": list(map(number, table["ece"])),

@@ -72,7 +72,8 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     ]
     if not lines:
         raise InputError(
-            "There is nothing to compare, because no calibrator of these models has a value of this metric."
+            "There is nothing to compare, because this metric is not available for any calibrator of these "
+            "models."
         )
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
@@ -150,8 +151,8 @@ def _bars(table: pd.DataFrame) -> str:
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
-        return "All are evaluated on the same test rows; “clearly” allows for all pairs at once."
-    return "They are evaluated on different test rows, which cause part of the differences."
+        return "All are evaluated on the same test rows; “clearly” allows for comparing all pairs at once."
+    return "They are evaluated on different test rows, which explain part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:

@@ -26,7 +26,7 @@ from calib.kernel.wording import MISSING, brief, capital, class_named, number, p
 from calib.metrics.base import TIE_DECIMALS
 
 FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
-NOTHING = "There is no probability to decide by: choose a calibrator that works here."
+NOTHING = "None of the chosen calibrators gives probabilities for these data. Choose another calibrator."
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +61,10 @@ def prepare(decision: Decision) -> Costs:
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
             ["act on none", "act on all"],
         ),
-        "If the two differ by more than the bars, the probabilities of the rows acted on, or of the others, are wrong "
-        "on average.",
-        f"Acting on none costs {number(decision.never)} per row, acting on all {number(decision.always)}",
+        "If the two costs differ by more than the bars, probabilities are wrong on average, either of the "
+        "rows acted on or of the others.",
+        f"Acting on no row costs {number(decision.never)} per row; acting on every row costs "
+        f"{number(decision.always)}",
     )
 
 
@@ -79,7 +80,7 @@ def prepare_classes(decision: ClassDecision) -> Costs:
     return _costs(
         decision,
         pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
-        "Each row is decided for the class of least expected cost.",
+        "For each row, the decision is the class with the lowest expected cost.",
         f"Always deciding for {class_named(name)} costs {number(cost)} per row",
     )
 
@@ -111,7 +112,7 @@ def _finding(decision: Costed) -> str:
         return f"{capital(name_of(best))} costs {cost} per row; no calibrator here is cheaper"
     text = "{} lowers the cost per row from {} to {}".format(label_of(best), *decision.changed_cost(best, 1))
     sure = decision.difference(best).high < 0
-    return text + ("" if sure else ", but the change may be sampling variability")
+    return text + ("" if sure else ", but the change may be due to sampling variability")
 
 
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
@@ -224,5 +225,5 @@ def _of_classes(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, di
 
 COSTS = FigureEntry("costs", "Costs of acting", prepare, draw, reported=of_decision)
 CLASS_COSTS = FigureEntry(
-    "class_costs", "Costs of deciding among classes", prepare_classes, draw, reported=_of_classes
+    "class_costs", "Costs of decisions among all classes", prepare_classes, draw, reported=_of_classes
 )

@@ -110,7 +110,7 @@ def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> s
         for way, bars in families.items()
     }
     bars = "; ".join(
-        f"not significantly different by {way}: {found or 'none'}" for way, found in named.items()
+        f"No significant difference by the {way} test: {found or 'none'}" for way, found in named.items()
     )
     return f"Average ranks: {summary}. {bars}."
 
@@ -141,7 +141,10 @@ def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
         f"critical difference of {number(difference)}"
     )
     if both:
-        return f"{text}; the second group of bars is by Bergmann and Hommel's procedure, which finds more differences."
+        return (
+            f"{text}; the second group of bars shows Bergmann and Hommel's procedure, which finds more "
+            "differences."
+        )
     return f"{text}. Bergmann and Hommel's procedure compares up to {MOST_METHODS} setups."
 
 

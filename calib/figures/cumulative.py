@@ -65,9 +65,10 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     return CumulativeGraph(
         walks,
         title=f"{finding} (Kuiper’s test, 5 %)",
-        caption="Lines show the cumulative sum of label minus probability over rows sorted by probability. If a line "
-        "climbs, the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the "
-        "start shows how far a line may drift by chance: two standard deviations, for the calibrator with the largest "
+        caption="Lines show the cumulative sum of label minus probability over rows sorted by probability. "
+        "If a line climbs, the probabilities are too low; if it falls, they are too high. The slope of the "
+        "line is the size of the error. The bar at the start shows how far a line may drift by chance: two "
+        "standard deviations, for the calibrator with the largest "
         "standard deviation." + _of_clusters(evaluation) + grey_lines_note(walks),
         alt="Cumulative differences between label and probability. "
         + "; ".join(
@@ -87,8 +88,8 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if few >= MANY:
         return text
     return (
-        f"{text} With only {counted(few, 'cluster')} the test rejects correct probabilities too often: "
-        "in simulations with 20 clusters, 4 to 12 % of the time instead of 5 %."
+        f"{text} With only {counted(few, 'cluster')}, the test rejects correct probabilities too often: in "
+        "simulations with 20 clusters, in 4 to 12 % of cases instead of 5 %."
     )
 
 
@@ -131,7 +132,7 @@ def _line(key: str, walk: CumulativeDifferences, theme: Theme) -> go.Scatter:
         legendgroup=key,
         line={"color": mark.color, "width": 2, "dash": mark.dash},
         customdata=100 * walk.share[shown],
-        hovertemplate="%{customdata:.1f} % of the rows: %{y:.4f}",
+        hovertemplate="first %{customdata:.1f} % of the rows: cumulative difference %{y:.4f}",
     )
 
 

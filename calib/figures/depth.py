@@ -27,10 +27,10 @@ from calib.kernel.wording import briefly, listed, number, with_clipped, within_a
 from calib.metrics import METRICS, Metric, class_metrics
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
-NOTHING = "No depth is grown yet."
+NOTHING = "No model has been grown yet."
 HEIGHTS = {1: 230, 2: 110, 3: 72}  # rows → height of a panel in pixels, so that all fit a window
 LEADING = 220  # height of the large panel above several rows
-TOO_FEW = "Too few rows to distinguish the depths"
+TOO_FEW = "Too few rows to distinguish between depths"
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,12 +193,11 @@ def _caption(table: pd.DataFrame, spec: Metric) -> str:
     )
     averaging = " the rows to see the effect of averaging many trees," if len(kinds) == 2 else ""
     return (
-        "Each point is a model grown to one depth; the last point is a model without a limit. "
-        f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small "
-        "ups and downs are sampling variability. Compare the columns to see the effect of Laplace's correction on "
-        "small "
-        f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
-        + (" The tree's panels have their own scale." if len(kinds) == 2 else "")
+        f"Each point is a model grown to one depth; the last model has no depth limit. {spec.label}: "
+        f"{spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small ups and "
+        "downs are due to sampling variability. Compare the columns to see the effect of Laplace's "
+        f"correction on small leaves,{averaging} and the lines of one panel to see the effect of calibration."
+        + (" The panels of the tree have their own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
         + (" Triangles at an edge mark infinite values." if np.isinf(table[spec.key]).any() else "")
     )

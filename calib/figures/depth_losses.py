@@ -1,4 +1,4 @@
-"""Calibration and grouping loss against depth for known true probabilities: the loss that calibration can remove.
+"""Calibration and grouping loss by depth for known true probabilities: the loss that calibration can remove.
 
 Kull and Flach 2015; Shaker and Hüllermeier 2025, eq. 7.
 """
@@ -44,7 +44,8 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     fits = table[table["calibrator"] == calibrator]
     if fits.empty:
         raise InputError(
-            f"{label_of(calibrator)} is not among the chosen calibrators. Choose it, or choose another calibrator here."
+            f"{label_of(calibrator)} is not among the chosen calibrators. Add it in the sidebar, or choose "
+            "another calibrator on this page."
         )
     fits = fits[["growth", "leaf", "depth", "leaves", *LOSS_PARTS]].reset_index(drop=True)
     fits["excess"] = fits["calibration"] + fits["grouping"]
@@ -54,12 +55,13 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         calibrator,
         table=fits,
         title=title,
-        caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss arises if "
-        "the prediction of a group differs from its mean true probability; a calibrator can lower it. Grouping "
-        "loss arises if the rows of a group differ in their true probability; no calibrator can lower it. The sum of "
-        f"both losses is the loss beyond the irreducible {irreducible} (Brier score). For the tree, groups are rows "
-        f"with equal predictions; for the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for "
-        "finite group sizes.",
+        caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss "
+        "arises if the prediction of a group differs from its mean true probability; a calibrator can lower "
+        "this loss. Grouping loss arises if the rows of a group differ in their true probabilities; no "
+        "calibrator can lower this loss. The sum of both losses is the loss beyond the irreducible "
+        f"{irreducible} (Brier score). The groups of the tree contain rows with equal predictions; those of "
+        f"the forests are {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite group "
+        "sizes.",
         alt=alt,
     )
 
@@ -116,4 +118,4 @@ def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-DEPTH_LOSSES = FigureEntry("depth_losses", "Calibration and grouping loss against depth", prepare, draw)
+DEPTH_LOSSES = FigureEntry("depth_losses", "Calibration and grouping loss by depth", prepare, draw)

@@ -55,13 +55,14 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     dots = (
         ""
         if differences.runs is None
-        else " Small dots are single splits; if they spread widely, a single split says little."
+        else " Small dots show individual splits; if they spread widely, a single split is not reliable."
     )
     return DifferenceLanes(
         shown,
         title=_finding(shown),
         caption=f"Marks show the difference from {name_of(differences.reference)}, bars its 95 % interval from "
-        f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
+        f"{differences.basis}. If the interval includes 0, the difference may be due to sampling "
+        f"variability.{dots}",
         alt=f"Differences from {name_of(differences.reference)} in {len({each.metric for each in found})} metrics, "
         f"{sum(each.clear for each in found)} of {len(found)} clearly different. Brier score: "
         f"{'; '.join(brier) or 'none'}.",
@@ -81,7 +82,7 @@ def _finding(found: Differences) -> str:
         return f"{every} calibrators clearly lower the Brier score of {against}{splits}"
     if better:
         lower = "lower" if len(better) > 1 else "lowers"
-        rest = "" if len(better) == len(brier) else "; the others do not"
+        rest = "" if len(better) == len(brier) else "; the other calibrators do not"
         return f"{listed(better)} clearly {lower} the Brier score of {against}{splits}{rest}"
     if all(each.low > 0 for each in brier):
         raised = (

@@ -71,9 +71,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         evaluation.predicts,
         title=f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for "
         f"{negative}",
-        caption="Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward "
-        f"bars are {positive}, downward bars {negative}. The less they "
-        "overlap, the better the model separates the classes.",
+        caption="Bars show the share of rows by prediction, upwards for one class and downwards for the "
+        f"other. Upward bars show {positive}, downward bars {negative}. The less the two "
+        "distributions overlap, the better the model separates the classes.",
         alt="Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
         + ".",

@@ -33,11 +33,11 @@ MERGED_OVER_FOLDS = {
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
     "{score}.",
-    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row. That "
-    "training row is left out of the calibration set.",
+    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row. This "
+    "training row is not part of the calibration set.",
     "full": "The model was refitted with this row and label 0, which gives it the score {zero}, and with label 1, "
     "which gives {one}.",
-    "train": "The model gives the score {score}; the rows that trained the model also calibrate it.",
+    "train": "The model gives the score {score}; the calibrator is fitted on the same rows as the model.",
 }
 
 
@@ -80,10 +80,11 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         _window(fits),
         derivation,
         title=f"Row {explained.row} ({class_named(explained.name)}): {pair}",
-        caption="The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, "
-        "at the pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with "
-        "its assumed label, the star its fitted value. A number in the pool counts the rows of one mark. The picture "
-        f"shows {NEIGHBOURS} distinct scores on either side of the pools.",
+        caption="The line is the isotonic fit to the calibration rows and this row. Over each pool the line "
+        "is flat, at the pool's share of label 1. The row joins the shaded pool; the large mark is the row "
+        "with its assumed label, and the star is its fitted value. A number in the pool is the number of "
+        f"rows at one mark. The picture shows the nearest {NEIGHBOURS} distinct scores on either side of the "
+        "pools.",
         alt=f"Two isotonic fits. {' '.join(derivation)}",
     )
 

@@ -36,11 +36,12 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
     return LossLanes(
         table=table,
         title=finding(found).removesuffix("."),
-        caption="Bars show the variance that regions explain, in three parts; marks show the lower bound of the "
-        "grouping loss. Of the variance that regions explain, bias comes from few rows per region, and the induced "
-        "part from the width of the bins. The remaining variance is the lower bound, with its 95 % interval. The bound "
-        "depends on the regions: others "
-        f"can explain more. All numbers are on the scale of the Brier score, which is {number(found.brier)} here.",
+        caption="Bars show three parts of the variance that regions explain; marks show the lower bound of "
+        "the grouping loss. The bias comes from the small number of rows per region, and the "
+        "induced part from the width of the bins. The remaining variance is the lower bound, with "
+        "its 95 % interval. The bound depends on the regions: other regions may explain more. All "
+        f"numbers are on the scale of the Brier score, which is {number(found.brier)} for these "
+        "data.",
         alt="Lower bounds of the grouping loss. "
         + "; ".join(
             f"{partition_name(str(line.partition))}: "

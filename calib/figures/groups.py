@@ -78,17 +78,19 @@ def prepare(
         evaluation.dataset.classes[1],
         table=table,
         title=_finding(table, column),
-        caption="Lanes are groups: dark bars are observed frequencies, coloured marks the mean predictions of "
-        f"calibrators. The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson "
-        "intervals. A calibrator whose mark is far from the bar is wrong for this group, even if it is right on "
-        "average. “By more than chance” allows for the number of groups."
+        caption="Each lane is a group: dark bars show observed frequencies, coloured marks the mean "
+        "predictions of calibrators. The bars show the frequency of "
+        f"{class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A calibrator whose mark "
+        "is far from the bar is wrong for this group, even if it is right on average. “By more than chance” "
+        "allows for the number of groups."
         + (
             ""
             if evaluation.cluster is None
             else " Tests and intervals keep the rows of one cluster together."
         )
         + (
-            f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, which say little."
+            f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, whose frequencies are "
+            "uncertain."
             if few
             else ""
         ),
@@ -210,7 +212,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
 
 def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     if options.group is None:
-        raise InputError("There is no column for groups.")
+        raise InputError("The table has no column for groups.")
     return evaluation, options.stated("group", "selection")
 
 

@@ -95,8 +95,8 @@ def prepare(
         if enough.any()
         else "There are too few rows to compare bins",
         caption=f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its "
-        "95 % Wilson interval. This is a description only: validity is guaranteed in expectation and over all rows, "
-        "not in every bin."
+        "95 % Wilson interval. The figure only describes these rows: validity is guaranteed in expectation "
+        "and over all rows, not in every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
         + (
             f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."

@@ -124,16 +124,20 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
 
 def _caption(series: Sequence[Series], event: str) -> str:
     text = (
-        "Bars run from the mean lower to the mean upper end of the intervals of the test rows. Diamonds are the "
-        f"observed frequencies with their 95 % Wilson intervals. The upper part compares the probability of {event} "
-        "with its frequency, the lower part the probability of the predicted label with the accuracy. If a method is "
-        "valid, its diamond lies on its bar, apart from the sampling error of test and calibration rows. Validity is "
-        "guaranteed only in expectation and over all rows."
+        "Bars run from the mean lower to the mean upper end of the intervals of the test rows. Diamonds are "
+        "the observed frequencies with their 95 % Wilson intervals. The upper part compares the mean "
+        f"interval for {event} with its observed frequency. The lower part compares the mean interval for "
+        "the predicted label with the accuracy. If a method is valid, its diamond lies on its bar, apart "
+        "from the sampling error of test and calibration rows. Validity is guaranteed only in expectation "
+        "and over all rows."
     )
     if any(s.design_effect > 1 for s in series):
         text += CLUSTERED
     if any(s.placement == "train" for s in series):
-        text += " Simplified Venn–Abers reuses the scores of training rows and guarantees nothing."
+        text += (
+            " Simplified Venn–Abers reuses the scores of training rows, so its intervals are not "
+            "guaranteed to be valid."
+        )
     return text
 
 

@@ -33,12 +33,12 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     )
     slope = evaluation.measured(["slope"])["slope"]
     listed = "; ".join(f"{label_of(key)} {brief(float(slope[key]))}" for key in shown)
-    return replace(record, title=f"The calibration slopes in log-odds are {listed}")
+    return replace(record, title=f"The calibration slopes on the log-odds scale are {listed}")
 
 
 LOG_ODDS = FigureEntry(
     "reliability_log_odds",
-    "Calibration plot on log-odds",
+    "Calibration plot on the log-odds scale",
     prepare,
     reliability.draw,
     reported=itself,

@@ -102,11 +102,11 @@ def prepare(
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         {key: float(each.p[0]) for key, each in shown.items() if len(each.p) and np.ptp(each.p) == 0},
         title=_finding(best, gain(evaluation, best, t), simple, t, len(shown) < len(evaluation.predictions)),
-        caption="Lines show the net benefit of acting on predictions above each threshold; higher is better. Net "
-        "benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
-        "threshold. A model is useful at thresholds where its curve lies above both grey lines: act on all, act on "
-        f"none. Poor calibration can push a curve below these lines. {_where(decision, lowest, highest)}"
-        + grey_lines_note(curves),
+        caption="Lines show the net benefit of acting on predictions above each threshold; higher is "
+        "better. Net benefit is the share of rows rightly acted on, minus the share wrongly acted "
+        "on times the odds of the threshold. A model is useful at thresholds where its curve lies "
+        "above both grey lines, “act on all” and “act on none”. Poor calibration can move a "
+        f"curve below these lines. {_where(decision, lowest, highest)}" + grey_lines_note(curves),
         alt=f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",
@@ -117,7 +117,7 @@ def _where(decision: Decision, lowest: float, highest: float) -> str:
     costs = f"a false alarm costs {decision.cost_false_alarm:g} and a miss costs {decision.cost_miss:g}"
     if lowest <= decision.threshold <= highest:
         return f"The vertical line is the threshold if {costs}."
-    return f"If {costs}, the threshold is {probability(decision.threshold)}, outside this range."
+    return f"If {costs}, the threshold is {probability(decision.threshold)}, which is outside this range."
 
 
 def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float, some: bool) -> str:

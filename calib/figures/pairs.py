@@ -28,8 +28,8 @@ from calib.metrics.losses import mean
 
 BINS = 40  # bins of the marginal histograms
 AT_THE_ENDS = (
-    " The axes are in log-odds, which are infinite at 0 and 1. Marks with a probability of 0 or 1 are drawn at the "
-    "ends of the axes."
+    " The axes show log-odds, which are infinite for probabilities of 0 and 1. Marks with a probability of 0 "
+    "or 1 are drawn at the ends of the axes."
 )
 LISTED = 500  # rows in the table beside the scatter
 
@@ -156,15 +156,18 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | No
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
-        "Marks show p0 and p1 of the test rows, with histograms at the edges. "
-        f"p0 is the probability of {one} if the row is assumed to be in {zero}, p1 if it is "
-        f"assumed to be in {one}. Near the diagonal p0 and p1 nearly agree; marks far above it have few comparable "
-        f"calibration rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."
+        "Marks show p0 and p1 of the test rows, with histograms at the edges. p0 is the probability of "
+        f"{one} if the row is assumed to be in {zero}, p1 if it is assumed to be in {one}. Near the "
+        "diagonal, p0 and p1 nearly agree; marks far above it have few comparable calibration rows. "
+        f"Histograms at the edges show the distributions of p0 and p1, {zero} dotted and {one} solid."
     )
     if marks.note:
         text += f" {marks.note}"
     if crossed:
-        text += f" {counted(crossed, 'pair')} below the diagonal: p0 > p1, which is possible with full Venn–Abers."
+        text += (
+            f" {counted(crossed, 'pair')} below the diagonal, with p0 > p1, which is possible with "
+            "full Venn–Abers."
+        )
     return text
 
 

@@ -275,7 +275,7 @@ def default_curves(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, .
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     """Return the headline of the recommendation, or for some of the methods the change by one of them."""
     if not shown:
-        return "None of the chosen calibrators works here"
+        return "None of the chosen calibrators can be fitted to these data"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
     table, (reference, *rest) = advise(evaluation).table, default_curves(evaluation, shown)
@@ -302,8 +302,8 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
         "Curves show the observed frequency by prediction; on the diagonal, predictions match outcomes. Below the "
-        "diagonal the model overestimates; above, it underestimates. An S shape means underconfident, a reversed S "
-        "overconfident."
+        "diagonal the model overestimates; above, it underestimates. An S shape means that the model is "
+        "underconfident, a reversed S that it is overconfident."
     )
     if recipe.curve == "corp":
         text += (
@@ -311,14 +311,14 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.curve == "smoothed":
         text += (
-            " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin where the "
-            f"histogram bar has fewer than {FEW} rows, and faint where it has none. Marks are bins, larger for more "
-            "rows."
+            " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin "
+            f"where the histogram bar has fewer than {FEW} rows, and faint where it has no row. Each mark "
+            "is a bin; larger marks contain more rows."
         )
     if recipe.band == "confidence" and recipe.curve == "corp":
         text += (
-            " Shading shows where 95 % of such curves lie if this one is right. It contains the true frequency in 82 "
-            "to 95 % of cases."
+            " Shading shows where 95 % of such curves would lie if this curve were right. It contains the "
+            "true frequency in 82 to 95 % of cases."
         )
     elif recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
@@ -706,7 +706,7 @@ def _bars(key: str, counts: ScoreHistogram, alpha: float, theme: Theme) -> dict[
         "line": {"color": color, "width": 1.5, "shape": "hv"},
         "fill": "tozeroy",
         "fillcolor": rgba(color, alpha),
-        "hovertemplate": "%{y:,d} rows" if alpha < 0.5 else "%{y:,d} of the rows picked",
+        "hovertemplate": "%{y:,d} rows" if alpha < 0.5 else "%{y:,d} of the selected rows",
     }
 
 

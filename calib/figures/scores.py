@@ -54,7 +54,7 @@ def prepare(
     found, label = evaluation.measured([metric])[metric], METRICS[metric].label
     values = {str(key): float(value) for key, value in found.items() if np.isfinite(value)}
     if not values:
-        raise InputError(f"No calibrator has a finite {label} here.")
+        raise InputError(f"No calibrator has a finite {label} for these data.")
     levels = dict(levels or {})
     lines = [*((label_of(key), value) for key, value in values.items()), *levels.items()]
     higher = METRICS[metric].higher_is_better
@@ -66,7 +66,7 @@ def prepare(
         levels,
         title=f"{label}: {label_of(best)} has {number(values[best])}",
         caption=f"Marks show the {label} on {evaluation.size_text}. {better} is better. "
-        "Upright lines are values to compare with.",
+        "Vertical lines show reference values.",
         alt=f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in lines) + ".",
         table=pd.DataFrame(lines, columns=["name", metric]),
     )

@@ -76,6 +76,9 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
         if each.lower is not None
     ]
     if not found:
-        raise InputError("No method with intervals works here: Venn and Venn–Abers need calibration scores.")
+        raise InputError(
+            "No method with intervals can be fitted here, because Venn and Venn–Abers need "
+            "calibration scores."
+        )
     order = list(dict.fromkeys(s.calibrator for s in found))
     return sorted(found, key=lambda s: order.index(s.calibrator))

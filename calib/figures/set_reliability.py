@@ -53,7 +53,8 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     """
     if not predictions:
         raise InputError(
-            "There are no predictions of this data set. A CSV file has none; upload a results file instead."
+            "The file contains no predictions for this data set. CSV files contain no predictions; upload a "
+            "results file instead."
         )
     curves = {
         name: binned_curve(each.y, each.p, bins=bins, sample_weight=each.weight)

@@ -26,8 +26,8 @@ PANELS = (
     ("reliability", "Reliability (100 bins)", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
-RAW = "Raw is the uncalibrated model. "
-THICK = " Thick bars are the mean interval of the predicted label, which should include the accuracy."
+RAW = "“Raw” is the uncalibrated model. "
+THICK = " Thick bars show the mean interval for the predicted label, which should include the accuracy."
 ALONE = 340  # height in pixels of a single panel
 PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names
 
@@ -66,7 +66,7 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
         If the table is empty, or no panel shows this metric.
     """
     if table.empty:
-        raise InputError("No setup works on these data. Choose another model.")
+        raise InputError("No setup can be built for these data. Choose another model.")
     names = [name for name, _, _ in PANELS]
     summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
@@ -77,12 +77,11 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
         title="Too few rows to compare the setups" if few else _finding(table),
         caption=RAW
         * ("Raw-cal" in table.index)
-        + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
-        "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
-        "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
-        "rows inflate reliability, so methods with many different probabilities look worse than they are."
-        + THICK
-        * (metric in (None, "accuracy")),
+        + "Hollow marks show setups with held-out calibration rows (-cal), filled marks setups with "
+        "out-of-bag rows (-oob). Bars are 95 % intervals for these test rows, keeping the rows of one "
+        "cluster together. All setups share these rows, so differences are more certain than the bars "
+        "suggest. Reliability alone can mislead: bins with few rows inflate it, so methods with many "
+        "different probabilities look worse than they are." + THICK * (metric in (None, "accuracy")),
         alt=f"Ten setups. {summary}.",
         sure="" if few else _how_sure(table),
         metrics=tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),
@@ -115,8 +114,8 @@ def _how_sure(table: pd.DataFrame) -> str:
     higher = int((table["brier_above_lowest_low"] > 0).sum())
     verb = "has" if higher < 2 else "have"
     return (
-        f"With all {len(table)} setups compared at once, {some_of(higher, others, 'other')} {verb} a clearly higher "
-        "Brier score."
+        f"Allowing for the comparison of all {len(table)} setups, {some_of(higher, others, 'other')} {verb} "
+        "a clearly higher Brier score."
     )
 
 

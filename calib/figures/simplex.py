@@ -68,10 +68,10 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         table=_cells(raw, P, np.eye(3)[whole.y], weights, names),
         names=(names[0], names[1], names[2]),
         title=f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
-        caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
-        "nearer a point lies to a corner, the more probable is that class. Thicker arrows stand for more rows. Rings "
-        f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator is good if arrows end in their "
-        "rings, apart from chance.",
+        caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in "
+        "cells. The nearer a point lies to a corner, the more probable the class of this corner. Thicker "
+        f"arrows represent more rows. Rings show the observed class frequencies in cells with at least {FEW} "
+        "rows. A calibrator is good if arrows end in their rings, apart from chance.",
         alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )
@@ -80,7 +80,7 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
 def _of_three(evaluation: Evaluation) -> Any:
     """Return the evaluation of all classes; refuse any other number than three."""
     if evaluation.whole is None or evaluation.whole.classes != 3:
-        raise InputError("The triangle is for three classes.")
+        raise InputError("The triangle is available for exactly three classes.")
     return evaluation.whole
 
 

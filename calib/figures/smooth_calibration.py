@@ -67,9 +67,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         evaluation.predicts,
         title=f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
         caption="Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match "
-        "outcomes. The kernel is as wide as the smooth calibration error of the calibrator. Curves are "
-        "thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
-        "differences in the error may be sampling variability." + grey_lines_note(curves),
+        "outcomes. The width of the kernel equals the smooth calibration error of the calibrator. Curves are "
+        "thick where there are many predictions. Above the diagonal, the probabilities are too low. Small "
+        "differences in the error may be due to sampling variability." + grey_lines_note(curves),
         alt="Smoothed reliability diagram. Smooth calibration error: "
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",

@@ -99,19 +99,24 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
         "The two curves are p0 and p1 by score; the gap between them is the interval. The curves rise in steps, "
-        "because isotonic regression pools neighbouring calibration rows until no frequency falls. Diamonds above are "
-        f"calibration rows of {one}, circles below of {zero}. Ticks at the bottom are test rows, which are uncertain "
-        "where the gap is wide."
+        "because isotonic regression pools neighbouring calibration rows until no frequency falls. "
+        f"Diamonds above show calibration rows of {one}, circles below those of {zero}. Ticks at the bottom "
+        "show test rows; their probabilities are uncertain where the gap is wide."
     )
     if curves > 1:
-        text += " Each calibration set has one thin pair of curves; probabilities are merged over the folds of one set."
+        text += (
+            " Each calibration set has one thin pair of curves; probabilities are averaged over the folds."
+        )
     if evaluation.recipe.placement == "oob":
         text += (
-            " Out of bag, each test row excludes one calibration row, which moves the curves a little for that "
-            "test row."
+            " In out-of-bag calibration, one calibration row is excluded for each test row, which shifts "
+            "the curves slightly for that row."
         )
     if max(points, tests) > MOST_POINTS:
-        text += f" {evaluation.calibration_size_text} and {evaluation.size_text}: the darker a strip, the more rows."
+        text += (
+            f" {evaluation.calibration_size_text} and {evaluation.size_text} are drawn as strips: the "
+            "darker a strip, the more rows."
+        )
     return text
 
 

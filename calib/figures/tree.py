@@ -132,7 +132,7 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     if lit:
         text += " The dark path leads to the leaf of the chosen row."
     if hidden:
-        text += f" {hidden} leaves are folded."
+        text += f" {hidden} leaves are collapsed."
     return text
 
 

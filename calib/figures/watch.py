@@ -69,10 +69,10 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         table=table,
         title=summary(found),
-        caption="The dashes show the level of the alarm. "
-        f"The line is dotted where the evidence is more than {10**ABOVE:,} times the level of the alarm. "
-        f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
-        f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
+        caption="The dashes show the level of the alarm. The line is dotted where the evidence exceeds "
+        f"{10**ABOVE:,} times the level of the alarm. The alarm is raised when the evidence reaches "
+        f"{watched.threshold:g}. If the model is calibrated, the probability that this ever happens is at "
+        f"most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),
         alt=f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
     )
@@ -173,8 +173,9 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
         None if alarm is None else _at([alarm.since_moment], found.kind)[0],
         table=table,
         title=change_sentence(found),
-        caption="Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the "
-        "cases changed; if observed minus predicted leaves 0, the calibration changed. "
+        caption="Panels show scores, base rate and observed minus predicted over time. If only the scores "
+        "shift, the cases changed; if observed minus predicted moves away from 0, the calibration "
+        "changed. "
         + (
             "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
             "distribution of the scores within each class does not change. "
@@ -182,7 +183,7 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
             else "Scores (median and middle 80 %) need no labels. "
         )
         + "The last periods also contain rows without labels. " * bool(len(found.later))
-        + "Bands are valid at every look; the band of a period is valid within this period.",
+        + "Bands are valid however often you look; the band of a period is valid within this period.",
         alt=f"{change_sentence(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",
@@ -287,9 +288,9 @@ def prepare_periods(found: OverTime) -> Reliabilities:
         tuple(changed is not None and bool(i >= changed) for i in places),
         table=pd.concat(parts, ignore_index=True),
         title=f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
-        caption="Each panel is the reliability diagram of one period; on the diagonal, predictions match outcomes. "
-        "The dotted grey line is the first period. Each mark is a group "
-        f"of about equally many rows. Orange diamonds: periods since the change.{left_out}",
+        caption="Each panel is the reliability diagram of one period; on the diagonal, predictions match "
+        "outcomes. The dotted grey line shows the first period. Each mark is a group of about equally many "
+        f"rows. Orange diamonds: periods since the change.{left_out}",
         alt=f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
     )
 

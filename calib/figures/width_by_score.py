@@ -1,4 +1,4 @@
-"""Width against score: where on the model's scale the intervals are widest."""
+"""Interval width by score: where on the model's scale the intervals are widest."""
 
 from __future__ import annotations
 
@@ -101,4 +101,6 @@ def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-WIDTH_BY_SCORE = FigureEntry("width_by_score", "Width against score", prepare, draw, reported=of_intervals)
+WIDTH_BY_SCORE = FigureEntry(
+    "width_by_score", "Interval width by score", prepare, draw, reported=of_intervals
+)

@@ -120,15 +120,16 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
 def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     text = (
         "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis. The bar below each histogram "
-        "spans the middle 80 % of the rows; the mark is the median. A narrow interval means that the calibration data "
-        "determine the probability, not that the probability is right: see the validity table."
+        "spans the middle 80 % of the rows; the mark is the median. A narrow interval means that the "
+        "calibration data determine the probability precisely, not that the probability is right: see the "
+        "validity table."
     )
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:
             text += (
-                f" {one.name}: the refitted model memorises whichever label the row is given, as fully grown trees "
-                "do. The "
-                "intervals are nearly [0, 1] and uninformative. Limit the depth or the leaf size."
+                f" {one.name}: the refitted model memorises whichever label is assumed for the row, as "
+                "fully grown trees do. The intervals are nearly [0, 1] and uninformative. Limit the depth or "
+                "the leaf size."
             )
     return text
 

@@ -104,7 +104,8 @@ class BaseRates:
             object.__setattr__(self, name, shares(getattr(self, name), f"base_rates.{name}"))
         if len(self.fitted) != len(self.stated):
             raise InputError(
-                f"base_rates: there are {len(self.fitted)} classes, but {len(self.stated)} shares. Give one per class."
+                f"base_rates: there are {len(self.fitted)} classes, but {len(self.stated)} shares. Give one "
+                "share per class."
             )
 
     @property
@@ -220,7 +221,8 @@ def class_weights(y: Array, stated: float | Sequence[float], weights: Array | No
         fitted = np.bincount(y, w, minlength=len(wanted)) / w.sum()
     if not (fitted > 0).all():
         raise InputError(
-            f"base_rate: all test rows are of {'one class' if len(wanted) == 2 else 'other classes than one'}, so they "
-            "cannot represent another base rate. Hold out more rows, or leave base_rate unset."
+            "base_rate: all test rows are in "
+            f"{'one class' if len(wanted) == 2 else 'other classes than one'}, so they cannot represent "
+            "another base rate. Hold out more rows, or leave base_rate unset."
         )
     return effective_weights(w * (wanted / fitted)[np.asarray(y, dtype=np.intp)], w if are_whole(w) else None)

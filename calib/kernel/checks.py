@@ -48,7 +48,8 @@ def _float_vector(values: Any, name: str) -> Array:
         kind = "missing (NaN)" if np.isnan(array[first]) else "infinite"
         raise InputError(
             f"{name} must be finite, but {int((~finite).sum())} of {array.size} values are not "
-            f"(the first is {kind}, at position {first}). Remove or replace these rows."
+            f"(the first is {kind}, at position {first}). Remove the rows with these values, or replace the "
+            "values."
         )
     return array
 
@@ -84,8 +85,8 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
         first = int(np.argmax(outside))
         raise InputError(
             f"{name} must lie in [0, 1], but {int(outside.sum())} of {array.size} values do not "
-            f"(the first is {array[first]:g}, at position {first}). For margins or log-odds choose a calibrator that "
-            "takes any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
+            f"(the first is {array[first]:g}, at position {first}). For margins or log-odds, choose a "
+            "calibrator that accepts any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
     return np.clip(array, 0.0, 1.0)
 
@@ -102,7 +103,8 @@ def binary_labels(y: Any, name: str = "y") -> Array:
     if wrong.any():
         first = array[int(np.argmax(wrong))]
         raise InputError(
-            f"{name} must hold the labels 0 and 1 only, but holds {str(first)!r}. Map the two classes to 0 and 1 first."
+            f"{name} must contain only the labels 0 and 1, but contains {str(first)!r}. Map the two classes "
+            "to 0 and 1 first."
         )
     return array.astype(np.intp, copy=False)
 
@@ -112,13 +114,13 @@ def same_length(**arrays: Any) -> None:
     lengths = {name: len(values) for name, values in arrays.items() if values is not None}
     if len(set(lengths.values())) > 1:
         described = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"Lengths differ: {described}. Every row needs one value in each array.")
+        raise InputError(f"Lengths differ: {described}. Each array needs one value per row.")
 
 
 def one_name(cluster: Any, groups: Any) -> Any:
     """Return the cluster of each row, which may be given under scikit-learn's name; refuse both names at once."""
     if cluster is not None and groups is not None:
-        raise InputError("cluster and groups mean the same. Give one of them.")
+        raise InputError("cluster and groups mean the same. Give only one of them.")
     return groups if cluster is None else cluster
 
 
@@ -206,8 +208,8 @@ def row_counts(weights: Array, who: str) -> Array:
     if not are_whole(weights):
         raise InputError(
             f"{who} counts rows: weights (sample_weight) must be whole numbers that count repeated rows, but these "
-            "are importance weights. Use a method that takes any weights: Platt scaling, isotonic regression, beta "
-            "calibration."
+            "are importance weights. Use a method that accepts any weights, such as Platt scaling, isotonic "
+            "regression or beta calibration."
         )
     if weights.sum() > MOST_COUNTED:
         raise InputError(
@@ -238,7 +240,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     """Return pairs of probabilities as a float64 array of shape (n, 2)."""
     array = np.asarray(intervals)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(f"{name} must hold one pair per row, shape (n, 2), but has shape {array.shape}.")
+        raise InputError(f"{name} must have one pair per row, shape (n, 2), but has shape {array.shape}.")
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
@@ -355,7 +357,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 def text(value: Any, name: str) -> str:
     """Refuse anything but a non-empty text."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be text and not empty, but is {short_repr(value)}.")
+        raise InputError(f"{name} must be a non-empty string, but is {short_repr(value)}.")
     return value
 
 
@@ -450,7 +452,7 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         )
     if not 0 <= pi <= 1:
         raise InputError(
-            f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}."
+            f"{name}: probabilities must lie in [0, 1], but the probability at position {x:g} is {pi:g}."
         )
     return x, pi, int(label) if label else None
 
@@ -503,7 +505,9 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"
-        raise InputError(f"{name} must have shape {allowed}, one line per row, but has shape {array.shape}.")
+        raise InputError(
+            f"{name} must have shape {allowed}, with one row per observation, but has shape {array.shape}."
+        )
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
@@ -576,7 +580,7 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
         first = int(np.argmax(wrong))
         raise InputError(
             f"The rows of {name} must sum to 1, but {int(wrong.sum())} of {len(array)} do not (row {first} sums to "
-            f"{sums[first]:g}). Divide each row by its sum; of logits take the softmax first."
+            f"{sums[first]:g}). Divide each row by its sum; for logits, take the softmax."
         )
     off = np.abs(sums - 1) > EXACT_SUM_ERROR
     return array / np.where(off, sums, 1.0)[:, None] if off.any() else array
@@ -591,8 +595,8 @@ def class_labels(y: Any, classes: int, name: str = "y") -> Array:
     wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= classes)
     if wrong.any():
         raise InputError(
-            f"{name} must hold the column of each row's class in P, a whole number from 0 to {classes - 1}, but holds "
-            f"{short_repr(array[int(np.argmax(wrong))].item())}."
+            f"{name} must contain the column number of each row's class in P, from 0 to {classes - 1}, but "
+            f"contains {short_repr(array[int(np.argmax(wrong))].item())}."
         )
     return numbers.astype(np.intp)
 

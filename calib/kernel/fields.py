@@ -74,10 +74,10 @@ def parse(content: str | bytes, what: str, most: int = MOST_JSON_BYTES) -> Field
         If the text is not a JSON object.
     """
     if len(content) > most:
-        raise InputError(f"{what} has {len(content):,} bytes; at most {most:,} are read.")
+        raise InputError(f"{what} has {len(content):,} bytes, but at most {most:,} are allowed.")
 
     def no_number(word: str) -> None:
-        raise InputError(f"it holds {word}, which is not a number.")
+        raise InputError(f"it contains {word}, which is not a number.")
 
     try:
         value = loads(content, parse_constant=no_number)
@@ -174,7 +174,7 @@ class Fields:
     def text(self, name: str) -> str:
         value = self._get(name)
         if not isinstance(value, str):
-            raise self.refuse(name, "must be a text")
+            raise self.refuse(name, "must be a string")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -215,14 +215,14 @@ class Fields:
             raise self.refuse(name, "must be a list of numbers")
         # 1e999 and 400 digits are valid JSON
         if not all(item in words or -LARGEST_FLOAT <= item <= LARGEST_FLOAT for item in items):
-            raise self.refuse(name, "must hold finite numbers only")
+            raise self.refuse(name, "must contain only finite numbers")
         values = np.array([float(item) for item in items])
         if increasing and (np.diff(values) <= 0).any():
             raise self.refuse(name, "must increase from each number to the next")
         if probabilities and ((values < 0) | (values > 1)).any():
             raise self.refuse(name, "must lie in [0, 1]")
         if length is not None and len(values) != length:
-            raise self.refuse(name, f"must hold {length} numbers, but holds {len(values)}")
+            raise self.refuse(name, f"must contain {length} numbers, but contains {len(values)}")
         return values
 
     def matrix(self, name: str, shape: tuple[int, int]) -> Array:
@@ -230,7 +230,7 @@ class Fields:
         rows = self._list(name, "lists of numbers")
         held = Fields(dict(enumerate(rows)), self.at(name)) if len(rows) == shape[0] else None
         if held is None:
-            raise self.refuse(name, f"must hold {shape[0]} lists, but holds {len(rows)}")
+            raise self.refuse(name, f"must contain {shape[0]} lists, but contains {len(rows)}")
         return np.array([held.numbers(i, length=shape[1]) for i in range(shape[0])]).reshape(shape)  # type: ignore[arg-type]
 
     def _list(self, name: str, of: str) -> list:

@@ -32,7 +32,8 @@ def _table(X: Any) -> pd.DataFrame:
     array = np.asarray(X)
     if array.ndim != 2:
         raise InputError(
-            f"X must be a DataFrame, or an array with one line per row, shape (n, d), but has shape {array.shape}."
+            "X must be a DataFrame, or an array of shape (n, d) with one line per row, but has shape "
+            f"{array.shape}."
         )
     return pd.DataFrame(array, columns=[f"x{i}" for i in range(1, array.shape[1] + 1)])
 
@@ -69,7 +70,7 @@ def _parts(values: Any) -> np.ndarray:
     if wrong is not None:
         allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(PARTS))
         raise InputError(
-            f"part must hold {allowed}, or these words, but holds {checks.short_repr(str(wrong))}."
+            f"part must contain {allowed}, or these words, but contains {checks.short_repr(str(wrong))}."
         )
     return (
         array

@@ -163,4 +163,4 @@ def check_named(entry: Any, who: str) -> None:
     if not isinstance(key, str) or not re.fullmatch("[a-z][a-z0-9_]*", key):
         raise InputError(f"{who}: key must be lower-case letters, digits and underscores, but is {key!r}.")
     if not isinstance(label, str) or not label.strip():
-        raise InputError(f"{who}: label must be the name that pages show, as text, but is {label!r}.")
+        raise InputError(f"{who}: label must be a string, the name that pages show, but is {label!r}.")

@@ -150,7 +150,7 @@ def _parted(condition: str, columns: Collection[str]) -> tuple[str, bool, str]:
         if condition.startswith(name + sign)
     ]
     if not found:
-        raise InputError(f"segment: there is no column for the condition {condition!r}. Remove the segment.")
+        raise InputError(f"segment: no column matches the condition {condition!r}. Remove the segment.")
     return max(found, key=lambda each: len(each[0]))
 
 

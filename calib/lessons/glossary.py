@@ -54,8 +54,8 @@ ENTRIES = {
     ),
     "base_rate": Term(
         "Base rate",
-        "The share of class 1 among the rows, also called prevalence. The base rate in deployment can differ from that "
-        "of the table; probabilities can then be adjusted.",
+        "The share of class 1 among the rows, also called prevalence. The base rate in deployment can "
+        "differ from the base rate of the table; probabilities can then be adjusted.",
         linked=False,
     ),
     "bhattacharyya": Term(
@@ -112,7 +112,8 @@ ENTRIES = {
     ),
     "entropy": Term(
         "Entropy",
-        "The number of bits needed to encode the predictions. It is high if there are many different predictions.",
+        "The number of bits needed to encode the predictions. The entropy is high if there are many "
+        "different predictions.",
         ("Entropy", "entropies"),
     ),
     "evidence": Term(
@@ -142,8 +143,8 @@ ENTRIES = {
     ),
     "gl": Term(
         "Grouping loss (GL)",
-        "The part of the loss that arises because the rows of a group differ in their true probability. Only another "
-        "model can lower this loss.",
+        "The part of the loss that arises because the rows of a group differ in their true probability. "
+        "Only a different model can lower this loss.",
         ("Grouping loss", "grouping loss", "GL"),
     ),
     "group": Term(
@@ -159,12 +160,13 @@ ENTRIES = {
     ),
     "isotonic": Term(
         "Isotonic regression",
-        "The non-decreasing step function that is closest to the labels, found by pooling neighbours.",
+        "The non-decreasing step function that is closest to the labels, found by pooling neighbouring rows.",
         ("Isotonic regression", "isotonic regression"),
     ),
     "laplace": Term(
         "Laplace's estimate",
-        "A leaf predicts (n1 + 1)/(n + 2) instead of n1/n, so it never predicts 0 or 1.",
+        "A leaf with n1 of n rows in class 1 predicts (n1 + 1)/(n + 2) instead of n1/n, so it never "
+        "predicts 0 or 1.",
         ("Laplace",),
     ),
     "leaf": Term(
@@ -175,20 +177,23 @@ ENTRIES = {
     ),
     "log_loss": Term(
         "Log loss",
-        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes it infinite.",
+        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes "
+        "the log loss infinite.",
         ("log loss", "Log loss"),
     ),
-    "minimax": Term("Minimax", "The choice with the smallest possible loss in the worst case.", ("minimax",)),
+    "minimax": Term(
+        "Minimax", "The choice that makes the loss in the worst case as small as possible.", ("minimax",)
+    ),
     "multicalibration": Term(
         "Multicalibration",
-        "Calibration in every segment of the features, at every level of the prediction. The calibrator of this name "
-        "corrects segments in which probabilities are wrong.",
+        "Calibration in every segment of the features, at every level of the prediction. The calibrator of "
+        "this name corrects segments in which the probabilities are wrong.",
         ("Multicalibration", "multicalibration"),
     ),
     "oob": Term(
         "Out of bag",
-        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for that "
-        "tree, so they can calibrate the forest.",
+        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out of bag "
+        "for this tree, so their scores can be used for calibration.",
         ("out of bag", "out-of-bag"),
     ),
     "p0p1": Term(
@@ -228,8 +233,8 @@ ENTRIES = {
     ),
     "reliability": Term(
         "Reliability",
-        "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With few rows "
-        "this number is mostly noise.",
+        "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With "
+        "few rows, this number is mostly noise.",
         linked=False,
     ),
     "reliability_diagram": Term(

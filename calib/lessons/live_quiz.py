@@ -318,7 +318,8 @@ class Rooms:
         if code not in self._rooms:
             named = code if len(code) <= LENGTH else f"{code[:LENGTH]}…"
             raise InputError(
-                f"There is no open room {named}: it was closed, or a letter is wrong. Check the four letters."
+                f"Room {named} is not open: it was closed, or a letter of the code is wrong. Check the four "
+                "letters."
             )
         return self._rooms[code]
 

@@ -229,7 +229,9 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         )
     answers, why = tuple(values["answers"]), tuple(values["why"])
     if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
-        raise InputError(f"{name}: why needs one text per answer, and right must be the number of an answer.")
+        raise InputError(
+            f"{name}: `why` needs one string per answer, and `right` must be the number of an answer."
+        )
     cuts = tuple(map(_number, values.get("cuts", ())))
     if kind in ("mark", "curve") and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
         raise InputError(f"{name}: cuts must be rising values, one fewer than answers.")

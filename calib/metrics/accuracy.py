@@ -52,7 +52,7 @@ ACCURACY = Metric(
     "Share of rows with the right predicted label.",
     ".1%",
     of_label=True,
-    of_classes=("Accuracy, all classes", "Share of rows whose most probable class is true."),
+    of_classes=("Accuracy, all classes", "Share of rows whose most probable class is the true class."),
 )
 ACCURACY_GAP = Metric(
     "accuracy_gap",

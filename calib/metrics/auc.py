@@ -61,14 +61,16 @@ AUC = Metric(
     "AUC",
     auc,
     True,
-    "Probability that a random positive row gets a higher score than a random negative row; ties count half.",
-    of_classes=("AUC, mean of classes", "Mean over the classes of the AUC of each against the rest."),
+    "Probability that a random positive row gets a higher score than a random negative row; ties count one "
+    "half.",
+    of_classes=("AUC, mean of classes", "AUC of each class against the rest, averaged over the classes."),
 )
 AVERAGE_PRECISION = Metric(
     "average_precision",
     "Average precision",
     average_precision,
     True,
-    "Area under the precision–recall curve. A random ranking gets the frequency of the positive class.",
+    "Area under the precision–recall curve. A random ranking has an area equal to the frequency of the "
+    "positive class.",
     everyday=False,
 )

@@ -112,7 +112,7 @@ class Metric:
         'Brier score, all classes'
         """
         if self.of_classes is None:
-            raise InputError(f"{self.label} is a metric of two classes.")
+            raise InputError(f"{self.label} is a metric for two classes only.")
         label, help = self.of_classes
         return replace(self, label=label, help=help, format=".4f", of_label=False)
 

@@ -89,6 +89,6 @@ ECE_BY_CHANCE = Metric(
     "ECE by chance (95 %)",
     ece_by_chance,
     None,
-    "A calibrated model has a lower ECE in 95 % of test sets of this size, so a lower ECE does not show "
-    "miscalibration.",
+    "In 95 % of test sets of this size, a calibrated model has a lower ECE. An ECE below this value "
+    "therefore does not show miscalibration.",
 )

@@ -126,11 +126,11 @@ TOP_LABEL_ECE = _metric(
     "top_label_ece",
     "Top-label ECE",
     top_label_calibration_error,
-    "Confidence ECE within each predicted class, averaged over rows.",
+    "ECE of the confidence within each predicted class, averaged over rows.",
 )
 CLASSWISE_ECE = _metric(
     "classwise_ece",
     "Class-wise ECE",
     classwise_calibration_error,
-    "Mean over the classes of the calibration error of each against the rest.",
+    "Calibration error of each class against the rest, averaged over the classes.",
 )

@@ -337,8 +337,8 @@ RESOLUTION = Metric(
     "Resolution",
     NumberOf(murphy_decomposition, "resolution"),
     True,
-    "Murphy's decomposition over 100 bins: variance of the bins' frequencies. With few rows this number is mostly "
-    "noise.",
+    "Murphy's decomposition over 100 bins: variance of the observed frequencies of the bins. With few rows "
+    "this number is mostly noise.",
     everyday=False,
 )
 UNCERTAINTY = Metric(
@@ -369,7 +369,8 @@ MISCALIBRATION_BY_CHANCE = Metric(
     "Miscalibration by chance (mean)",
     chance_miscalibration,
     None,
-    "Mean miscalibration of a perfect model with as many rows: labels are drawn from these predictions.",
+    "Mean miscalibration of a perfect model with the same number of rows; its labels are drawn from these "
+    "predictions.",
     counted=True,
 )
 DISCRIMINATION = Metric(

@@ -76,8 +76,8 @@ LOG_LOSS = Metric(
     "Log loss",
     log_loss,
     False,
-    "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If infinite, "
-    "the value with probabilities kept 2.2e-16 away from 0 and 1 is shown as well.",
+    "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If it is "
+    "infinite, the value with probabilities clipped to [2.2e-16, 1 − 2.2e-16] is shown as well.",
     of_classes=("Log loss, all classes", "Mean of −ln of the probability of the true class."),
 )
 LOG_LOSS_CLIPPED = Metric(
@@ -85,6 +85,6 @@ LOG_LOSS_CLIPPED = Metric(
     "Log loss, clipped",
     log_loss_clipped,
     False,
-    "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in Shaker and Hüllermeier (2025).",
+    "Log loss with probabilities clipped to [2.2e-16, 1 − 2.2e-16], as in Shaker and Hüllermeier (2025).",
     everyday=False,
 )

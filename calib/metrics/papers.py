@@ -102,7 +102,7 @@ SQUARED_ECE = Metric(
     squared_ece,
     False,
     "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
-    "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this number.",
+    "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this value.",
     everyday=False,
 )
 LOG_LOSS_BASE2 = Metric(

@@ -130,8 +130,8 @@ SLOPE = Metric(
     "Calibration slope",
     NumberOf(calibration_line, "slope"),
     None,
-    "Slope of a logistic recalibration in log-odds. A value below 1 means that the model is overconfident, "
-    "above 1 underconfident.",
+    "Slope of a logistic recalibration on the log-odds scale. A value below 1 means that the model is "
+    "overconfident, above 1 underconfident.",
     ".3f",
     target=1.0,
 )

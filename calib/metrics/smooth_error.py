@@ -141,7 +141,7 @@ SMOOTH_ERROR = Metric(
     "Smooth calibration error",
     smooth_calibration_error,
     False,
-    "Mean absolute difference between smoothed predictions and outcomes, without bins. The kernel is as wide as the "
-    "resulting error.",
+    "Mean absolute difference between smoothed predictions and outcomes, without bins. The width of the "
+    "kernel equals the resulting error.",
     everyday=False,
 )

@@ -85,8 +85,9 @@ def check_model(entry: Any) -> None:
         model = clone(entry.build({}, 0))
     except Exception as error:
         raise InputError(
-            f"Model {entry.key}: its function make fails with the default settings ({type(error).__name__}: {error}). "
-            "Correct make or the defaults."
+            f"Model {entry.key}: the function `make` fails with the default settings "
+            f"({type(error).__name__}: {error}). "
+            "Correct `make` or the defaults."
         ) from error
     if not hasattr(model, "fit") or gives_probability(model) != (entry.score == "probability"):
         raise InputError(

@@ -57,5 +57,6 @@ ENTRY = ModelEntry(
             help="More rows per leaf give smoother probabilities.",
         ),
     ),
-    help="Often ranks rows best. With more trees, its probabilities move towards 0 and 1.",
+    help="Often ranks rows better than other models. With more trees, its probabilities move towards 0 and "
+    "1.",
 )

@@ -93,7 +93,7 @@ def node_probabilities(
     if ones.ndim == 2:
         n = n[:, None]
         if prior is not None:
-            raise checks.InputError("prior is for two classes. Leave it out.")
+            raise checks.InputError("prior applies only to two classes. Omit it.")
     if leaf == "frequency":
         p = ones / n
     elif leaf == "laplace":

@@ -31,8 +31,9 @@ ENTRY = ModelEntry(
             1.0,
             1e-4,
             1e4,
-            help="Inverse of the regularisation strength. Smaller values pull all probabilities together.",
+            help="Inverse of the regularisation strength. Smaller values pull all probabilities towards the "
+            "base rate.",
         ),
     ),
-    help="The reference for calibration: hard to beat when a plane separates the classes.",
+    help="The reference for calibration; hard to beat if the boundary between the classes is a plane.",
 )

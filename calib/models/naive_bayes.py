@@ -28,5 +28,5 @@ ENTRY = ModelEntry(
             "extreme probabilities.",
         ),
     ),
-    help="Fast, and the textbook case of overconfidence, because it counts correlated features twice.",
+    help="Fast, and a textbook example of overconfidence, because it counts correlated features twice.",
 )

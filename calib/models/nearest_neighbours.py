@@ -42,7 +42,8 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="If all neighbours count equally, every probability is a multiple of 1 / this number.",
+            help="Number of neighbours k; if all of them count equally, every probability is a multiple of "
+            "1/k.",
         ),
         Parameter(
             "weights",
@@ -50,7 +51,7 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="Whether all neighbours count equally, or nearer neighbours count more.",
+            help="All neighbours count equally, or nearer neighbours count more.",
         ),
     ),
     help="Makes no assumption about the boundary, but gives only a few distinct probabilities.",

@@ -270,7 +270,7 @@ _SHAPE = (
         "choice",
         "gini",
         choices=("gini", "entropy"),
-        help="Each split is chosen to reduce this measure of impurity.",
+        help="Measure of impurity that each split should reduce.",
     ),
     *LEAF_PARAMETERS,
     Parameter(
@@ -279,7 +279,7 @@ _SHAPE = (
         "choice",
         "probability",
         choices=VOTES,
-        help="Whether the forest averages its trees' probabilities or counts their votes.",
+        help="The forest averages the probabilities of its trees, or counts their votes.",
     ),
 )
 _FEATURES = Parameter(
@@ -297,19 +297,19 @@ RANDOM_FOREST = ModelEntry(
     make=ProbabilityForest,
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="A strong default for tables. The averages of a forest rarely reach 0 or 1.",
+    help="A strong default model for tables. The averages of a forest rarely reach 0 or 1.",
 )
 LARGE_FOREST = ModelEntry(
     key="large_forest",
     label="Large random forest",
     make=ProbabilityForest,
     parameters=(
-        _trees(500, "By default, five times as many trees as the ordinary forest."),
+        _trees(500, "Number of trees; by default, five times as many as in the ordinary forest."),
         _FEATURES,
         *_SHAPE,
     ),
     bagged=True,
-    help="A forest with five times as many trees: do more trees alone improve calibration?",
+    help="A forest with five times as many trees, to see whether more trees alone improve calibration.",
 )
 BAGGED_TREES = ModelEntry(
     key="bagged_trees",

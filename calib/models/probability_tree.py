@@ -29,7 +29,7 @@ def one_label(tags: Tags) -> Tags:
 def refuse_one_class(model: Any) -> None:
     """Refuse a tree or forest that was fitted on rows of one class."""
     if model.n_classes_ < 2:
-        raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two.")
+        raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two classes.")
 
 
 class ProbabilityTree(DecisionTreeClassifier):
@@ -145,7 +145,7 @@ LEAF_PARAMETERS = (
         0,
         0,
         500,
-        help="A leaf with fewer training rows than this uses the estimate of an ancestor.",
+        help="A leaf with fewer training rows than this number uses the estimate of an ancestor.",
     ),
     Parameter(
         "m",
@@ -198,7 +198,7 @@ ENTRY = ModelEntry(
             2,
             2,
             500,
-            help="Nodes with fewer rows than this are not split.",
+            help="Nodes with fewer rows than this number are not split.",
         ),
         Parameter(
             "criterion",

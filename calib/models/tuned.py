@@ -60,7 +60,8 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
             )
         if counts.min() < checks.in_range(self.cv, "cv", 2, integer=True):
             raise InputError(
-                f"The search needs {self.cv} folds of both classes, but the minority class has {counts.min()} rows. "
+                f"The search needs {self.cv} folds with both classes, but the minority class has "
+                f"{counts.min()} rows. "
                 "Use fewer folds (cv) or more rows."
             )
         folds = list(self._splitter().split(np.zeros(len(y)), y))

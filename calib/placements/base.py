@@ -298,8 +298,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"Rank calibration needs the scores of single trees for rows that the trees did not see, but "
-                f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
+                "Rank calibration needs the scores of individual trees for rows that the trees did not see, "
+                f"but placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
     @classmethod
@@ -406,7 +406,7 @@ class Placement(ABC):
         """Return the model trained on these rows; refuse rows of a single class."""
         if not trained_elsewhere(self.estimator) and y[index].min() == y[index].max():
             raise InputError(
-                f"With {self.split.said}, all training rows are of one class. {self.split.remedy}"
+                f"With {self.split.said}, all training rows are in one class. {self.split.remedy}"
             )
         return self._train(take_rows(X, index), y[index], watch, **self._arguments(index, weight))[0]
 
@@ -427,7 +427,8 @@ class Placement(ABC):
         if isinstance(copy, JointCalibrator):
             if not self.joint:
                 raise InputError(
-                    f"{copy.label} is for three or more classes. Choose another calibrator, or predict all classes."
+                    f"{copy.label} applies only to three or more classes. Choose another calibrator, or "
+                    "predict all classes."
                 )
             return copy
         copy.adapt(self.scores, self.probability, self.decides)
@@ -455,8 +456,8 @@ def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
     """Return the table (n, 1 + d) of scores (n,) and features X (n, d) for a method that uses the features."""
     if X is None:
         raise InputError(
-            f"{method.label} needs the features of each row, but only scores are known. Give features, or choose "
-            "another calibrator."
+            f"{method.label} needs the features of each row, but only scores are known. Supply the "
+            "features, or choose another calibrator."
         )
     table = pd.DataFrame(X.toarray() if sp.issparse(X) else addressable(X)).reset_index(drop=True)
     return pd.concat([pd.Series(scores, name="score"), table], axis=1)
@@ -473,8 +474,8 @@ def only_margins(method: Any, name: str) -> InputError:
 def no_trees(name: str) -> InputError:
     """Return the error for rank calibration with a model that is not a forest."""
     return InputError(
-        f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
-        "bagged trees."
+        f"Rank calibration needs the scores of individual trees, but {name} has no trees. Choose a random "
+        "forest or bagged trees."
     )
 
 

@@ -39,7 +39,7 @@ class Full(Placement):
 
     key = "full"
     label = "Full (refit per row)"
-    help = "Valid intervals without a calibration set, but two model fits per new row."
+    help = "Gives valid intervals without a calibration set, but needs two model fits per new row."
     fit_share = 0.02
     for_k = False
 
@@ -81,8 +81,8 @@ class Full(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if calibrator.input in TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
-                f"{calibrator.label} gives no pair of a score alone, but placement='full' needs a pair. Choose Venn or "
-                "Venn–Abers, or another placement."
+                f"{calibrator.label} gives no interval for a single score, but placement='full' needs "
+                "intervals. Choose Venn or Venn–Abers, or another placement."
             )
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:

@@ -24,7 +24,7 @@ class NoPlacement(Placement):
 
     key = "none"
     label = "No calibration set"
-    help = "All training rows train the model, so only its uncalibrated probabilities are available."
+    help = "All training rows are used to train the model, so only uncalibrated probabilities are available."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)
@@ -35,8 +35,8 @@ class NoPlacement(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if getattr(calibrator, "key", None) != "none":  # Pairwise has a key only once it is made
             raise InputError(
-                f"{calibrator.label} needs calibration scores, but with placement='none' all training rows train the "
-                "model. Choose placement='split', 'cv', 'oob' or 'train'."
+                f"{calibrator.label} needs calibration scores, but with placement='none' all training rows "
+                "are used to train the model. Choose placement='split', 'cv', 'oob' or 'train'."
             )
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:

@@ -59,7 +59,10 @@ class OutOfBag(Placement):
     asks = "bag"
     scores_trees = True
     label = "Out of bag"
-    help = "Each training row is also a calibration row, scored by the trees that did not see it. Needs a bagged model."
+    help = (
+        "Each training row is also a calibration row, scored by the trees that did not see it. Out-of-bag "
+        "calibration needs a bagged model."
+    )
     for_k = False
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:

@@ -53,7 +53,7 @@ class Split(Placement):
             which = (
                 "all rows outside the test set"
                 if len(calibrating) == len(y)
-                else "the rows that the part column marks for calibration"
+                else "the rows that the part column assigns to calibration"
             )
             self._note(f"The model needs no training. Calibrators are fitted on {which}.")
             return np.arange(len(y)), calibrating

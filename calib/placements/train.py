@@ -25,8 +25,8 @@ class TrainingScores(Placement):
     key = "train"
     label = "Training scores"
     help = (
-        "The rows that trained the model also calibrate it, so the result is often overconfident. Use it only for "
-        "comparison."
+        "The training rows of the model are also used for calibration, so the result is often overconfident. "
+        "Use it only for comparison."
     )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:

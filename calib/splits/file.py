@@ -28,8 +28,8 @@ class ByFile(Splitter):
     key = "file"
     label = "From a column"
     help = (
-        "A column assigns rows to the training, calibration and test sets. Use this split if others must get the same "
-        "result."
+        "A column assigns rows to the training, calibration and test sets. Use this split if other people "
+        "must be able to reproduce the result."
     )
     needs = "part"
     seeded = False
@@ -46,7 +46,8 @@ class ByFile(Splitter):
         for name, found in (("test", cut.test), ("train", cut.train)):
             if not len(found):
                 raise InputError(
-                    f"part: no row has the value {name!r} in this column. Mark some rows, or choose split='random'."
+                    f"part: no row has the value {name!r} in this column. Assign some rows to it, or choose "
+                    "split='random'."
                 )
         return cut
 

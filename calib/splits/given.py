@@ -21,7 +21,7 @@ class GivenSplit(Splitter):
 
     key = "given"
     label = "Given"
-    help = "Training and calibration rows are stated."
+    help = "You specify the training and calibration rows."
     seeded = False
     divides = False
     said = "this cv"

@@ -50,7 +50,7 @@ class InTime(Splitter):
             0.0,
             low=0.0,
             high=1e9,
-            help="Training rows are earlier than the held-out rows by more than this, in days for dates, otherwise in "
+            help="Minimum gap between training rows and held-out rows: in days for dates, otherwise in "
             "units of the column.",
         ),
     )

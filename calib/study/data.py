@@ -94,7 +94,7 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
         if TARGET not in map(str, table.frame.columns):
             raise DataError(
                 "There is no column 'target'.",
-                "Rename the label column to 'target', where a study looks for the label.",
+                "Rename the label column to 'target', because a study expects this name.",
             )
     return _dataset(table, stem(name), rules)
 

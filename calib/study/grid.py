@@ -143,7 +143,7 @@ def _fits(
     """Return the setups by model fit, each with the requested splits."""
     if folds is not None and protocol.splits.kind != "folds":
         raise InputError(
-            "--folds: this protocol uses random splits, not folds. Set their number with --repeats."
+            "--folds: this protocol uses random splits, not folds. Set the number of splits with --repeats."
         )
     fits: dict[str, list[Setup]] = {}
     for setup in protocol.chosen(setups):

@@ -407,7 +407,7 @@ def _checked_name(name: str, where: str) -> None:
         name.format(model="", placement="", calibrator="")
     except (KeyError, IndexError, ValueError):
         raise InputError(
-            f"{where}name may hold {{model}}, {{placement}} and {{calibrator}}, but is {name!r}."
+            f"{where}name may contain {{model}}, {{placement}} and {{calibrator}}, but is {name!r}."
         ) from None
 
 

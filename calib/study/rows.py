@@ -106,8 +106,9 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     if missing or not known:
         lacks = f"has no column {quoted(missing)}" if missing else "has no column named after a metric"
         raise InputError(
-            f"{name} {lacks}. Results of a study have the columns {', '.join(KEYS)} and one column per metric, such "
-            "as brier or log_loss, with one row per fold. Upload the file that python -m calib study --csv wrote."
+            f"{name} {lacks}. The results of a study have the columns {', '.join(KEYS)}, one column per "
+            "metric (such as brier or log_loss), and one row per fold. Upload the file that python -m "
+            "calib study --csv wrote."
         )
     rows = pd.DataFrame({key: _texts(frame[key]) if key in KEYS[:2] else frame[key] for key in KEYS})
     unnamed = rows[list(KEYS)].isna().any(axis=1)

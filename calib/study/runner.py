@@ -219,7 +219,7 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
                 "the data have" if given[data, setup][0] != digests[0] else "the protocol or the folds have"
             )
             raise InputError(
-                f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since then. "
+                f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since. "
                 "Choose another results file (--store) for the new results."
             )
 
@@ -237,7 +237,7 @@ class Progress:
         text = f"{there:,} of {self.cells:,} runs"
         if self.done and self.done < self.missing:
             rate = self.done / (time.perf_counter() - self.begin)
-            text += f", {rate:.2g} per second, {duration((self.missing - self.done) / rate)} left"
+            text += f", {rate:.2g} per second, {duration((self.missing - self.done) / rate)} remaining"
         self.watch.step(there / self.cells if self.cells else 1.0, text)
 
 
@@ -331,7 +331,7 @@ def _client(scheduler: str | None) -> Any:
             get_address_host_port(scheduler)  # Client itself would fail with a traceback only 40 s later
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"No Dask scheduler answers at {scheduler} ({error}). Check the address.") from None
+        raise InputError(f"No Dask scheduler responds at {scheduler} ({error}). Check the address.") from None
     try:
         # So that an adaptive cluster starts its first worker
         client.submit(int, pure=False).result(timeout=WAIT)

@@ -81,7 +81,7 @@ class Store:
             self._check()
             self._lock = _locked(self.path)
         elif not self.path.is_file():
-            raise InputError(f"There is no results file {self.path}. Check the path.")
+            raise InputError(f"Results file {self.path} does not exist. Check the path.")
         else:
             self._check()
         try:
@@ -395,7 +395,8 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         raise InputError(f"{name} is an SQLite file, but not a results file of a study. {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
-            f"{name} was written by another version of this program (schema {schema}, here {SCHEMA}). "
+            f"{name} was written by another version of this program (schema {schema}; this version uses "
+            f"schema {SCHEMA}). "
             "Choose another file, or continue with the version that wrote this one."
         )
 
@@ -422,8 +423,8 @@ def refusal(name: Path | str, error: sqlite3.Error) -> InputError:
             )
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return InputError(
-                f"{name} cannot be opened ({error}). Check the permissions of the file and its folder. Or copy "
-                "it, with the file of its name and -wal if there is one, into your own folder."
+                f"{name} cannot be opened ({error}). Check the permissions of the file and its folder. Or "
+                "copy it into your own folder, together with the -wal file of the same name if there is one."
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
             return InputError(

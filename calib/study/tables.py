@@ -98,7 +98,8 @@ def overall_table(summary: MetricSummary) -> StudyTable:
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = (
-        f"The tests ask whether {counted(k, 'setup')} differ by more than chance over {counted(n, 'data set')}. "
+        f"The tests ask whether {counted(k, 'setup')} differ by more than expected by chance over "
+        f"{counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
     return StudyTable("tests", "Tests of all setups at once", frame, note)
@@ -164,7 +165,8 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
         "win_rates",
         "Win-rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
-        "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie counts half.",
+        "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie "
+        "counts one half.",
     )
 
 

@@ -139,7 +139,7 @@ ENTRY = SyntheticEntry(
             "choice",
             "equal",
             choices=tuple(COVARIANCES),
-            help="With unequal covariances the boundary is curved, so logistic regression cannot follow it.",
+            help="With unequal covariances, the boundary is curved, so logistic regression cannot follow it.",
         ),
     ),
     help="Two overlapping Gaussian classes. Every true probability is known.",

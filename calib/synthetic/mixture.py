@@ -150,5 +150,6 @@ ENTRY = SyntheticEntry(
             help="With more clusters, the boundary is harder to learn.",
         ),
     ),
-    help="Each class consists of several Gaussian clusters, which is harder to learn. Every true probability is known.",
+    help="Each class consists of several Gaussian clusters, so the data are harder to learn. Every true "
+    "probability is known.",
 )

@@ -65,7 +65,7 @@ ENTRY = SyntheticEntry(
             5,
             1,
             STEPS,
-            help="At 1 the classes are identical; at 20 they hardly overlap.",
+            help="At step 1 the classes are identical; at step 20 they hardly overlap.",
         ),
     ),
     help="Two Gaussian classes at a chosen distance, from complete overlap to almost none.",

@@ -12,7 +12,7 @@ from pages.ui.given_file import GivenFile, given
 from pages.ui.state import TOKEN
 
 CLOSED = (
-    "This dashboard shows the data of a notebook or a command. Open it with the address that was given there, which "
+    "This dashboard shows data from a notebook or a command. Open it with the address printed there, which "
     "ends in a token."
 )
 

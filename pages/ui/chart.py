@@ -44,7 +44,7 @@ from pages.ui.widget import show_widget
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
-MOVING = "Point at a mark or tap it to read its numbers."
+MOVING = "Hover over a mark or tap it to read its numbers."
 WAITS = "The result appears after you answer or skip the question."
 MOST_BYTES = 1_000_000  # bytes of the largest record whose figure is cached
 IN_A_ROOM = 2  # factor of the type size of a guess in presenter view, as of all other type there

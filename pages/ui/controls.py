@@ -145,7 +145,7 @@ def together(positive: str | None, names: Sequence[str], classes: int, key: str 
         and_then=lambda name: (
             sources.with_positive(name) | with_classes(state.recipe(), classes if name is None else 2)
         ),
-        help="Whether the model predicts all classes together, or one class against the rest.",
+        help="Show all classes together, or one class against the rest.",
     )
 
 
@@ -202,8 +202,8 @@ def _model(recipe: Recipe, depths: bool) -> None:
         if seeded:
             seed(
                 recipe,
-                "Another seed gives another random split and another model. Differences between seeds are sampling "
-                "variability.",
+                "A different seed gives a different random split and a different model. Results differ "
+                "between seeds because of sampling variability.",
             )
 
 

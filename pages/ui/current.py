@@ -71,7 +71,7 @@ PAGES = {
         Page(
             "pages/explore_groups.py",
             "Groups",
-            "Who is it wrong for?",
+            "For which groups is the model wrong?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
@@ -113,7 +113,7 @@ PAGES = {
         ),
         Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
-        Page("pages/learn_looking.py", "Looking every week", "How often may I look at a test?"),
+        Page("pages/learn_looking.py", "Looking every week", "How often can I repeat a test?"),
         Page(
             "pages/learn_fair_on_average.py",
             "Fair on average",

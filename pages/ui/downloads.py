@@ -42,8 +42,8 @@ PICTURES = {
     "pdf": ("Document (PDF)", "application/pdf"),
 }
 NO_CHROMIUM = (
-    "Pictures and PDF need Chromium on the server. The camera icon on the chart saves SVG and PNG without "
-    "Chromium."
+    "Pictures and PDF need Chromium on the server. The camera icon on the chart saves SVG and PNG files "
+    "without Chromium."
 )
 
 

@@ -37,7 +37,7 @@ from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
 SAMPLE = "sample"  # kind of the jobs that draw one
-NOT_DRAWN = "The sample is not drawn yet."
+NOT_DRAWN = "The sample has not been drawn yet."
 MOST_BUTTONS = 12  # classes offered as buttons, else in a list
 LONG_NAME = 24  # letters of a class; longer ones are in a list instead of buttons
 AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progress bar
@@ -196,7 +196,8 @@ def needs_rows(recipe: Recipe, why: str) -> None:
     """If rows are only counted by score and label, the page ends here, with what cannot be shown and ``why``."""
     if dataset(recipe).rest is not None:
         st.info(
-            f"{why} The model was trained on a sample here, and all other rows are only counted by score and label."
+            f"{why} The model was trained on a sample here, and all other rows were only counted by score "
+            "and label."
         )
         _end_with_data(recipe)
 
@@ -223,7 +224,7 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
     names = class_names(recipe)
     if recipe.view_class is not None:
         st.caption(
-            f"{plain(why)} Shown: a model of {plain(class_named(recipe.view_class))} against the rest."
+            f"{plain(why)} This model predicts {plain(class_named(recipe.view_class))} against the rest."
         )
         _class_choice(recipe.view_class, names)
         share = dict(recipe.base_rates).get(recipe.view_class)

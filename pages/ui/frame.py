@@ -51,7 +51,7 @@ OWN = (
 
 
 LOST = (
-    "The server lost this session, for example after a restart or a long pause. The page was restored from its "
+    "The server lost this session, perhaps after a restart or a long pause. The page was restored from its "
     "address; please repeat your last step."
 )
 

@@ -26,7 +26,7 @@ from pages.ui.text import plain
 
 MOST_JOBS = 6  # jobs of one kind
 AT_ONCE = 0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
-IN_BACKGROUND = "It runs in the background, and you can cancel it."
+IN_BACKGROUND = "The work runs in the background, and you can cancel it."
 UNASKED = 10.0  # expected seconds up to which work may begin without a click
 PAGE = "fits"  # the kind of work that the page itself waits for
 
@@ -342,7 +342,7 @@ def _failure(what: str, error: BaseException) -> str:
     if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
         return f"{what} was interrupted ({type(error).__name__}) before it had finished. {safe} try again."
     return (
-        f"{what} did not work on these data ({type(error).__name__}: {error}). "
+        f"{what} failed on these data ({type(error).__name__}: {error}). "
         f"{safe} try another model, or change the settings of this model."
     )
 

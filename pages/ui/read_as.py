@@ -55,7 +55,7 @@ def ask(question: ReadingQuestion) -> None:
                 st.button(plain(answer.label), key=f"choose_{i}", on_click=apply, args=(answer.fix,))
                 if answer.consequence:
                     st.markdown(plain(answer.consequence), width="content")
-        st.caption("Nothing is computed until you choose. You can change the answer later.")
+        st.caption("No result is computed until you choose. You can change the answer later.")
 
 
 def _buttons(answers: tuple[Answer, ...], begin: str = "") -> None:

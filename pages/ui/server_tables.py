@@ -37,7 +37,7 @@ from pages.ui.waiting import in_background
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
 WANTED = "wanted_table"
-NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
+NO_FOLDER = "This server has no folder of tables. The administrator can start it with --folder DIR."
 
 
 @cache
@@ -90,12 +90,12 @@ def _follow(field: str, now: str, before: str) -> None:
     )
     state.update(**{field: now}, **counted)
     if before and digest != seen and how == seen_how:
-        state.say(f"{name} has changed since these settings were made. The page shows the new version.")
+        state.say(f"{name} has changed since these settings were saved. The page shows the new version.")
     elif before and digest != seen:
         what = "its predictions are counted" if counted else "a model learns from a sample of its rows"
         state.say(
-            f"{name} does not fit into memory now, so {what}. Whether it has changed since these settings were made is "
-            "not known."
+            f"{name} does not fit into memory at the moment, so {what}. The program does not know whether "
+            "the table has changed since these settings were saved."
         )
 
 

@@ -136,10 +136,10 @@ def metrics(evaluation: Evaluation) -> None:
     )
     chart.caption(
         f"{evaluation.size_text}, {percent(evaluation.share)} of them in "
-        f"{class_named(evaluation.dataset.classes[1])}; ★ marks the best value of a column. Small differences "
-        "may be sampling variability. Compare ECE and miscalibration with the values that a calibrated model has by "
-        "chance, in the neighbouring columns. CORP splits the Brier score by isotonic regression, without bins: Brier "
-        "score = miscalibration − discrimination + uncertainty. "
+        f"{class_named(evaluation.dataset.classes[1])}; ★ marks the best value of a column. Small "
+        "differences may be due to sampling variability. Compare ECE and miscalibration with the values that "
+        "a calibrated model has by chance, in the neighbouring columns. CORP splits the Brier score by "
+        "isotonic regression, without bins: Brier score = miscalibration − discrimination + uncertainty. "
         f"{clipped_sentence(evaluation.metrics)}{_platt(evaluation)}{_of_confidence(evaluation)}",
         "metrics",
     )

@@ -148,7 +148,7 @@ def test_the_corrected_curve_is_flatter_than_the_apparent_one():
         ({"y": np.zeros(7, int)}, r"[Ll]ength|only"),
         ({"estimator": RidgeClassifier()}, r"no predict_proba.*wrap"),
         ({"sample_weight": np.r_[0, np.ones(119)]}, r"sample_weight must be positive"),
-        ({"groups": np.arange(120), "cluster": np.arange(120)}, r"Give one of them"),
+        ({"groups": np.arange(120), "cluster": np.arange(120)}, r"Give only one of them"),
         ({"X": np.full((120, 12), np.nan)}, r"fails on all rows \(ValueError"),
     ],
 )

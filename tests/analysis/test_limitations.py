@@ -93,9 +93,9 @@ def test_clusters_are_counted_and_a_split_through_them_is_told():
     assert "No cluster column was chosen" in text
     text, evaluation = said(data="sample:customers", cluster="customer_id", split="cluster")
     assert f"{len(np.unique(evaluation.cluster)):,} clusters" in text
-    assert "both training and test set" not in text
+    assert "both the training and the test set" not in text
     text, _ = said(data="sample:customers", cluster="customer_id")
-    assert "both training and test set" in text
+    assert "both the training and the test set" in text
 
 
 def test_importance_weights_are_told_and_counts_are_not():
@@ -117,10 +117,10 @@ def test_the_base_rate_for_which_the_numbers_hold():
 def test_subgroups_and_costs_that_nobody_chose():
     text, evaluation = said(data="sample:loans")
     assert "No subgroups were examined" in text
-    assert "Nobody has chosen the costs" in text
+    assert "No costs were chosen" in text
     text = " ".join(limits(evaluation, "income", costs_chosen=True))
     assert "Only the subgroups by “income”" in text
-    assert "Nobody has chosen" not in text
+    assert "No costs were chosen" not in text
 
 
 def test_a_model_from_elsewhere_may_have_seen_the_rows():

@@ -56,7 +56,7 @@ def test_every_row_of_a_table_is_told():
 
 def test_columns_left_out_are_no_rows_left_out():
     evaluation = judged(table().assign(arrows=range(300)), exclude=("arrows",))
-    assert "Excluded by choice: arrows." in evaluation.notes
+    assert "Excluded at your request: arrows." in evaluation.notes
     assert evaluation.dataset.left_out == ()
 
 

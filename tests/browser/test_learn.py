@@ -11,7 +11,7 @@ from tests.waiting import until
 @pytest.mark.soak  # the moves: tests/pages/test_learn_algorithms.py; a copied link: test_links.py
 def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     tab.open("learn_algorithms")
-    topic = ["Pool adjacent violators, move by move"]
+    topic = ["Pool adjacent violators, step by step"]
     assert tab.chart_titles() == topic, "the picture is there before any answer, and tells none"
     tab.press("Skip").press("Step forward")
     seen = tab.chart_titles()

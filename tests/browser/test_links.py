@@ -105,7 +105,7 @@ def test_every_page_shows_the_settings_it_works_with(tab):
         bins="9",
         **{"venn_abers.interval": "venn"},
     )
-    tab.go("Venn–Abers").segment("venn_abers.details", "Do the intervals hold?")
+    tab.go("Venn–Abers").segment("venn_abers.details", "Are the intervals valid?")
     assert tab.in_view("bins").get_by_role("slider").input_value() == "9"
     assert (
         tab.by_key("venn_abers.interval").get_by_role("radio", name="Venn predictor", exact=True).is_checked()

@@ -33,7 +33,7 @@ def by_keyboard(tab, button):
 def check_question(tab):
     """Check that a question is read without scrolling sideways, and that nothing is computed."""
     question = tab.by_key("question")
-    assert "Nothing is computed until you choose" in question.inner_text()
+    assert "No result is computed until you choose" in question.inner_text()
     assert tab.page.get_by_test_id("stMetric").count() == 0
     assert tab.page.get_by_test_id("stPlotlyChart").count() == 0
     width = tab.page.viewport_size["width"]

@@ -224,7 +224,7 @@ def test_a_file_brings_back_the_same_answers_whatever_the_columns():
         (lambda m: m["corrections"][0].update(level=77), "level must be a number from -1 to 4"),
         (lambda m: m["features"].append(m["features"][0]), "features must have different names"),
         (lambda m: m["features"][0].update(kind="colour"), "kind must be one of"),
-        (lambda m: m["features"][0].update(name=3), "name must be a text"),
+        (lambda m: m["features"][0].update(name=3), "name must be a string"),
         (lambda m: m.update(levels=[1, 0]), "levels must increase"),
         (lambda m: m["corrections"][0].update(more=1), "more is not a known field"),
     ],
@@ -277,7 +277,7 @@ def test_in_every_placement_it_sees_the_features_of_the_rows_that_calibrate(key)
 
 
 def test_where_it_cannot_answer_it_is_refused_by_name():
-    for key, words in (("none", "needs calibration scores"), ("full", "needs a pair")):
+    for key, words in (("none", "needs calibration scores"), ("full", "needs intervals")):
         with pytest.raises(InputError, match=f"Multicalibration.*{words}"):
             PLACEMENTS[key].check_takes(CALIBRATORS["multicalibration"])
 

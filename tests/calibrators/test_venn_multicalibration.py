@@ -137,7 +137,7 @@ def test_few_rows_and_clipped_ends_are_said():
     share = ((raw < 0) | (raw > 1)).any(axis=1).mean()
     assert share > 0.2
     (note,) = fitted.notes_
-    assert_says(note, f"{100 * share:.0f} %", "calibration rows", "beyond 0 or 1", "clipped")
+    assert_says(note, f"{100 * share:.0f} %", "calibration rows", "outside [0, 1]", "clipped")
 
 
 def test_a_file_brings_back_the_same_answers_whatever_the_columns():
@@ -159,10 +159,10 @@ def test_a_file_brings_back_the_same_answers_whatever_the_columns():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: m["levels"].pop(), "levels must hold 3 levels"),
-        (lambda m: m["levels"][0]["counts"].pop(), "counts must hold"),
+        (lambda m: m["levels"].pop(), "levels must contain 3 levels"),
+        (lambda m: m["levels"][0]["counts"].pop(), "counts must contain"),
         (lambda m: m["levels"][0]["counts"].__setitem__(0, 0.5), "counts must be whole numbers"),
-        (lambda m: m["levels"][0]["sums"].append(1), "sums must hold"),
+        (lambda m: m["levels"][0]["sums"].append(1), "sums must contain"),
         (lambda m: m["features"].append(m["features"][0]), "features must have different names"),
         (lambda m: m.update(breaks=[0.5, 0.4]), "breaks must increase"),
     ],
@@ -213,7 +213,7 @@ def test_in_every_placement_it_sees_the_features_of_the_rows_that_calibrate(key)
 
 def test_what_needs_a_score_alone_is_refused_by_name():
     method = CALIBRATORS["venn_multicalibration"]
-    with pytest.raises(InputError, match="no pair of a score alone"):
+    with pytest.raises(InputError, match="no interval for a single score"):
         PLACEMENTS["full"].check_takes(method)
     p, _, y, frame = planted(rows=600)
     fitted = method().fit(joined(p, frame), y)

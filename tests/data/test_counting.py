@@ -51,7 +51,7 @@ def test_the_counts_are_those_of_pandas(tmp_path, write):
     expected = by_pandas(frame)
     same(counts.astype({"label": int}), expected)
     (note,) = about(counts).notes
-    assert_says(note, "in place", "5,000 rows", "score and label", f"{len(expected):,} lines")
+    assert_says(note, "where it is", "5,000 rows", "score and label", f"{len(expected):,} lines")
 
 
 @pytest.mark.parametrize(("write", "folder"), [(as_csv, "c2=9/c1=0.5"), (as_parquet, "label=9/p=0.5")])
@@ -195,7 +195,7 @@ def test_what_is_wrong_far_below_the_first_rows_is_found(tmp_path, line, words):
 
 def test_columns_and_files_that_are_not_there_are_refused_by_name(tmp_path):
     file = open_large(as_csv(table(50), tmp_path / "p.csv"))
-    with pytest.raises(DataError, match="score: .*no column 'q'.*id, p, label"):
+    with pytest.raises(DataError, match="score: column 'q' was not found.*id, p, label"):
         count_predictions(file, "label", "q")
     with pytest.raises(DataError, match="cannot be opened"):
         open_large(tmp_path / "none.csv")
@@ -255,7 +255,7 @@ def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_
     monkeypatch.setattr(counting, "_regroup", little_memory)
     found = count_predictions(open_large(tmp_path / "p.parquet"), "label", "p", most=19_000, spill=False)
     note = about(found).notes[-1]
-    moved = float(note.partition("each moved by at most ")[2].split(",")[0])
+    moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())
     assert "Scores were rounded to 0.00001" in note
     assert np.abs(np.sort(ordered) - np.sort(p)).max() <= moved

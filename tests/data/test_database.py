@@ -171,7 +171,7 @@ def test_a_server_that_is_killed_in_mid_query_is_said_and_nothing_hangs():
         assert not running.is_alive()
         (message,) = found
         assert_says(message, "warehouse", "lost", "Try again")
-        with pytest.raises(DataError, match="warehouse does not answer"):
+        with pytest.raises(DataError, match="warehouse does not respond"):
             reader.read("long")
 
 
@@ -182,7 +182,7 @@ def test_a_server_that_is_killed_in_mid_query_is_said_and_nothing_hangs():
         ("duckdb:////nowhere/none.duckdb", "there is no database file 'none.duckdb'"),
         ("oracle://me:secret@host/x", "is a database of kind 'oracle'.*duckdb, sqlite, postgresql"),
         ("me:secret", "is not an SQLAlchemy URL"),
-        ("postgresql://me:secret@127.0.0.1:1/x", "does not answer"),
+        ("postgresql://me:secret@127.0.0.1:1/x", "does not respond"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_said_without_its_password(url, words):
@@ -238,7 +238,7 @@ def test_connections_are_those_of_the_secrets(tmp_path):
         ("[connections]\nw = 3", r"connections\.w in the secrets must be a table"),
         ("[connections.w]\nrows = 3", r"connections\.w in the secrets has no url"),
         ('[connections.w]\nurl = "x"\nrows = "many"', r"connections\.w\.rows must be a number above 0"),
-        ('[connections.w]\nurl = "x"\nqueries = {a = 1}', r"connections\.w\.queries must be names"),
+        ('[connections.w]\nurl = "x"\nqueries = {a = 1}', r"connections\.w\.queries must map names"),
     ],
 )
 def test_broken_secrets_are_refused_by_name(tmp_path, content, words):
@@ -259,7 +259,7 @@ def test_an_old_line_that_allowed_typed_sql_is_told_once_and_the_connection_kept
 def test_an_unknown_connection_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(DataError, match="There is no connection 'warehouse'"):
+    with pytest.raises(DataError, match="Connection 'warehouse' is not defined"):
         connection("warehouse")
 
 

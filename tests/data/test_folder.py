@@ -240,12 +240,12 @@ def test_to_a_user_without_rights_a_folder_and_its_tables_are_refused_in_words()
         (root / "locked.csv").chmod(0)
         (root / "closed").chmod(0)
         assert as_nobody(lambda: [table.name for table in Folder(root).listing().tables]) == ["open.csv"]
-        locked = "locked.csv cannot be read: no permission. Ask whoever runs the server."
+        locked = "locked.csv cannot be read: no permission. Ask the administrator of the server."
         assert as_nobody(lambda: str(Folder(root).open("locked.csv"))) == locked
-        inside = "closed/inside.csv cannot be read: no permission. Ask whoever runs the server."
+        inside = "closed/inside.csv cannot be read: no permission. Ask the administrator of the server."
         assert as_nobody(lambda: str(Folder(root).open("closed/inside.csv"))) == inside
         root.chmod(0)
-        refused = f"{root} cannot be read: no permission. Allow this user to read it."
+        refused = f"{root} cannot be read: no permission. Give this user permission to read it."
         assert as_nobody(lambda: str(Folder(root).root)) == refused
         root.chmod(0o755)
         (root / "closed").chmod(0o755)

@@ -140,7 +140,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
     assert "Only sheet 'one'" in about(frame).notes[0]
-    with pytest.raises(DataError, match="only empty sheets"):
+    with pytest.raises(DataError, match="All sheets of .* are empty"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="both called 'x'"):
         excel(sheet(["x", "x"], [1, 2]))

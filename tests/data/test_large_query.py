@@ -125,7 +125,7 @@ def test_rows_that_change_between_two_passes_are_said(made):
 
 
 def test_values_of_another_type_than_the_first_rows_are_named(made):
-    with pytest.raises(DataError, match="'a' is read as numbers.*('many'|'1' of type)"):
+    with pytest.raises(DataError, match="'a' was read as numbers.*('many'|'1' of type)"):
         open_query(made(), "mixed").measured()
 
 
@@ -183,7 +183,7 @@ def test_predictions_are_counted_in_the_database_as_in_a_file(made, tmp_path):
     for name in ("score", "count"):
         np.testing.assert_array_equal(counts[name], expected[name])
     assert counts["label"].tolist() == expected["label"].tolist()
-    assert f"The database counted its {N:,} rows" in about(counts).notes[0]
+    assert f"The database counted {N:,} rows" in about(counts).notes[0]
 
 
 def test_a_query_is_read_three_times_with_its_label_counted_on_the_way(made, monkeypatch):

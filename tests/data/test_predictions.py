@@ -135,8 +135,10 @@ def test_two_columns_of_classes_that_do_not_add_up_are_asked_about_and_each_belo
         answer.label: brier_of(prepare_predictions(both, "y", **as_arguments(answer)))
         for answer in asked.value.answers
     }
-    assert brier["Only 'p_a', the probability of 'a'"] == pytest.approx(((both["p_a"] - ~Y) ** 2).mean())
-    assert brier["Only 'p_b', the probability of 'b'"] == pytest.approx(((p - Y) ** 2).mean())
+    assert brier["Use only 'p_a', as the probability of 'a'"] == pytest.approx(
+        ((both["p_a"] - ~Y) ** 2).mean()
+    )
+    assert brier["Use only 'p_b', as the probability of 'b'"] == pytest.approx(((p - Y) ** 2).mean())
     shares = p / (p + both["p_a"])
     assert brier["Divide each row by its sum"] == pytest.approx(((shares - Y) ** 2).mean())
 
@@ -162,7 +164,7 @@ def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
         assert data.X.columns.tolist() == [head + positive]
         assert ranking_problems(data) == []
     assert list(prepare_predictions(frame, "label", "dog", [f"{head}cat"]).X) == [f"{head}cat"]
-    with pytest.raises(DataError, match="No score column is for 'cat'"):
+    with pytest.raises(DataError, match="No score column belongs to 'cat'"):
         prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
 
 
@@ -476,10 +478,10 @@ def test_rows_without_label_or_score_are_left_out_and_named():
 @pytest.mark.parametrize(
     ("change", "scores", "said"),
     [
-        ({}, ["nothing"], "no score column 'nothing'"),
-        ({}, ["label"], "no score column 'label'"),
+        ({}, ["nothing"], "Score column 'nothing' was not found"),
+        ({}, ["label"], "Score column 'label' was not found"),
         ({"word": ["a", "b"] * 100}, ["word"], "'word' contains values that are not numbers"),
-        ({"p_forest": np.nan, "margin": "x"}, None, "There is no column of scores"),
+        ({"p_forest": np.nan, "margin": "x"}, None, "The table has no column of scores"),
         ({"p_forest": np.nan}, ["p_forest"], "No row has both"),
         ({"label": "sick"}, None, "only the label"),
     ],

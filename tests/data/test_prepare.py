@@ -46,7 +46,7 @@ def test_columns_are_typed_and_what_is_left_out_is_listed():
 def test_columns_can_be_kept_and_left_out():
     data = prepare(FRAME, "target", keep=["id", "flat", "note"], exclude=["x", "day"])
     assert data.X.columns.tolist() == ["id", "k", "flag", "colour", "flat", "note"]
-    assert any("Excluded by choice: day, x" in note for note in data.notes)
+    assert any("Excluded at your request: day, x" in note for note in data.notes)
     with pytest.raises(DataError, match="'z'"):
         prepare(FRAME, "target", exclude=["z"])
 

@@ -98,7 +98,7 @@ def test_another_word_is_refused_and_shown():
         ([1, -2, 3], "weight: 'w' must contain .* at least 0, but row 2 contains -2"),
         ([1, np.inf, 3], "weight: 'w' must contain .* at least 0, but row 2 contains inf"),
         ([1, 1e308, 1e308], "weight: 'w' contains 1e\\+308, so the sum .* too large to be exact. Divide"),
-        ([0, 0, 0], "weight: 'w' contains no weight above 0"),
+        ([0, 0, 0], "weight: no weight in 'w' is above 0"),
         (["a", "b", "c"], "weight: 'w' contains values that are not numbers"),
     ],
 )
@@ -114,7 +114,7 @@ def test_rows_without_a_weight_or_of_none_are_left_out_by_number():
     assert data.row_numbers.tolist() == [1, 4]
     assert {
         "Excluded because the weight in 'n' is missing: 1 row (row 2).",
-        "Excluded with a weight of 0 in 'n': 1 row (row 3).",
+        "Excluded because the weight in 'n' is 0: 1 row (row 3).",
     } <= set(data.notes)
 
 
@@ -165,7 +165,7 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        ({"time": "day"}, "time: there is no column 'day'"),
+        ({"time": "day"}, "time: column 'day' was not found"),
         ({"time": "target"}, "time: column 'target' already has the role label"),
         ({"time": "when", "cluster": "when"}, "cluster: column 'when' already has the role time"),
     ],

@@ -40,8 +40,8 @@ NO_FINDING = {
     "tree_depth": ("The lower picture shows one tree", "Differences between true probabilities"),
     "leaf_estimates": ("With curtailment",),
     "narrowing": ("A pool is the set",),
-    "overlap": ("Compare with the thick line", "With the tuned forest choose the measure ECE"),
-    "theorem": ("Nobody can use P_Y",),
+    "overlap": ("Compare the lines with", "For the tuned forest, choose ECE", "Also switch on Venn"),
+    "theorem": ("You cannot use P_Y",),
     "order": ("Theorem 2 is about", "If such a predictor", "This example shows"),
     "constant": ("Validity alone",),
     "finite": ("All points count equally", "As in the paper", "The tree sees only labels"),
@@ -57,21 +57,22 @@ ELSEWHERE = {
     },
     "tree_count": {"The forest's TCE is": "test_tree_count.py::test_a_forest_is_its_trees_less_what"},
     "leaf_estimates": {
-        "Curtailed trees still help": "test_leaf_estimates.py::test_laplace_and_curtailment",
+        "Even there, curtailment helps": "test_leaf_estimates.py::test_laplace_and_curtailment",
         "The threshold acts like a depth": "test_leaf_estimates.py::test_the_best_threshold",
     },
     "overlap": {
         "If a calibration row": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "The log-odds of 0": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Platt scaling uses the score": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
-        "Venn predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
+        "The Venn predictor predicts only two "
+        "values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
         "In two dimensions, between complete": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
         "With more dimensions": "overlap/test_simulation.py::test_more_dimensions_leave_less_to_repair",
         "PPA only moves": "overlap/test_simulation.py::test_adjustment_cannot_help",
         "Platt scaling, beta and": "overlap/test_simulation.py::test_adjustment_cannot_help",
     },
     "calibration_size": {
-        "The paper orders": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
+        "The paper ranks": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
         "Look at ECE": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
         "A small ECE says": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
         "The tuned forest on all": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
@@ -90,7 +91,7 @@ ELSEWHERE = {
     },
     "regret": {
         "One regret rises": "test_regret.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
-        "Where they cross": "test_regret.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
+        "Where the two curves cross": "test_regret.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
     },
     "pooling": {
         "A pool is a chord": "test_pooling.py::test_the_last_state_is_the_isotonic_fit",
@@ -163,7 +164,7 @@ def test_a_stump_is_calibrated_and_lumps_together(seed):
 
 
 @over_seeds
-@claims("cl_gl", "Deeper trees make more groups", "Beyond this depth")
+@claims("cl_gl", "Deeper trees form more groups", "Beyond this depth")
 def test_gl_is_least_at_a_middle_depth_and_rises_again_with_cl(seed):
     calibration, grouping, _, groups = losses(seed)
     best = int(np.argmin(grouping))
@@ -224,7 +225,7 @@ def test_by_leaves_every_level_lowers_gl_and_nearly_every_one_raises_cl(seed):
 
 
 @over_seeds
-@claims("tree_depth", "Choose predictions as groups", "The sum stays")
+@claims("tree_depth", "Group the leaves by prediction", "The sum stays")
 def test_by_predictions_gl_returns_and_the_sum_is_the_same(seed):
     tree = tree_by_depth(seed)
     assert tree["grouping"][-1] > 2 * tree["grouping"].min()
@@ -266,7 +267,7 @@ def by_count(seed, **settings):
 
 
 @over_seeds
-@claims("tree_count", "More trees narrow the cloud", "The part of the TCE", "It is about half")
+@claims("tree_count", "More trees narrow the cloud", "The part of the TCE", "This part is about half")
 def test_with_5_trees_half_can_go_with_50_an_eighth_at_most(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
@@ -286,7 +287,7 @@ def test_what_remains_goes_with_the_depth(seed):
 
 @pytest.mark.soak
 @pytest.mark.soak
-@claims("tree_count", "More rows do not remove it", "In twenty draws")
+@claims("tree_count", "More rows do not remove this", "In twenty draws")
 def test_what_remains_does_not_go_with_more_rows():
     left = np.array(
         [
@@ -316,7 +317,7 @@ def test_pure_leaves_say_0_or_1_and_laplace_moves_each_towards_one_half(seed):
 
 
 @over_seeds
-@claims("leaf_estimates", "In a forest pure leaves")
+@claims("leaf_estimates", "In a forest, pure leaves")
 def test_pure_leaves_do_less_harm_in_a_forest(seed):
     shown = found("leaf_estimates", seed).shown
     assert shown[3].tce < shown[0].tce / 4
@@ -456,7 +457,7 @@ def test_in_twenty_dimensions_more_trees_do_help_at_complete_overlap():
     assert kept[20]["rf_large"] < 0.8 * kept[20]["rf_d"]
 
 
-@claims("overlap", "At medium distance between the classes")
+@claims("overlap", "At a medium distance between the classes")
 def test_half_way_in_many_dimensions_calibration_helps_even_the_tuned_forest():
     for base in ("default", "tuned"):
         half_way = tce_by_step(base, 20).loc[9:14]
@@ -485,10 +486,10 @@ def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest(
 
 @claims(
     "calibration_size",
-    "A calibrator that has settled",
+    "Even a calibrator that has settled",
     "The thick line is the same",
-    "In these draws PPA",
-    "To get below the thick line",
+    "In these draws, PPA",
+    "To fall below it",
 )
 def test_they_beat_no_calibration_only_with_hundreds_of_rows():
     below = beats_none(by_share(), "tce")
@@ -573,14 +574,14 @@ def test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth(seed):
 
 
 @over_seeds
-@claims("constant", "Set the distance of the classes to 0", "Now there is nothing")
+@claims("constant", "Set the distance of the classes to 0", "Then x says nothing")
 def test_without_any_difference_of_the_classes_the_constant_is_best(seed):
     result = found("constant", seed, gap=0.0)
     tce = {key: np.mean((draws.merged - 0.5) ** 2) for key, draws in result.many.items()}
     assert tce["constant"] < tce["full"]
 
 
-@claims("regret", "The rules for log loss", "If p0 < p1", "So p is never")
+@claims("regret", "The rules for log loss", "If p0 < p1", "Therefore p is never")
 def test_the_rules_lie_between_nearer_to_one_half_the_wider_the_pair():
     for rule in ("log", "square"):
         for middle in (0.2, 0.35, 0.6, 0.9):
@@ -640,7 +641,7 @@ def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(se
     "The frequency 1/2",
     "More training",
     "In full Venn–Abers",
-    "It then scores",
+    "The new row then scores",
 )
 def test_the_simplified_interval_settles_beside_the_frequency_and_the_full_one_around_it(seed):
     result = found("counterexample", seed)
@@ -664,8 +665,8 @@ def finite_runs(seed, **settings):
     "log_loss",
     "A wrong prediction of 0 or 1",
     "With a window of 0.5",
-    "Platt scaling only comes near",
-    "The score also",
+    "Platt scaling comes near",
+    "Nor does the score",
 )
 def test_both_isotonic_regressions_end_and_four_lines_never_do(seed):
     share = finite_runs(seed)
@@ -703,7 +704,7 @@ def widths(size, seed, draws=20):
 
 @over_seeds
 @claims(
-    "narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows they"
+    "narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows, the"
 )
 def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(seed):
     wider = {}
@@ -723,7 +724,7 @@ def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(s
     "Isotonic pools grow more slowly",
     "The two categories",
     "Its interval shrinks",
-    "The band holds",
+    "The band covers",
 )
 def test_pools_grow_slower_than_the_data_and_categories_as_fast(seed):
     pools = {size: widths(size, seed)[1] for size in (1000, 10000)}
@@ -835,7 +836,7 @@ def test_looking_every_week_ruins_the_test_and_not_the_evidence(seed):
     "The more groups",
     "The audit raises",
     "With 500 rows",
-    "The audit mostly",
+    "The audit usually",
     "With 8,000",
 )
 def test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not(seed):
@@ -857,7 +858,7 @@ def test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not(
 @claims(
     "three_classes",
     "Temperature scaling makes",
-    "The classes stay",
+    "The individual classes stay",
     "One against the rest",
     "Dividing each row",
     "Vector scaling",

@@ -317,7 +317,7 @@ def test_out_of_bag_says_that_the_table_keeps_the_rows_which_the_evaluation_leav
     )
     evaluation = evaluate(recipe, load(recipe))
     saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
-    assert "keeps all rows" in saved.notes[0]
+    assert "uses all rows" in saved.notes[0]
     pairs = evaluation.calibrators["venn_abers"][0].predict_interval(evaluation.scores)
     np.testing.assert_array_equal(saved.predict(evaluation.scores).p1, pairs[:, 1])
 
@@ -422,10 +422,10 @@ def document(**changes):
         ({"map__p0__breaks": [0.9, 0.1]}, "map.p0.breaks must increase"),
         ({"map__p0__breaks": [0.1, "0.9"]}, "map.p0.breaks must be a list of numbers"),
         ({"map__p0__breaks": [0.1, True]}, "map.p0.breaks must be a list of numbers"),
-        ({"map__p1__values": [0.5]}, "map.p1.values must hold"),
+        ({"map__p1__values": [0.5]}, "map.p1.values must contain"),
         ({"map__p1__breaks": [], "map__p1__values": [1.5]}, r"map.p1.values must lie in \[0, 1\]"),
         ({"map__p1__breaks": [], "map__p1__values": [0.0]}, "map.p0 must not exceed p1"),
-        ({"map__p1__breaks": [10**400]}, "map.p1.breaks must hold finite numbers only"),
+        ({"map__p1__breaks": [10**400]}, "map.p1.breaks must contain only finite numbers"),
     ],
     ids=lambda value: str(value)[:60],
 )
@@ -440,7 +440,7 @@ def test_a_wrong_field_is_refused_by_its_name(changes, words):
         (b"", "not valid JSON"),
         (b"\x80\x04\x95", "not valid JSON"),
         (b"[1]", "must be an object"),
-        (b'{"format": NaN}', "holds NaN"),
+        (b'{"format": NaN}', "contains NaN"),
         (b"[" * 100_000, "not valid JSON"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
         (b" " * (64 * 2**20 + 1), "at most"),
@@ -536,7 +536,7 @@ def test_a_file_of_k_classes_is_refused_by_its_field():
     for change, said in (
         (('"columns": 3', '"columns": 4'), "columns"),
         (('"present": [0, 1, 2]', '"present": [0, 1, 3]'), "present"),
-        (('"present": [0, 1, 2]', '"present": [0, 1]'), "map.W must hold 2 lists"),
+        (('"present": [0, 1, 2]', '"present": [0, 1]'), "map.W must contain 2 lists"),
         (('"kind": "softmax"', '"kind": "softmix"'), "kind"),
         (('"method": "vector"', '"method": "isotonic"'), "method"),
     ):

@@ -138,9 +138,9 @@ def program(path, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("sleep 61.5", "did not answer within"),
+        ("sleep 61.5", "did not respond within"),
         ("exit 1", "stopped before it had drawn"),
-        ("echo '<html>'; sleep 61.5", "did not answer within"),
+        ("echo '<html>'; sleep 61.5", "did not respond within"),
         ("echo '<html>no</html>'", "could not draw the figure: no"),
         ("echo nonsense", "stopped before it had drawn"),
     ],

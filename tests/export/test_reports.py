@@ -246,15 +246,15 @@ def _repeating():
 def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out():
     frame = _repeating()
     _, evaluation = _upload(frame)
-    said = "31 of the 231 rows used repeat an earlier row. If copies of a row are in both"
+    said = "31 of the 231 rows used are copies of an earlier row. If copies of a row are in both"
     begin, end = "<h2>Data and flow of rows</h2>", "<h2>Model, split and calibrators</h2>"
     assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
     _, once = _upload(frame, data_params={"drop_repeated": True})
     assert once.dataset.n == 200
     assert once.dataset.row_numbers.tolist() == list(range(1, 201))
     text = own(report_html(once).decode())
-    assert "repeat an earlier row. If copies" not in text
-    assert_says(text.partition(begin)[2].partition(end)[0], "Excluded", "repeat an earlier row", "31 rows")
+    assert "copies of an earlier row. If copies" not in text
+    assert_says(text.partition(begin)[2].partition(end)[0], "Excluded", "copies of an earlier row", "31 rows")
     _, unique = _upload(frame.drop_duplicates())
     pd.testing.assert_frame_equal(once.metrics, unique.metrics)
 
@@ -297,7 +297,13 @@ SECTIONS = [
     *("Discrimination and overall performance", "Calibration", "Predictions by outcome"),
     *("Differences from the uncalibrated model", "Net benefit and costs", "Sample size"),
     *("Intervals of single probabilities", "All metrics on the test set"),
-    *("What was dropped, imputed or chosen", "Limits", "Not in this report", "Settings", "How this was made"),
+    *(
+        "What was excluded, imputed or chosen",
+        "Limits",
+        "Not in this report",
+        "Settings",
+        "How this report was made",
+    ),
     "Items of TRIPOD+AI",
 ]
 

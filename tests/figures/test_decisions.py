@@ -232,7 +232,7 @@ def test_marks_of_many_calibrators_lie_apart_and_one_recipe_needs_no_legend(reci
 def test_nothing_to_show_is_refused_with_words(decision):
     empty = pd.DataFrame(columns=decision.table.columns, dtype=float)
     bare = replace(decision, table=empty)
-    with pytest.raises(InputError, match="no probability to decide by"):
+    with pytest.raises(InputError, match="None of the chosen calibrators gives probabilities"):
         FIGURES["costs"].prepare(bare)
     with pytest.raises(InputError, match="nothing to compare"):
         FIGURES["compared"].prepare({}, metric="brier")

@@ -49,11 +49,11 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
     ("changes", "words"),
     [
         ({}, "The model gives the score"),
-        ({"placement": "train"}, "the rows that trained the model also calibrate it"),
+        ({"placement": "train"}, "the calibrator is fitted on the same rows as the model"),
         ({"placement": "cv", "cv": 3}, "this is fold 1 of 3"),
         (
             {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},
-            "left out of the",
+            "not part of the",
         ),
         (
             {"placement": "full", "model": "decision_tree", "params": (("max_depth", 2),), "n": 80},

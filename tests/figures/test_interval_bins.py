@@ -30,7 +30,7 @@ def test_bins_hold_the_means_of_their_rows(method):
         told += rows.sum() >= FEW
         agree += rows.sum() >= FEW and low <= line.upper and high >= line.lower
     assert some_of(agree, told, "bin") in record.title
-    assert "description only" in record.caption.lower()
+    assert "only describes" in record.caption.lower()
 
 
 def test_equal_count_bins_follow_the_recipe():

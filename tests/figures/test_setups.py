@@ -58,7 +58,7 @@ def test_the_title_names_the_winners(table):
         (
             (0, 0.1, 0.1, 0.1),
             (0.1, 0.1),
-            ("at once, all 3 others have a clearly higher", "clearly more accurate with both methods"),
+            ("setups, all 3 others have a clearly higher", "clearly more accurate with both methods"),
         ),
         (
             (0, 0.1, -0.1, -0.1),
@@ -68,7 +68,7 @@ def test_the_title_names_the_winners(table):
         (
             (0, -0.1, -0.1, -0.1),
             (-0.1, -0.1),
-            ("compared at once, none of 3 others has a clearly higher", "with none of 2 methods"),
+            ("setups, none of 3 others has a clearly higher", "with none of 2 methods"),
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_stars_mark_the_best_of_each_column(table):
 
 
 def test_no_setup_at_all_is_said(table):
-    with pytest.raises(InputError, match="No setup works"):
+    with pytest.raises(InputError, match="No setup can be built"):
         prepare(table.iloc[:0])
     assert np.isfinite(draw(prepare(table.iloc[:1])).layout.yaxis.range[0])
 

@@ -129,7 +129,7 @@ def test_folded_branches_and_drawn_leaves_are_all_leaves(deep):
     assert len(ends) == MOST_LEAVES
     assert sum(int(deep.leaves_below[i]) for i in ends) == sum(node.leaf for node in deep.nodes)
     hidden = sum(int(deep.leaves_below[i]) for i in record.folded)
-    assert f"{hidden} leaves are folded" in record.caption
+    assert f"{hidden} leaves are collapsed" in record.caption
     drawn = marks(draw(record))
     for i in record.folded:
         assert f"{deep.leaves_below[i]} leaves folded" in drawn[i][2]

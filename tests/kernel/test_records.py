@@ -60,15 +60,15 @@ def test_an_array_is_a_table_and_the_words_for_parts_are_their_numbers():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"X": np.arange(3.0)}, r"X must be a DataFrame, or an array .* \(n, d\), but has shape \(3,\)"),
+        ({"X": np.arange(3.0)}, r"X must be a DataFrame, or an array .*\(n, d\).*, but has shape \(3,\)"),
         ({"X": np.zeros((2, 2))}, "X has 2, y has 3"),
         ({"y": [0, 1]}, "X has 3, y has 2"),
-        ({"y": ["no", "yes", "no"]}, "y must hold the labels 0 and 1 only, but holds 'no'"),
+        ({"y": ["no", "yes", "no"]}, "y must contain only the labels 0 and 1, but contains 'no'"),
         (
             {"part": ["test", "train", "holdout"]},
-            r"part must hold 0 \(train\).*these words, but holds 'holdout'",
+            r"part must contain 0 \(train\).*these words, but contains 'holdout'",
         ),
-        ({"part": [0, 1, 3]}, r"part must hold 0 \(train\), 1 \(calibrate\), 2 \(test\).*'3'"),
+        ({"part": [0, 1, 3]}, r"part must contain 0 \(train\), 1 \(calibrate\), 2 \(test\).*'3'"),
         ({"part": ["test"]}, "y has 3, part has 1"),
         ({"weight": [1, -1, 1]}, "weight must not be negative"),
         ({"weight": [1, np.nan, 1]}, "weight must be finite"),

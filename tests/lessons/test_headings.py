@@ -429,13 +429,13 @@ def confidence():
         errors["confidence"]["temperature scaling"]
         < 1
         < 5
-        < errors["single classes, mean"]["temperature scaling"]
+        < errors["individual classes, mean"]["temperature scaling"]
     )
 
 
 @says("three_classes:2", "Dividing makes the classes worse")
 def dividing():
-    errors = classes(2)["single classes, mean"]
+    errors = classes(2)["individual classes, mean"]
     assert errors["… divided by the sum"] > 2 * errors["one against the rest"]
 
 
@@ -528,7 +528,7 @@ def test_benefits_and_errors_are_sketched_at_their_values():
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_errors_of_classes_are_sketched_around_their_values(number):
-    errors = classes(number)["single classes, mean"]
+    errors = classes(number)["individual classes, mean"]
     (low, method), (high, _) = sketch("three_classes", number)["lines"][0]
     assert low <= errors[method] <= high
 

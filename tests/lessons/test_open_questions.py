@@ -12,7 +12,7 @@ from pages.ui.current import PAGES
 
 TELLS = {
     "cl_gl": r"\b(two|2) groups|0 or 1|0 and 1",
-    "tree_depth": r"depth 4|middle depth",
+    "tree_depth": r"depth 4|medium depth",
     "tree_count": r"far less|half of the",
     "leaf_estimates": r"curtailment (does|comes|is|helps)",
     "which_model": r"(machine|SVM)\b.*\b(closest|best)",

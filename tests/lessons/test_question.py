@@ -42,7 +42,7 @@ def test_a_step_holds_its_question_and_the_controls_that_it_names():
     ("old", "new", "words"),
     [
         ('"bins", ', '"bims", ', "step 1: controls must be fields or settings of a Recipe, but bims"),
-        ("right = 2", "right = 3", "step 1: question: why needs one text per answer"),
+        ("right = 2", "right = 3", "step 1: question: `why` needs one string per answer"),
         ("right = 2", "right = 2\ncuts = [1]", "step 1: the fields of question must be text"),
         ("right = 2", 'right = 2\nkind = "mark"', "step 1: question: cuts must be rising values"),
         ("right = 2", 'right = 2\nkind = "guess"', "step 1: kind of question must be one of"),

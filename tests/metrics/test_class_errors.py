@@ -80,7 +80,7 @@ def test_bias_correction_takes_away_what_chance_adds():
 @pytest.mark.parametrize(
     ("y", "p", "said"),
     [
-        ([0, 3], [[0.5, 0.3, 0.2]] * 2, "from 0 to 2, but holds 3"),
+        ([0, 3], [[0.5, 0.3, 0.2]] * 2, "from 0 to 2, but contains 3"),
         ([0, 0.5], [[0.5, 0.3, 0.2]] * 2, "from 0 to 2"),
         ([0, 1], [[0.5, 0.3, 0.1]] * 2, "2 of 2 do not .row 0 sums to 0.9"),
         ([0, 1], [[1.5, -0.3, -0.2]] * 2, "must lie in"),

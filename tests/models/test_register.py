@@ -59,11 +59,11 @@ def test_it_is_fitted_with_the_recipes_settings():
         ),
         (
             dataclasses.replace(MINE, make=lambda alpha: BernoulliNB()),
-            "mine: its function make fails with the default settings",
+            "mine: the function `make` fails with the default settings",
         ),
         (
             dataclasses.replace(MINE, parameters=()),
-            "mine: its function make fails with the default settings",
+            "mine: the function `make` fails with the default settings",
         ),
     ],
     ids=lambda value: str(value)[:40],

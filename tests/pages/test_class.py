@@ -18,7 +18,7 @@ from tests.saying import assert_says
 
 LESSON = "deep_trees"
 ASKED = rounds(LESSONS[LESSON])
-CLOSED = "There is no open room {}: it was closed, or a letter is wrong. Check the four letters."
+CLOSED = "Room {} is not open: it was closed, or a letter of the code is wrong. Check the four letters."
 
 
 def words(at) -> str:

@@ -113,7 +113,9 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     press(at, "Missing: exclude these rows")
     assert faults(at) == []
     assert set(at.selectbox(key="positive").options) == {"no", "yes"}
-    assert {"Label 'YES' counts as 'yes'.", "Label 'unknown' counts as missing: 4 rows."} <= set(notes(at))
+    assert {"Label 'YES' is treated as 'yes'.", "Label 'unknown' is treated as missing: 4 rows."} <= set(
+        notes(at)
+    )
     data = again(at, content)
     assert set(data.classes) == {"no", "yes"}
     assert data.n == N - 4
@@ -161,7 +163,7 @@ def test_a_remedy_of_several_columns_is_said_once():
     at = brought({**texts, "x": X, "target": Y})
     (said,) = [text for text in stripped(at) if "note" in text]
     assert said.count("Looks like free text") == 2
-    assert said.count("Turn the text into numbers or categories.") == 1
+    assert said.count("Convert the text to numbers or categories.") == 1
     assert said.index("plan: Looks like free text") < said.index("For each of these: The column is excluded.")
 
 
@@ -202,12 +204,12 @@ def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():
     content = csv(rows)
     at = brought(content)
     copies = int(pd.read_csv(io.BytesIO(content)).duplicated().sum())
-    assert_any_says(stripped(at), f"{copies} of {len(rows['x'])} rows", "repeat an earlier row")
+    assert_any_says(stripped(at), f"{copies} of {len(rows['x'])} rows", "copies of an earlier row")
     press(at, "Remove repeated rows")
     assert dict(at.session_state["recipe"].data_params) == {"drop_repeated": True}
     assert again(at, content).n == len(rows["x"]) - copies
-    assert not any("repeat an earlier row" in text for text in stripped(at))
-    assert_any_says(notes(at), "Excluded", "repeat an earlier row", f"{copies} rows")
+    assert not any("copies of an earlier row" in text for text in stripped(at))
+    assert_any_says(notes(at), "Excluded", "copies of an earlier row", f"{copies} rows")
     at.toggle(key="data_params.drop_repeated").set_value(False).run()
     assert again(at, content).n == len(rows["x"])
     assert faults(at) == []

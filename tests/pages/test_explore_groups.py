@@ -70,7 +70,7 @@ def test_other_pages_show_only_the_segment(stem):
 
 def test_a_segment_that_does_not_suit_other_data_is_refused_by_name():
     at = page("explore_reliability", data="sample:loans", segment="employment=self-employed")
-    assert any("no column for the condition" in text for text in faults(at))
+    assert any("no column matches the condition" in text for text in faults(at))
 
 
 def test_other_data_end_the_segment():

@@ -199,10 +199,12 @@ def test_the_page_leads_to_the_validation_report():
 
 def test_an_infinite_log_loss_is_explained_where_it_is_met_first():
     at = page(model="naive_bayes")  # digits: exactly 0 or 1, and wrong
-    captions = [each.value for each in at.caption if "values use predictions between" in each.value]
+    captions = [
+        each.value for each in at.caption if "values use predictions limited to the range from" in each.value
+    ]
     assert len(captions) == 2  # under the headline numbers and under the table
     at = page(model="naive_bayes", calibrators="platt")
-    assert not any("values use predictions between" in each.value for each in at.caption)
+    assert not any("values use predictions limited to the range from" in each.value for each in at.caption)
 
 
 def test_the_interactive_chart_has_the_title_of_the_pictures(downloads):

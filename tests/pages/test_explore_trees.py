@@ -190,7 +190,7 @@ def test_metrics_are_offered_where_they_are_there():
 @pytest.mark.soak
 def test_a_model_that_is_no_tree_lends_no_settings():
     at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": UNLIMITED})
-    assert "do not apply here" in at.selectbox(key="trees.metric").help
+    assert "do not apply" in at.selectbox(key="trees.metric").help
     assert faults(at) == []
 
 

@@ -85,7 +85,7 @@ def test_the_name_of_a_guess_is_above_the_plot_and_covers_no_data(asked):
 
 
 @pytest.mark.parametrize(
-    ("title", "lifted"), [("Pools", False), ("Calibrated model: false alarms, by groups", True)]
+    ("title", "lifted"), [("Pools", False), ("Calibrated model: false alarms by number of groups", True)]
 )
 def test_the_name_of_a_guess_is_over_the_name_of_a_panel_that_needs_the_width(title, lifted):
     content = figure()

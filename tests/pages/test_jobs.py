@@ -179,7 +179,7 @@ def test_what_serves_all_is_computed_once_for_sessions_that_request_it_together(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ValueError("no trees"), "did not work on these data (ValueError: no trees)"),
+        (ValueError("no trees"), "failed on these data (ValueError: no trees)"),
         (MemoryError(), "choose fewer rows, fewer trees or another model"),
         (BrokenProcessPool("a worker died"), "was interrupted"),
         (SystemExit(1), "was interrupted"),

@@ -104,8 +104,8 @@ def test_the_table_s_changes_become_a_line(changes, text):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (change({1: {"posterior": 1.5}}), "the one at position 2 is 1.5"),
-        (change({1: {"posterior": None}}), "the one at position 2 is nan"),
+        (change({1: {"posterior": 1.5}}), "the probability at position 2 is 1.5"),
+        (change({1: {"posterior": None}}), "the probability at position 2 is nan"),
         (change({1: {"position": None}}), "'nan:0.5' is not"),
         (change({1: {"position": 3}}), "3 is followed by 3"),
         (change({0: {"label": None}, 2: {"label": None}}), "at least one point must have a label"),

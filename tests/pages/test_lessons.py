@@ -117,7 +117,7 @@ def test_what_a_picture_shows_is_told_as_soon_as_its_question_is_skipped():
     at = open_step("labels_to_steps", 1)
     before = findings(at)
     at = press(at, "answer_skip")
-    assert before == ["Pool adjacent violators, move by move"]
+    assert before == ["Pool adjacent violators, step by step"]
     assert_says(findings(at)[0], "Move 1 of 6", "1/1", "above")
     assert WAITS not in words(at)
     assert next(fold for fold in at.expander if fold.label == "What to notice").proto.expanded

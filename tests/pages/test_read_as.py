@@ -36,7 +36,7 @@ def score(at, kind) -> float:
 @pytest.mark.parametrize("name", OF_ALL)
 def test_every_answer_is_one_click_and_can_be_changed(name):
     at, kind = brought(name)
-    assert any("Nothing is computed until you choose" in each.value for each in at.caption)
+    assert any("No result is computed until you choose" in each.value for each in at.caption)
     for word, expected in kind.answers.items():
         (button,) = [
             each

@@ -54,7 +54,7 @@ def test_a_model_that_is_there_already_scores_the_table_and_a_link_asks_for_it_a
     at = brought(content)
     at.toggle(key="own_model").set_value(True).run()
     at.file_uploader(key="model_file").set_value(("credit.onnx", model, "application/octet-stream")).run()
-    assert any("does not fit the model" in message for message in messages(at))
+    assert any("does not match the model" in message for message in messages(at))
     asked = next(table.value for table in at.dataframe if "fits" in table.value)
     assert dict(zip(asked["column"], asked["fits"], strict=True)) == {
         "a": "yes",
@@ -111,7 +111,7 @@ def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_bot
 
 def test_what_of_another_file_does_not_fit_is_said_and_the_way_back_is_there():
     _, at = judged_on(brought(), TABLE[["target", "x"]].iloc[:90])
-    assert_any_says(messages(at), "new.csv", "not fit", "t.csv", "no column")
+    assert_any_says(messages(at), "new.csv", "not match", "t.csv", "no column")
     assert faults(at.toggle(key="judge_elsewhere").set_value(False).run()) == []
 
 
@@ -254,13 +254,13 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
         f"{w.sum():,.0f} rows in {N:,} lines",
         f"{N:,} rows (effective number {w.sum() ** 2 / (w @ w):,.0f})",
     )
-    (asked,) = [text for text in messages(at) if "Does each number count rows" in text]
+    (asked,) = [text for text in messages(at) if "Is each number a count of rows" in text]
     assert f"Counts: {counted}." in asked
     assert f"Weights: {worth}." in asked
     press(at, {"counts": "Use as counts", "importance": "Use as weights"}[answer])
     recipe, data = again(at, content)
     assert (recipe.weight, recipe.weight_as) == (name, answer)
-    assert not any("Does each number count rows" in text for text in messages(at))
+    assert not any("Is each number a count of rows" in text for text in messages(at))
     told = " ".join(each.value for each in at.text)
     assert (counted if answer == "counts" else worth) in told
     go(at, "explore_reliability")
@@ -281,7 +281,7 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
 def test_of_a_weight_given_by_hand_it_is_asked_what_it_is():
     at = brought()
     at.selectbox(key="weight").select("copies").run()
-    assert not any("Does each number count rows" in text for text in messages(at))  # its name says so
+    assert not any("Is each number a count of rows" in text for text in messages(at))  # its name says so
     content = SURVEY.rename(columns={"sampling_weight": "weight"}).to_csv(index=False).encode()
     at = brought(content)
     at.selectbox(key="weight").select("weight").run()

@@ -146,7 +146,7 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
     other = page("explore_reliability", **at.session_state["recipe"].to_query())
     assert not faults(other)
     (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
@@ -252,7 +252,7 @@ def test_changed_rows_of_a_database_are_said(warehouse):
     ("data", "words"),
     [
         ("database:warehouse/none", "has no query or table 'none'"),
-        ("database:elsewhere/scores", "There is no connection 'elsewhere'"),
+        ("database:elsewhere/scores", "Connection 'elsewhere' is not defined"),
         ("database:gone/scores", "there is no database file 'none.sqlite'"),
         ("database:warehouse", "has no query or table ''"),
     ],
@@ -415,7 +415,7 @@ def test_predictions_of_a_database_that_do_not_fit_into_memory_are_counted_there
     monkeypatch.setattr(database, "check_memory", large_once())
     at = settled(of_database(page("explore_data"), "scored"))
     assert not faults(at)
-    assert any("The database counted its 400 rows" in note.value for note in at.text)
+    assert any("The database counted 400 rows" in note.value for note in at.text)
     assert at.session_state["recipe"].weight == "count"
 
 
@@ -490,7 +490,7 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
     monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
     scores(3_000).assign(q=RNG.random(3_000)).to_parquet(
         root / "two.parquet"
     )  # of several scores, all are kept
@@ -539,7 +539,10 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
 @pytest.mark.usefixtures("large_warehouse")
 @pytest.mark.parametrize(
     ("query", "words"),
-    [("people", []), ("scored", ["its predictions are counted. Whether it has changed", "is not known"])],
+    [
+        ("people", []),
+        ("scored", ["its predictions are counted. The program does not know whether", "has changed"]),
+    ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(
     query, words, monkeypatch

@@ -265,7 +265,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             "[recipe]",
             GRID.format("{a}", "*"),
-            r"\[\[grid\]\] number 1: name may hold {model}, {placement} and",
+            r"\[\[grid\]\] number 1: name may contain {model}, {placement} and",
         ),
         ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
         ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is not a known"),
@@ -282,7 +282,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"platt", placement = "full"',
-            "'VAP': Platt scaling gives no pair",
+            "'VAP': Platt scaling gives no interval",
         ),
         (
             '"venn_abers", placement = "split"',

@@ -190,7 +190,7 @@ def test_a_folder_is_no_store_and_one_in_it_is_proposed(tmp_path):
 
 
 def test_a_store_that_is_not_there_is_only_made_by_a_writer(path):
-    with pytest.raises(InputError, match="There is no results file"):
+    with pytest.raises(InputError, match="Results file .* does not exist"):
         Store(path)
     assert not path.exists()
     with pytest.raises(InputError, match="there is no folder"):

@@ -33,8 +33,8 @@ SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted
 """Options of ``audit_evaluation`` that a Recipe can set."""
 
 ONLY_COUNTED = (
-    "The rows that were evaluated are only counted by score and label, so they have no columns to group by. Use a "
-    "table that fits into memory, without learn_rows."
+    "Groups need the other columns of the test rows, but these rows were only counted by score and label. "
+    "Use a table that fits into memory, without learn_rows."
 )
 NEARLY_ALL = 0.9
 LINE_CLIP = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
@@ -85,7 +85,8 @@ def audit_evaluation(
         raise InputError(ONLY_COUNTED)
     if evaluation.recipe.base_rate is not None:
         raise InputError(
-            "The search redraws labels from the probabilities as they were predicted. Remove the deployment base rate."
+            "The search draws new labels from the probabilities as they were predicted, so it cannot use "
+            "adjusted probabilities. Remove the deployment base rate."
         )
 
     def search() -> Audit:
@@ -121,7 +122,9 @@ def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFram
     """Return these columns (by default ``columns_of``) on the test rows, numbered from 0."""
     names = tuple(columns) or columns_of(evaluation)
     if not names:
-        raise InputError("The table has no other columns, so there are no groups. Add columns to the file.")
+        raise InputError(
+            "Without further columns in the table, there are no groups. Add columns to the file."
+        )
     return pd.DataFrame({name: evaluation.column(name).reset_index(drop=True) for name in names})
 
 
@@ -193,8 +196,8 @@ class Audited:
         if not self.fit_explains:
             return ""
         return (
-            "After one logistic correction of all rows, no segment deviates by more than chance. So the fault can be "
-            f"that of {self.fitted}. More calibration rows or another calibrator can reduce it."
+            "After one logistic correction of all rows, no segment deviates by more than chance. The cause "
+            f"may therefore be {self.fitted}. More calibration rows or another calibrator can reduce it."
         )
 
     def line_of(self, segment: str | None) -> int:
@@ -263,10 +266,12 @@ def audited_by_default(evaluation: Evaluation) -> str:
     Raises
     ------
     InputError
-        If no calibrator works on these scores.
+        If none of the chosen calibrators can be fitted to these scores.
     """
     if not evaluation.predictions:
-        raise InputError("No calibrator works on these scores. Choose another calibrator.")
+        raise InputError(
+            "None of the chosen calibrators can be fitted to these scores. Choose another calibrator."
+        )
     return recommend(evaluation).choice or next(iter(evaluation.predictions))
 
 
@@ -411,7 +416,7 @@ def audit_sentences(found: Audit) -> list[str]:
         lines.append(segment_sentence(found, cause.line) + also)
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
     gaps = " and ".join(detectable(found, size) for size in sizes)
-    lines.append(f"A deviation is found in 80 of 100 cases if it is at least {gaps}.")
+    lines.append(f"The search finds a deviation in 80 of 100 cases if it is at least {gaps}.")
     return lines
 
 
@@ -438,7 +443,7 @@ def how_off(found: Audit, line: int) -> str:
     mine = found.members(line)[found.places]
     slope = calibration_line(found.rows.y[mine], found.p[mine], found.rows.weights[mine]).slope
     if not np.isfinite(slope):
-        return "over- or underconfident"
+        return "overconfident or underconfident"
     return f"{'over' if slope < 1 else 'under'}confident, slope {brief(slope)}"
 
 

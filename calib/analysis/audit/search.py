@@ -59,8 +59,8 @@ def refuse_fitted(rows: Rows, p: Array) -> None:
     """Refuse probabilities p (n,) that were fitted to the labels of these rows."""
     if _frequencies(rows, p) or _cancels(rows, p):
         raise InputError(
-            "The probabilities were fitted to these labels: their errors cancel exactly. Audit rows that neither the "
-            "model nor the calibrator has seen."
+            "The probabilities were fitted to these labels, so their errors cancel out exactly. Audit rows "
+            "that neither the model nor the calibrator has seen."
         )
 
 
@@ -205,7 +205,7 @@ def audit(
     table = pd.DataFrame(frame)
     checks.same_length(y=labels, frame=table)
     if not table.shape[1]:
-        raise InputError("frame has no columns: at least one is needed to make segments.")
+        raise InputError("frame has no columns, but at least one is needed to form segments.")
     checks.in_range(depth, "depth", 1, MAX_DEPTH, integer=True)
     checks.in_range(resamples, "resamples", FEWEST_REDRAWS, MOST_REDRAWS, integer=True)
     checks.in_range(min_rows, "min_rows", 1, integer=True)
@@ -248,8 +248,8 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
     of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
         raise InputError(
-            "The weights are one number per label, but redrawn labels would need other weights. Leave the weights out, "
-            "and audit probabilities at the base rate of these rows."
+            "Each label has its own weight, so newly drawn labels would need other weights. Omit the "
+            "weights, and audit probabilities at the base rate of these rows."
         )
 
 

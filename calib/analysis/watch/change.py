@@ -191,7 +191,7 @@ def correct(y: Array, p: Array, advice: str) -> FittedCorrection:
     made = CALIBRATORS[FITS[checks.one_of(advice, FITS, "advice")]]()
     if not 0 < y[inside].sum() < inside.sum():
         raise InputError(
-            "The rows since the change are of one class, so no correction can be fitted. Wait for more rows."
+            "All rows since the change are in one class, so no correction can be fitted. Wait for more rows."
         )
     fitted = made.fit(p[inside], y[inside])
     if getattr(fitted, "bounded_", False):

@@ -228,8 +228,8 @@ class History:
         moments, kind = numeric_times(when, len(p), len(self.rows))
         if self.kind not in (None, kind) and len(p):
             raise InputError(
-                f"when: earlier rows had {TIME_KINDS[self.kind]}, but these have {TIME_KINDS[kind]}. Use the same "
-                "column."
+                f"when: earlier rows had {TIME_KINDS[self.kind]}, but these rows have {TIME_KINDS[kind]}. "
+                "Use the same column."
             )
         piece = int(self.rows["piece"].max()) + 1 if len(self.rows) else 0
         table = pd.DataFrame({"p": p, "y": labels, "when": moments, "piece": piece, "out": False})
@@ -243,14 +243,16 @@ class History:
         conflict = table["key"].duplicated()
         if conflict.any():
             raise InputError(
-                f"{self.key}: {table['key'][conflict].iloc[0]!r} appears twice with different values. Give each row "
-                "a key of its own."
+                f"{self.key}: {table['key'][conflict].iloc[0]!r} appears twice with different values. Give "
+                "each row its own key."
             )
         return table, kind, int(twice.sum())
 
     def _keys(self, key: Any) -> Array:
         if key is None:
-            raise InputError(f"key: earlier tables had a column of keys, {self.key!r}. Pass it again.")
+            raise InputError(
+                f"key: earlier tables had a column of keys, {self.key!r}. Include this column again."
+            )
         column = pd.Series(np.asarray(key, dtype=object))
         if column.isna().any():
             raise InputError(
@@ -280,9 +282,11 @@ class History:
             if len(other):
                 first = table["key"].iloc[known[other[0]]]
                 raise InputError(
-                    f"{counted(len(other), 'row')} that {'was' if len(other) == 1 else 'were'} read before now "
-                    f"{'has' if len(other) == 1 else 'have'} another {word} (first: {self.key} {first!r}). Supply the "
-                    f"{word} that the model gave at the time. For a recalibrated model give new rows new keys."
+                    f"{counted(len(other), 'row')} that {'was' if len(other) == 1 else 'were'} read before "
+                    f"now {'has' if len(other) == 1 else 'have'} a different {word} (first: {self.key} "
+                    f"{first!r}). Supply the "
+                    f"{word} that the model gave at the time. For a recalibrated model, use new keys for "
+                    "new rows."
                 )
         return at
 
@@ -337,8 +341,8 @@ class History:
         if late:
             is_late = "row is" if late == 1 else "rows are"
             raise InputError(
-                f"{late:,} new {is_late} older than {moment_in_words(last, kind)}, which counts already. Leave them "
-                "out, or start again with a new state file and all rows."
+                f"{late:,} new {is_late} older than {moment_in_words(last, kind)}, which was already "
+                "counted. Remove these rows, or start again with a new state file and all rows."
             )
 
     def _start(self, table: pd.DataFrame, at: Array, kind: str, restart: Any) -> Any:
@@ -346,13 +350,14 @@ class History:
         if restart is True:
             if not len(table):
                 raise InputError(
-                    "restart: the table is empty. Supply the rows with which monitoring begins again."
+                    "restart: the table is empty. Supply the rows with which monitoring restarts."
                 )
             known = self.rows["when"].to_numpy()[at[at >= 0]]
             start = np.concatenate([known, table["when"].to_numpy()[at < 0]]).min()
         elif kind == "row":
             raise InputError(
-                "restart: without a time column, name no time. Counting restarts at the first row of the table."
+                "restart: a time needs a time column. Omit the time: monitoring then restarts at the first "
+                "row of the table."
             )
         else:
             moments, kind = numeric_times([restart], 1, 0)
@@ -364,7 +369,7 @@ class History:
         if start != self.start and len(counts) and start <= counts.min():
             raise InputError(
                 f"restart: {moment_in_words(start, kind)} is not after {moment_in_words(counts.min(), kind)}, "
-                "the first row that counts, so no row would be left out. Name the time of the recalibration."
+                "the first row that counts, so no row would be excluded. Name the time of the recalibration."
             )
         return start
 

@@ -136,7 +136,9 @@ def over_time(
         For weights and a deployment base rate, and if all rows wait for labels.
     """
     if evaluation.recipe.base_rate is not None:
-        raise InputError("Watch shows probabilities as they were predicted. Remove the deployment base rate.")
+        raise InputError(
+            "Watch uses the probabilities as they were predicted. Remove the deployment base rate."
+        )
     if evaluation.weight is not None:
         raise InputError(
             "Watch counts each row once, in the order of prediction. Choose no column under “Weight or "
@@ -152,7 +154,7 @@ def over_time(
             waits = _unlabelled_scores(evaluation, np.flatnonzero(when >= data.unlabelled))
         if not len(labelled):
             raise InputError(
-                "The first row has no label, and all later rows wait for it. Leave out rows without a label."
+                "The first row has no label, and all later rows wait for it. Exclude rows without a label."
             )
     p, y = evaluation.predictions[calibrator].p[labelled], evaluation.y[labelled]
     watched = watch(y, p, when[labelled], horizon, alpha)
@@ -237,9 +239,9 @@ def change_sentence(found: OverTime) -> str:
     period, alarm = found.shifted, found.watched.found is not None
     but = "" if found.watched.impossible is None else "apart from predictions of 0 or 1, "
     if alarm and period is None:
-        return "The calibration is off, but the scores show no clear shift"
+        return "The model is miscalibrated, but the scores show no clear shift"
     if alarm:
-        return f"The calibration is off, and the scores shifted too (most in {period})"
+        return f"The model is miscalibrated, and the scores shifted too (most in {period})"
     if period is None:
         return capital(f"{but}no clear change of the scores or of their calibration")
     return f"The scores shifted (most in {period}), but {but}their calibration shows no change"

@@ -27,9 +27,10 @@ DO = {
     "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
-    "limit": "Keep predictions away from exactly 0 and 1: recalibrating the other predictions does not correct these.",
+    "limit": "Avoid predictions of exactly 0 and 1: recalibrating the other predictions does not correct "
+    "them.",
 }
-SELECTED = "Its 95 % interval allows for the choice of these rows by the alarm."
+SELECTED = "Its 95 % interval allows for the fact that the alarm selected these rows."
 SLOW = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
 
@@ -103,7 +104,8 @@ def watched_rows(
     for role, name in {"target": target, "score": score, "time": time, "key": key}.items():
         if name is not None and name not in typed.columns:
             raise InputError(
-                f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}."
+                f"{role}: column {name!r} was not found. The columns are "
+                f"{', '.join(map(str, typed.columns))}."
             )
     label = coded_labels(frame, target)
     there, names = label.there, list(label.counts)
@@ -111,8 +113,8 @@ def watched_rows(
     if positive is None:
         if not set(names) <= {"0", "1"}:
             raise InputError(
-                f"positive: the labels are {', '.join(names)}. Name the positive class in the Recipe, so that it "
-                "is the same every day."
+                f"positive: the labels are {', '.join(names)}. State the positive class in the Recipe, so "
+                "that it is the same every day."
             )
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
@@ -173,7 +175,9 @@ def watched_rows_of_classes(
 
 def _keys(typed: pd.DataFrame, key: str | None) -> Array | None:
     if key is not None and key not in typed:
-        raise InputError(f"key: there is no column {key!r} among {', '.join(map(str, typed.columns))}.")
+        raise InputError(
+            f"key: column {key!r} was not found. The columns are {', '.join(map(str, typed.columns))}."
+        )
     return None if key is None else typed[key].to_numpy(dtype=object)
 
 
@@ -181,12 +185,14 @@ def _times(typed: pd.DataFrame, time: str | None) -> Array | None:
     if time is None:
         return None
     if time not in typed:
-        raise InputError(f"time: there is no column {time!r} among {', '.join(map(str, typed.columns))}.")
+        raise InputError(
+            f"time: column {time!r} was not found. The columns are {', '.join(map(str, typed.columns))}."
+        )
     column = typed[time]
     if column.isna().any():
         raise DataError(
             f"{counted(int(column.isna().sum()), 'row')} have no {time}.",
-            "Fill in the missing values, or remove these rows.",
+            "Fill in the missing values, or remove the rows with missing values.",
         )
     return column.to_numpy()
 
@@ -235,7 +241,10 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
     ]
     for name, ends in _intervals(watched.level, watched.brier, watched.slope).items():
         if ends[1] == ends[1]:
-            lines.append(f"{name}: {_with_ends(ends)} ({percent(1 - watched.alpha)}, valid at every look).")
+            lines.append(
+                f"{name}: {_with_ends(ends)} ({percent(1 - watched.alpha)} interval, valid however "
+                "often you look)."
+            )
     if watched.waiting:
         lines.append(
             f"{counted(watched.waiting, 'row')} {'waits' if watched.waiting == 1 else 'wait'} for labels. Supply "
@@ -243,7 +252,8 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
         )
     if watched.clipped:
         lines.append(
-            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to this distance."
+            f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped at this "
+            "distance."
         )
     return lines
 
@@ -263,11 +273,13 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
             "stored rows."
         )
     if read.repeated:
-        lines.append(f"{counted(read.repeated, 'row')} of the table came twice and count once.")
+        lines.append(f"{counted(read.repeated, 'row')} of the table occurred twice and were counted once.")
     if read.outdated:
-        lines.append(f"{counted(read.outdated, 'row')} from before the restart were left out.")
+        lines.append(f"{counted(read.outdated, 'row')} from before the restart were excluded.")
     if kept.start is not None:
-        lines.append(f"Rows count from {kept.started()} on, when the evidence was restarted.")
+        lines.append(
+            f"Only rows from {kept.started()} onwards count, because the evidence was restarted then."
+        )
     return [" ".join(lines)]
 
 
@@ -279,8 +291,8 @@ def _alarm_in_words(finding: WatchFindings) -> list[str]:
     at, impossible, found = kept.at, watched.impossible, watched.found
     if impossible is not None:
         lines += [
-            f"{impossible_in_words(impossible)} The first was {at} {kept.shown(impossible.moment)}. If the model were "
-            "right, this could not happen.",
+            f"{impossible_in_words(impossible)} The first was {at} {kept.shown(impossible.moment)}. This "
+            "cannot happen if the model is calibrated.",
             DO["limit"],
         ]
     if found is not None:

@@ -425,10 +425,10 @@ def numeric_times(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str
         try:
             array = array.astype("datetime64[ns]")
         except ValueError:
-            raise InputError("when must be dates or numbers.") from None
+            raise InputError("`when` must contain dates or numbers.") from None
     if array.dtype.kind == "M":
         if np.isnat(array).any():
-            raise InputError("'when' contains missing dates. Leave out rows without a date.")
+            raise InputError("`when` contains missing dates. Remove rows without a date.")
         return array.astype("datetime64[ns]").astype(np.int64), "date"
     return checks.score_vector(array, "when"), "number"
 

@@ -33,7 +33,8 @@ LOOK = 0.1  # seconds between looks at Cancel
 START = 120.0  # seconds within which the first process starts
 WALL = 6  # times the processor time that a call may last, because others use the processors too
 SMALLER = (
-    "Delete what is outside the table, keep fewer rows or columns, or save it as CSV, and upload that file."
+    "Delete cells outside the table, keep fewer rows or columns, or save the table as CSV; then upload that "
+    "file."
 )
 SAVE_AGAIN = "Save the table as CSV, and upload that file."
 LOG = logging.getLogger(__name__)
@@ -155,7 +156,7 @@ class _Call:
         try:
             take_json(self.take)
         except (ConnectionError, EOFError):
-            raise RuntimeError("the process that reads files does not start") from None
+            raise RuntimeError("the process that reads files did not start") from None
         self.until = time.monotonic() + WALL * self.bounds.seconds
 
     def _answered(self) -> Any:
@@ -223,7 +224,7 @@ def _beyond(name: str, bounds: Bounds) -> TooLargeError:
 
 
 def _broken(name: str) -> DataError:
-    return DataError(f"{name} cannot be read, because its content breaks the reader.", SAVE_AGAIN)
+    return DataError(f"{name} cannot be read, because its content crashes the reader.", SAVE_AGAIN)
 
 
 class _Waiting:

@@ -109,7 +109,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"If as many rows calibrate as train, {_extreme(last, best, much, measure, base)}",
+        title=f"With as many calibration rows as training rows, {_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
         f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
@@ -163,8 +163,8 @@ def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
         for key, share in below.items()
     )
     return (
-        f"Methods settle with these numbers of calibration rows: {steady}. They first beat the uncalibrated forest "
-        f"with: {better}. "
+        f"Calibration rows after which methods settle: {steady}. Rows with which they first beat the "
+        f"uncalibrated forest: {better}. "
     )
 
 
@@ -201,7 +201,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
             height=640,
             legend={"y": -0.2},  # below the title of the axis, on a phone too
             xaxis={
-                "title": {"text": f"Calibration rows, beside {record.n_train:,} training rows"},
+                "title": {"text": f"Calibration rows, in addition to {record.n_train:,} training rows"},
                 "range": [0, 1.02 * record.n_train],
             },
             yaxis={"title": {"text": MEASURES[record.measure]}, "range": record.range},
@@ -262,10 +262,10 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     return Entropies(
         title=f"{capital(method_name(least['method']))} has the lowest entropy of predictions: "
         f"{brief(least['group_entropy'])} bits",
-        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
-        "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 "
-        "bits, so its values must refer to distinct predictions. Ours differ from them by "
-        f"{number(float(away.mean()), 2)} bits on average.",
+        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the "
+        "paper's Table 3. With n test rows the entropy is at most log2 n. The paper mentions bins, but 20 "
+        "bins allow at most 4.32 bits, so its values must refer to distinct predictions. Our values differ "
+        f"from the paper's by {number(float(away.mean()), 2)} bits on average.",
         alt=" ".join(
             f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
             for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
@@ -283,7 +283,7 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=500,
-            xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero"},
+            xaxis={"title": {"text": "Entropy of the predictions (bits)"}, "rangemode": "tozero"},
             yaxis={"type": "category", "automargin": True},
             margin={"l": 110, "r": 12, "t": 12, "b": 48},
         )
@@ -353,15 +353,15 @@ EXPERIMENT = Experiment(
     ),
     right=4,
     why=(
-        "Isotonic regression can follow any rising curve, but needs many rows to do so. The forest itself makes "
+        "Isotonic regression can follow any rising curve, but needs many rows to do so. The forest makes "
         "better use of these rows.",
-        "With 800 rows Venn–Abers comes closer than Platt scaling. But training the forest on the same rows lowers the "
-        "error more.",
+        "With 800 rows, Venn–Abers comes closer than Platt scaling. But training the forest on the same rows "
+        "lowers the error more.",
         "Platt scaling learns its two parameters from few rows. But its curve does not fit these scores, and more rows "
         "do not help.",
-        "Training the tuned forest on the calibration rows as well lowers the error more than any calibrator does.",
+        "Training the tuned forest on these rows too lowers the error more than any calibrator does.",
     ),
-    no_turn="More rows serve the forest itself most, with every measure that has an answer.",
+    no_turn="By every measure with a clear answer, additional rows help most as training rows of the forest.",
     ghosts=(
         {"traces": ["Isotonic regression"]},
         {"traces": ["Venn–Abers"]},
@@ -386,7 +386,8 @@ EXPERIMENT = Experiment(
             "choice",
             50,
             choices=(10, 25, 50),
-            help="Number of calibration-set sizes; the largest equals the size of the training set.",
+            help="Number of different calibration-set sizes; the largest equals the size of the training "
+            "set.",
         ),
         Parameter(
             "n_train",
@@ -394,7 +395,7 @@ EXPERIMENT = Experiment(
             "choice",
             800,
             choices=(200, 400, 800, 1600),
-            help="Number of training rows, half of them in each class.",
+            help="Number of training rows; half of them are in each class.",
         ),
         Parameter(
             "n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Test rows per repetition."
@@ -403,16 +404,17 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
-        "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred rows.",
-        "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned "
-        "forest, uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
-        "temporarily. To get below the thick line, rank calibration needs 496 rows, Venn–Abers 672 and isotonic "
-        "regression 704; Platt scaling stays above it. The gain is small: with 800 rows no calibrator lowers the "
-        "error by more than a tenth. With other draws the gain is up to a fifth, and some calibrators never get below "
-        "the thick line.",
-        "The paper orders methods by data needs: PPA, beta, Platt scaling, Venn–Abers, isotonic regression, rank. Here "
-        "Platt scaling settles before beta, but at a higher error, because its curve does not fit. More rows do not "
-        "help.",
+        "Isotonic regression, Venn–Abers and rank calibration can follow any rising curve, and need about "
+        "two hundred rows.",
+        "Even a calibrator that has settled can be worse than no calibration. The thick line is the same "
+        "tuned forest, uncalibrated. In these draws, PPA falls below this line with 400 rows and beta "
+        "calibration with 464, but only temporarily. To fall below it, rank calibration needs 496 rows, "
+        "Venn–Abers 672 and isotonic regression 704; Platt scaling stays above the line. The gain is small: "
+        "with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
+        "to a fifth, and some calibrators never fall below the thick line.",
+        "The paper ranks the methods by the number of rows that they need: PPA, beta, Platt scaling, "
+        "Venn–Abers, isotonic regression, rank. Here Platt scaling settles before beta, but at a higher "
+        "error, because its curve does not fit. More rows do not help.",
         "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
         "is near one half.",
         "The tuned forest on all rows uses the calibration rows for training instead, and its line ends lowest.",
@@ -424,8 +426,9 @@ EXPERIMENT = Experiment(
         r"H = -\sum_v \tfrac{n_v}{n} \log_2 \tfrac{n_v}{n}",
         r"n_v \text{ of the } n \text{ predictions equal } v",
     ),
-    source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
-    "test rows. Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
+    source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. The sizes follow the paper's code: 800 "
+    f"training and 100 test rows. Platt scaling uses probabilities, as in the paper; the Explore "
+    f"pages use log-odds.",
     large=True,
     more_figures=("calibration_size_entropy",),
     terms=FOREST_TERMS,

@@ -39,8 +39,9 @@ from calib.metrics.decomposition import LossDecomposition
 LOSS_NAMES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
-    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on the Tree depth "
-    "page. Pure leaves form only two groups here; with each leaf as a group, most of their loss would be CL."
+    " Short black lines (white in dark mode) show how high GL would reach if each leaf were a group, as on "
+    "the Tree depth page. Here, pure leaves form only two groups; if each leaf were a group, most of their "
+    "loss would be CL."
 )
 
 
@@ -181,7 +182,7 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
     )
     return GroupMap(
         title=f"{groups} groups; the costliest predicts {brief(worst.p)} instead of {brief(worst.posterior)}",
-        caption="Each group of equal predictions has one colour, in the order of predictions. A group is "
+        caption="Each group of equal predictions has one colour, ordered by prediction. A group is "
         + (
             "the set of all points with the same prediction."
             if exact
@@ -284,8 +285,9 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         if finite
         else f"The expected {LOSS_NAMES[loss]} is infinite for every {label}, because a leaf predicts 0 or 1 "
         "and is wrong",
-        caption="From the bottom up, bars show irreducible loss (IL), grouping loss (GL) and calibration loss (CL). "
-        "The ring marks the current settings. The three losses add up to the expected loss"
+        caption="Each bar shows, from the bottom up, irreducible loss (IL), grouping loss (GL) and "
+        "calibration loss (CL). The ring marks the current settings. The three losses add up to the expected "
+        "loss"
         + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")
         + (
             " or, with many different predictions, ".join(
@@ -418,15 +420,16 @@ EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
-    question="A tree is grown on 1,000 points until each of its more than 100 leaves holds only one class. How many "
-    "groups of equal predictions do these leaves form?",
+    question="A tree is grown on 1,000 points until each of its more than 100 leaves contains only one "
+    "class. How many groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
-        "This counts each leaf as a group. Pure leaves predict only 0 or 1, so many leaves share a prediction.",
-        "This would need leaves with about twenty different predictions. Pure leaves predict 0 or 1, whatever "
-        "their size.",
-        "Every leaf holds only one class, so it predicts 0 or 1: two groups.",
+        "This answer counts each leaf as a group. Pure leaves predict only 0 or 1, so many leaves share a "
+        "prediction.",
+        "Twenty groups would need leaves with about twenty different predictions. Pure leaves predict "
+        "either 0 or 1, whatever their size.",
+        "Every leaf contains only one class, so it predicts 0 or 1: two groups.",
     ),
     turn={"leaf": "laplace"},
     parameters=(
@@ -438,7 +441,8 @@ EXPERIMENT = Experiment(
             "choice",
             "tree",
             choices={"tree": "Tree", "forest": "Forest"},
-            help="One tree or a forest. The many predictions of a forest are grouped into 20 quantile bins.",
+            help="A single tree or a forest. The many different predictions of a forest are grouped into 20 "
+            "quantile bins.",
         ),
         Parameter(
             "loss",
@@ -465,18 +469,19 @@ EXPERIMENT = Experiment(
     ),
     simulation=one_model,
     notice=(
-        "A group is a set of leaves with the same prediction. Pure leaves predict 0 or 1, so there are two groups, "
-        "however many leaves there are. Choose Laplace: leaves of different sizes then predict different values, so "
-        "there are more than two groups.",
+        "A group is a set of leaves with the same prediction. Pure leaves predict 0 or 1, so there are two "
+        "groups, whatever the number of leaves. Choose Laplace: leaves of different sizes then predict "
+        "different values, so there are more than two groups.",
         "CL compares a group's prediction with its mean true probability. GL compares this mean with the true "
         "probabilities inside the group. Hover over a cell to see its group and the group's shares of CL and GL.",
         "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "
-        "different rows (large GL). Deeper trees make more groups, and GL is lowest at a middle depth. Beyond this "
-        "depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class form one group.",
+        "different rows (large GL). Deeper trees form more groups, and GL is lowest at a medium depth. "
+        "Beyond this depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class "
+        "form one group.",
         "Here a group contains all rows with the same prediction. If each leaf is a group, as on the Tree depth page, "
         "GL is almost zero in a deep tree. CL then rises by the same amount, because their sum does not change.",
-        "IL is the same for every model, because it comes from chance in the labels. The three parts add up to the "
-        "expected loss.",
+        "IL is the same for every model, because it comes from the randomness of the labels. The three parts "
+        "add up to the expected loss.",
     ),
     formulas=(
         r"\underbrace{\tfrac1n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac1n\sum (c-\pi)^2}_{\text{GL}} + "
@@ -494,5 +499,5 @@ EXPERIMENT = Experiment(
 FIGURES = (
     FigureEntry("cl_gl", "True and predicted probability", prepare_surfaces, draw_surfaces),
     FigureEntry("cl_gl_groups", "Groups of equal predictions", prepare_groups, draw_groups),
-    FigureEntry("cl_gl_sweep", "CL, GL and IL by one setting", prepare_sweep, draw_sweep),
+    FigureEntry("cl_gl_sweep", "How one setting changes CL, GL and IL", prepare_sweep, draw_sweep),
 )

@@ -77,10 +77,11 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and IL "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
-        caption="Marks are true probabilities, thick lines predictions of leaves, thin lines mean probabilities of "
-        f"groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group contains all points with "
-        "equal predictions, and may include several leaves. Marks are filled if the point "
-        "has a label. CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
+        caption="Marks show true probabilities, thick lines the predictions of leaves, and thin lines the "
+        f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group "
+        "contains all points with equal predictions, and may include several leaves. Marks are filled if the "
+        "point has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between "
+        "thin lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -223,9 +224,9 @@ def prepare_losses(found: EveryPartition) -> PartitionCosts:
     return PartitionCosts(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
-        caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are irreducible "
-        "loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal "
-        "predictions.",
+        caption="Bars show the expected loss, summed over both classes. From the bottom up, the parts are "
+        "irreducible loss (IL, equal for all), grouping loss (GL) and calibration loss (CL). A group "
+        "contains all points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, IL "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -303,10 +304,10 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Your partition is the best of all {count}"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
-        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. Groups are points "
-        f"with equal predictions. Many partitions have the same GL and CL, so there are only {len(shown):,} marks; "
-        "each shows the partition with the fewest leaves. All partitions on a thin line have the same expected "
-        "loss.",
+        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
+        "contains all points with equal predictions. Many partitions have the same GL and CL, so there are "
+        f"only {len(shown):,} marks; each shows the partition with the fewest leaves. All partitions on a "
+        "thin line have the same expected loss.",
         alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours is "
         f"{number(every.loss[own])} at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
@@ -397,15 +398,15 @@ EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points have known probabilities, and eight have a label. Which tree has the lowest "
-    "expected loss: one leaf, one split, or splits until all leaves are pure?",
+    question="Twelve points have known probabilities; eight of them also have a label. Which tree has the "
+    "lowest expected loss: one leaf, one split, or splits until all leaves are pure?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
     why=(
         "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
-        "One split separates the two halves, and its leaves still hold enough labels.",
-        "A tree that fits every label does not know the probabilities. A single 0 among ones changes the "
-        "prediction for all points around it.",
+        "One split separates the two halves, and its leaves still contain enough labels.",
+        "A tree that fits every label does not learn the true probabilities. A single 0 among ones changes "
+        "the prediction for all points around it.",
     ),
     turn={"line": FLAT_LINE},
     parameters=(
@@ -414,22 +415,22 @@ EXPERIMENT = Experiment(
             "Points, as position:probability:label, and | for a cut",
             "line",
             START,
-            help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without a label is "
-            "not a training row.",
+            help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without "
+            "a label is not a training row.",
             choices={FLAT_LINE: "nearly one half everywhere"},
             extra={"drawn_by_page": True, "short": "True probabilities"},
         ),
     ),
     simulation=every_partition,
     notice=(
-        "A leaf predicts the share of class 1 among its labels, whatever the probabilities are. All points count "
-        "equally. As in the paper, losses are summed over both classes, which gives twice the Brier score of the "
-        "other pages.",
+        "A leaf predicts the share of class 1 among its labels, whatever the true probabilities are. All "
+        "points count equally. As in the paper, losses are summed over both classes, which gives twice the "
+        "Brier score of the other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
-        "grouping loss (GL). One split removes most of it and stays almost calibrated.",
-        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
-        "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
-        "fit every label.",
+        "grouping loss (GL). One split removes most of this loss and stays almost calibrated.",
+        "Pure leaves predict only 0 or 1, so there are two groups, whatever the number of leaves. The single "
+        "0 on the right changes the prediction for all points around it. Pure leaves are worse than one "
+        "leaf, although they fit every label.",
         "The irreducible loss (IL) is the same for all partitions. The tree sees only labels, never the true "
         "probabilities. Flip "
         "one label and see how far the best partition moves.",
@@ -449,6 +450,6 @@ EXPERIMENT = Experiment(
 
 FIGURES = (
     FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line),
-    FigureEntry("finite_losses", "Losses of a few partitions", prepare_losses, draw_losses),
-    FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all),
+    FigureEntry("finite_losses", "Losses of selected partitions", prepare_losses, draw_losses),
+    FigureEntry("finite_all", "CL and GL of all partitions", prepare_all, draw_all),
 )

@@ -89,11 +89,12 @@ def prepare(
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return OverlapPanels(
         title=title,
-        caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
-        "The class distance is the Bhattacharyya distance. "
-        f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
-        "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
-        f"in dark mode) are forests that learn from all rows. {source_in_words(found)}{_of_all(steps)}{GREY}",
+        caption="Lines show the methods, from equal classes at the left to almost separate classes at the "
+        f"right. The class distance is the Bhattacharyya distance. The headline refers to {each[0][0]} "
+        f"dimensions. Coloured lines show the {BASES[base].lower()} after calibration. This forest learns "
+        "only from the rows that are not held out for calibration. The thick grey line shows the same forest "
+        "without calibration. Black lines (white in dark mode) show forests that learn from all rows. "
+        f"{source_in_words(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -242,7 +243,7 @@ def prepare_data(found: DrawnSteps) -> FourSteps:
         if found.embedding == "pca"
         else "Panels show both classes by t-SNE, which keeps neighbours together. Axes, sizes and distances of "
         "groups have no meaning.",
-        alt=f"Scatter plots of both classes at the Bhattacharyya distances "
+        alt="Scatter plots of both classes at Bhattacharyya distances of "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),
         answer=None,
@@ -284,13 +285,13 @@ EXPERIMENT = Experiment(
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
-        "At complete overlap every true probability is one half. Yet the forest predicts below 0.3 or above 0.7 for "
-        "more than a quarter of the rows.",
-        "With many features, half-way would be right. In two dimensions, the forest is furthest from the truth if "
-        "there is nothing to learn.",
+        "At complete overlap, every true probability is one half. Yet the forest predicts below 0.3 or above "
+        "0.7 for more than a quarter of the rows.",
+        "With many features, the answer would be half-way. In two dimensions, the forest is furthest from "
+        "the true probabilities if there is nothing to learn.",
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
-    no_turn="It is about fully grown trees in two dimensions; other forests have other pictures.",
+    no_turn="The answer holds for fully grown trees in two dimensions; other forests give different results.",
     ghosts=(
         {"lines": [[[0, 0], [0, 0.042]]]},
         {"lines": [[[1.2, 0], [1.2, 0.042]]]},
@@ -305,7 +306,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices={"all": "All four"} | CHOICES,
-            help="Number of features. Computing a single choice takes a quarter of the time.",
+            help="Number of features. Computing one dimension takes a quarter of the time of all four.",
         ),
         Parameter(
             "detail",
@@ -323,7 +324,8 @@ EXPERIMENT = Experiment(
             STEPS,
             1,
             STEPS,
-            help="Number of steps shown. At the first step both classes are the same. The headline covers all steps.",
+            help="Number of steps shown. At the first step, both classes have the same distribution. The "
+            "headline covers all steps.",
             extra=view_of("overlap", "overlap_measures"),
         ),
         Parameter(
@@ -360,7 +362,8 @@ EXPERIMENT = Experiment(
             0.2,
             0.05,
             0.5,
-            help="Share of these rows that fit the calibrators. Forests without a calibrator learn from all rows.",
+            help="Share of these rows used to fit the calibrators. Forests without a calibrator learn from "
+            "all rows.",
         ),
     ),
     simulation=RUN,
@@ -370,31 +373,31 @@ EXPERIMENT = Experiment(
         "these predictions back to one half, and so does tuning (few, large leaves).",
         "At complete overlap in two dimensions, more trees (500 instead of 100) do not help, because "
         "all trees have learnt the same noise.",
-        "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
-        "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
-        "most distances. Here Venn–Abers makes it worse at all twenty distances.",
-        "With more dimensions the trees differ more and their mean is less extreme, so at complete overlap there is "
-        "less to correct. At medium distance between the classes, the forest is underconfident, and "
-        "calibration helps even the "
-        "tuned forest.",
+        "Compare the lines with the thick line, which shows the same forest without calibration. Choose "
+        "Tuned forest: in two dimensions there is little left to correct. Most calibrators learn from only a "
+        "fifth of the rows, and make the forest worse at most distances. Here Venn–Abers makes it worse at "
+        "all twenty distances.",
+        "With more dimensions, the trees differ more and their mean is less extreme, so there is less to "
+        "correct at complete overlap. At a medium distance between the classes, the forest is "
+        "underconfident, and calibration helps even the tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
         "scaling, beta and isotonic regression can help.",
         "If a calibration row with a score of 0 is in class 1, the error of the tuned forest with beta "
         "calibration has a peak. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. "
         "Platt scaling "
         "uses the score itself and hardly changes.",
-        "With the tuned forest choose the measure ECE, which needs no true probabilities, and switch on Venn in the "
-        "legend. Venn predicts only two values. In two dimensions, between complete overlap and half-way, Venn "
-        "has the smallest ECE but the largest TCE of the calibrators.",
+        "For the tuned forest, choose ECE as the measure: it needs no true probabilities. Also switch on "
+        "Venn in the legend. The Venn predictor predicts only two values. In two dimensions, between "
+        "complete overlap and half-way, Venn has the smallest ECE but the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
         r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2",
         r"c \text{: the shift of every mean}",
     ),
-    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it splits its "
-    "1,000 rows. Here one fifth calibrates, and 1,000 new rows are the test set. Platt scaling uses probabilities, as "
-    "in the paper; the Explore pages use log-odds.",
+    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it "
+    "splits its 1,000 rows. Here one fifth is used for calibration, and 1,000 new rows form the test set. "
+    "Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),
     terms=(*FOREST_TERMS, "bhattacharyya"),
     large=True,

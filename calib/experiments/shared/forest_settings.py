@@ -33,7 +33,7 @@ RESULTS = Parameter(
     "choice",
     "shipped",
     choices={"shipped": "Stored", "anew": "Compute now"},
-    help="Stored results (for the paper's settings and seed 0), or results computed now.",
+    help="Use stored results (for the paper's settings and seed 0), or compute the results now.",
 )
 
 
@@ -45,7 +45,8 @@ def measure_setting(*figures: str) -> Parameter:
         "choice",
         "tce",
         choices=MEASURES,
-        help="TCE, CL + GL and IL need the true probabilities; the others can also be computed on real data.",
+        help="TCE, CL + GL and IL need the true probabilities; the other measures can also be computed from "
+        "real data.",
         extra=view_of(*figures),
     )
 
@@ -58,6 +59,6 @@ def base(*figures: str) -> Parameter:
         "choice",
         "tuned",
         choices=BASES,
-        help="The calibrated forest: tuned, as in the paper, or with scikit-learn's defaults.",
+        help="The forest that is calibrated: tuned, as in the paper, or with scikit-learn's defaults.",
         extra=view_of(*figures),
     )

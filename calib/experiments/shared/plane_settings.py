@@ -23,7 +23,7 @@ LEAF = Parameter(
     "choice",
     "frequency",
     choices=LEAF_NAMES,
-    help="The share of class 1 in the leaf, or Laplace's estimate (n1 + 1)/(n + 2).",
+    help="A leaf predicts its share of class 1, or Laplace's estimate (n1 + 1)/(n + 2).",
 )
 SIZE = Parameter(
     "n",
@@ -31,7 +31,8 @@ SIZE = Parameter(
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
-    help="Number of training rows, about half in each class. A larger sample contains the rows of a smaller sample.",
+    help="Number of training rows, about half in each class. A larger sample contains all rows of a smaller "
+    "one.",
 )
 SPREAD = Parameter(
     "covariances",
@@ -39,7 +40,7 @@ SPREAD = Parameter(
     "choice",
     "separate",
     choices={"equal": "Equal", "separate": "As printed", "unequal": "Unequal"},
-    help="Covariances drawn once for both classes, drawn per class (as in the paper), or very unequal.",
+    help="Covariances: drawn once for both classes, drawn per class (as in the paper), or very unequal.",
 )
 TREES = Parameter(
     "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
@@ -62,6 +63,6 @@ def cloud(figure: str) -> Parameter:
         "choice",
         "points",
         choices={"points": "Points", "density": "Density"},
-        help="Some of the test rows as points, or all of them as a density.",
+        help="Show some of the test rows as points, or all of them as a density.",
         extra=view_of(figure),
     )

@@ -14,7 +14,7 @@ GAP = Parameter(
     1.5,
     0.0,
     4.0,
-    help="Distance in standard deviations; at 0 the labels are noise.",
+    help="Distance in standard deviations; at 0 the labels are pure noise.",
 )
 WINDOW = Parameter(
     "window",

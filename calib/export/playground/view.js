@@ -9,7 +9,7 @@ const DECIMALS = new Intl.NumberFormat("en", { maximumFractionDigits: 2 })
 const SCORES = [
     ["Brier score", "brier", "Mean squared error of the probabilities"],
     ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
-    ["− discrimination", "discrimination", "What separating the classes gains"],
+    ["− discrimination", "discrimination", "Reduction of the Brier score from separating the classes"],
     ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
     ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
     ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
@@ -119,8 +119,8 @@ function playground(root, told, given, changed) {
     beside.append(task, said, radios, element("table", { "aria-label": "Scores before and after calibration" }, element("thead", {}, element("tr", {},
         ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
         element("div", { class: "buttons" }, drawing,
-            button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
-            button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })), words())
+            button("Simulate different rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
+            button("Reset", "Reset", () => { Object.assign(settings, settled(told, given)); draw() })), words())
     draw()
 
     function button(label, title, act) {
@@ -263,7 +263,7 @@ function playground(root, told, given, changed) {
             const value = settings.curve[chosen]
             return place(pencil, chosen / GRID, value, value, `at ${percent(chosen / GRID)}: ${percent(value)}`)
         }
-        place(level, 0.5, frequency(settings, 0.5), settings.level, `${settings.level.toFixed(2)} in log-odds`)
+        place(level, 0.5, frequency(settings, 0.5), settings.level, `${settings.level.toFixed(2)} on the log-odds scale`)
         place(slope, at, frequency(settings, at), settings.slope, settings.slope.toFixed(2))
     }
 

@@ -73,7 +73,7 @@ class Formulas:
     def sentence(self) -> str:
         """What it is and what it gives."""
         of = (
-            "the probability of each class, with the ends of its interval"
+            "the probability of each class and the ends of its interval"
             if self.joint
             else "the probability of class 1"
         )

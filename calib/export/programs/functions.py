@@ -41,7 +41,7 @@ function place(breaks, x) {
 # words: right, this is code
 PYTHON_COLUMNS = '''
 def _number(x):
-    """x as a number; NaN for what is none."""
+    """Convert x to a number; NaN if x is not a number."""
     try:
         return float(x)
     except (TypeError, ValueError):
@@ -49,7 +49,7 @@ def _number(x):
 
 
 def _each(scores, outputs):
-    """The answers to one row, or to each row of columns: arrays for arrays, lists for others."""
+    """Calibrate one row, or each row of columns; return arrays for arrays and lists for other columns."""
     if not any(hasattr(x, "__iter__") and not isinstance(x, str) and getattr(x, "ndim", 1) for x in scores):
         return _one(*map(_number, scores))
     if any(getattr(x, "ndim", 1) > 1 for x in scores):
@@ -62,14 +62,14 @@ def _each(scores, outputs):
 
 
 def _like(scores, answers):
-    """The answers as an array or Series if the scores are."""
+    """Return the results as an array or Series if the scores are one."""
     if not hasattr(scores, "astype"):
         return answers
     made = scores.astype(object)
     made[:] = answers
     return made.astype(float)
 '''
-JAVASCRIPT_COLUMNS = """/** The answers to one row, or arrays of the answers to each row of arrays. */
+JAVASCRIPT_COLUMNS = """/** Calibrate one row, or each row of arrays; return arrays for arrays. */
 function each(scores, outputs) {
   const column = x => Array.isArray(x) || ArrayBuffer.isView(x);
   if (!scores.some(column)) return one(...scores);
@@ -218,7 +218,7 @@ def write_python(calibrator: Any) -> str:
     code = "\n".join(
         [
             f"def _one({arguments}):",
-            '    """The answer to one row of numbers."""',
+            '    """Calibrate one row of numbers."""',
             f"    if not ({' and '.join(function.guards)}):",
             f"        return {nothing}",
             *function.body.statements,
@@ -227,7 +227,7 @@ def write_python(calibrator: Any) -> str:
             "",
             "",
             f"def calibrate({arguments}):",
-            f'    """{function.formulas.sentence} Of numbers, or of columns of them."""',
+            f'    """{function.formulas.sentence} Arguments are numbers or columns of numbers."""',
             f"    return _each([{arguments}], {function.outputs})",
         ]
     )
@@ -262,7 +262,7 @@ def write_javascript(calibrator: Any) -> str:
     arguments = ", ".join(function.names)
     code = "\n".join(
         [
-            "/** The answer to one row. */",
+            "/** Calibrate one row. */",
             f"function one({arguments}) {{",
             f"  if (!({' && '.join(numbers + function.guards)})) return {nothing};",
             *function.body.statements,
@@ -270,7 +270,7 @@ def write_javascript(calibrator: Any) -> str:
             f"  return {answer};",
             "}",
             "",
-            f"/** {function.formulas.sentence} Of numbers, or of arrays of them. */",
+            f"/** {function.formulas.sentence} Arguments are numbers or arrays of numbers. */",
             f"function calibrate({arguments}) {{",
             f"  return each([{arguments}], {function.outputs});",
             "}",

@@ -82,7 +82,7 @@ VENN_ABERS = Paper(
     "Vovk and Petej 2014",
     (
         Rule(
-            "The paper averages this method over 16 splits of its own, and the other methods over 100 splits.",
+            "The paper averages this method over 16 separate splits, and the other methods over 100 splits.",
             setups=tuple(f"VA ({name})" for name in ("J", "JB", "LR", "NB", "NN", "SVM")),
             comparable=True,
         ),
@@ -113,7 +113,8 @@ TREES = Paper(
             comparable=True,
         ),
         Rule(
-            "The paper pools ten repeats of ten folds. With fewer repeats, noise in the bins increases reliability.",
+            "The paper pools ten repeats of ten folds. With fewer repeats, noise in the bins raises the "
+            "reliability value.",
             metrics=("reliability",),
             comparable=True,
         ),
@@ -152,14 +153,15 @@ FORESTS = Paper(
             comparable=True,
         ),
         Rule(
-            "The paper keeps probabilities 2.2e-16 away from 0 and 1. Otherwise the log loss may be infinite.",
+            "The paper clips probabilities to [2.2e-16, 1 − 2.2e-16]. Otherwise the log loss may be "
+            "infinite.",
             metrics=("log_loss_clipped",),
             comparable=True,
         ),
     ),
     instead=MappingProxyType(
         {
-            "log_loss": ("log_loss_clipped", "The paper's log loss keeps probabilities away from 0 and 1."),
+            "log_loss": ("log_loss_clipped", "The paper computes the log loss from clipped probabilities."),
             "ece": (
                 "squared_ece",
                 "The paper's ECE tables show the unweighted mean squared gap over bins.",

@@ -30,8 +30,9 @@ from pages.ui.uploads import remember, remembered
 
 ESTIMATED = {"fitted": "In the table", "rate": "Estimated", "lower": "From", "upper": "To"}
 REMEDY = (
-    "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
-    "rate in the sidebar. All odds are then multiplied by the same factor, on every page and in every export."
+    "If positives are rarer or more frequent in deployment, or if classes were under- or oversampled, set "
+    "the base rate in the sidebar. All odds are then multiplied by the same factor, on every page and in "
+    "every export."
 )
 
 
@@ -56,8 +57,8 @@ def show(evaluation: Evaluation) -> None:
     )
     if recipe.base_rate is not None:
         st.caption(
-            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct only if the "
-            "class shares change but the rows within each class do not."
+            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct "
+            "only if the class shares change but the distribution of the rows within each class does not."
         )
     downloads.table("Base rates (CSV)", lambda: table, "base_rates.csv")
     _from_a_sample(evaluation)
@@ -106,8 +107,9 @@ def _shares(evaluation: Evaluation) -> None:
     table = formatted_shares(whole)
     grid(table, hide_index=True, key="joint_rates", alt="Scores at both shares of the classes")
     st.caption(
-        "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
-        "but the rows within each class do not. Intervals of single classes are adjusted too, without a guarantee."
+        "Test rows are weighted by class to represent these shares. This is correct only if the class shares "
+        "change but the distribution of the rows within each class does not. Intervals of individual classes "
+        "are adjusted too, but without a guarantee."
     )
     downloads.table("Shares (CSV)", lambda: table, "shares.csv")
 

@@ -25,16 +25,16 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 
 GAPS = (
-    "Largest gap first: mean prediction minus observed share, with its 95 % interval. Select a class to see it on "
-    "every page."
+    "Classes by size of their gap: mean prediction minus observed share, with its 95 % interval. Select a "
+    "class to see it on every page."
 )
 LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
-WIDTHS = {"Gap, in points": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
+WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
 NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
 CALIBRATOR = "reliability.classes_of"
 KERNEL = (
-    "It compares pairs of rows with similar predictions, of at most 500 rows. Its p-value says how extreme the "
-    "observed labels are among labels drawn from the probabilities."
+    "The test compares pairs of rows with similar predictions, and uses at most 500 rows. The p-value shows "
+    "how extreme the observed labels are, compared with labels drawn from the probabilities."
 )
 
 
@@ -60,7 +60,8 @@ def show(evaluation: Evaluation) -> None:
     headings.heading(f"All {len(whole.names)} classes together")
     grid(formatted_scores(whole), key="joint_scores", alt="Scores of all classes")
     st.caption(
-        f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be sampling variability."
+        f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be due to "
+        "sampling variability."
     )
     downloads.table("Scores (CSV)", lambda: whole.metrics, "scores.csv", index=True)
     if len(whole.predictions) > 1:
@@ -88,9 +89,10 @@ def _scores(whole: Evaluation, key: str) -> None:
             alt="Intervals of scores",
         )
         st.caption(
-            "Intervals of calibration errors are wide, so that they include the true error in the same bins. "
-            "“Bias-corrected” is the root mean squared gap in these bins without the part expected by chance. "
-            "If only one class has errors, its interval includes the true value in 85 to 90 % of cases (1,000 rows)."
+            "Intervals of calibration errors are wide, because they must include the true error in the same "
+            "bins. “Bias-corrected” means the root mean squared gap in these bins, minus the part expected "
+            "by chance. If only one class has errors, its interval includes the true value in 85 to 90 % of "
+            "cases (1,000 rows)."
         )
         table = pd.concat([whole.intervals(key), whole.loss_parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)
@@ -184,6 +186,9 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("Shown: how often the predicted class is right, by its confidence.")
+        st.caption("The diagram shows how often the predicted class is right at each confidence.")
     else:
-        st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")
+        st.caption(
+            f"The diagram shows {plain(class_named(evaluation.dataset.classes[1]))} against all "
+            "other classes."
+        )

@@ -83,7 +83,7 @@ def keep(recipe: Recipe) -> None:
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load settings"):
         st.file_uploader(
-            "Settings saved here (JSON), or a settings file of the command line",
+            "Settings saved on this page (JSON), or a settings file for the command line",
             key="recipe_file",
             on_change=lambda: received("recipe_file", _load),
         )
@@ -163,7 +163,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     While they are fitted, return those of the last settings, in grey.
     """
     if not recipes:
-        st.info("Choose at least one of the settings that you have kept.")
+        st.info("Choose at least one of your saved settings.")
         return {}
     found = evaluations_of(recipes, COMPARED) if may_fit(recipes, COMPARED) else None
     if found is None:
@@ -230,7 +230,7 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
     if not wholes:
         return
     if any(one.of_confidence for one in evaluations.values()):
-        st.caption("These are metrics of the confidence: whether each model's predicted class is right.")
+        st.caption("These metrics evaluate the confidence: whether each model's predicted class is right.")
     headings.heading("All classes together")
     grid(
         formatted_scores_side_by_side(wholes),
@@ -280,9 +280,9 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         )
         downloads.button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file for the reviewers of a model. It opens without a network and contains no data. "
-        "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
-        + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
+        "The report is a single file for the reviewers of a model. The report opens offline and contains no "
+        "data. The ZIP adds every chart with its numbers, the predictions on the test set and every fitted "
+        "calibrator." + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
     with st.expander("Python source"):
         st.code(source, language="python")
@@ -292,7 +292,7 @@ def _first_page(recipe: Recipe) -> None:
     """Draw the optional texts of the report's first page."""
     left, right = st.columns([2, 1])
     for place, name, hint in (
-        (left, "title", "Optional; by default named after model and data set"),
+        (left, "title", "Optional; by default, the names of the model and the data set"),
         (right, "author", "Optional"),
         (st.container(), "purpose", "Optional: what the report is for"),
     ):
@@ -331,7 +331,7 @@ def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
 
 
 INPUTS = {
-    "score": "any score of the same model",
+    "score": "a score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
     "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
     "features": "probabilities of the same model, from 0 to 1, in a table that has the features too",
@@ -349,7 +349,7 @@ def saved() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.file_uploader(
-            "A calibrator saved here (JSON)",
+            "A calibrator saved by this app (JSON)",
             key="calibrator_file",
             on_change=remember,
             args=("calibrator_file", _read_calibrator),
@@ -385,8 +385,8 @@ def _describe(calibrator: SavedCalibrator) -> None:
     rows = calibrator.calibration.get("rows")
     data = calibrator.made.get("data")
     st.markdown(
-        f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}. It gives the probability of "
-        f"**{plain(class_named(calibrator.classes[1]))}**"
+        f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}. The calibrator gives the "
+        f"probability of **{plain(class_named(calibrator.classes[1]))}**"
         + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
     if isinstance(rows, int):
@@ -404,7 +404,7 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
             default=names[: calibrator.columns],
             key="score_columns",
         )
-    chosen = st.selectbox("Score column", names, key="score_column", placeholder="No column holds numbers")
+    chosen = st.selectbox("Score column", names, key="score_column", placeholder="No column contains numbers")
     return [] if chosen is None else [chosen]
 
 

@@ -72,7 +72,9 @@ def _wanted() -> str:
     named = [name or f"the file with the digest {key}" for key, name in state.missing_uploads().items()]
     again = " again" if all(state.missing_uploads().values()) else ""
     kept = "a link never contains the file" if len(named) == 1 else "a link never contains the files"
-    return f"Upload {listed(named)}{again} to continue, and the page opens as it was; {kept}."
+    return (
+        f"Upload {listed(named)}{again} to continue, and the page opens with its previous settings; {kept}."
+    )
 
 
 def _received() -> None:
@@ -88,7 +90,7 @@ def _use(wanted: Mapping[str, str | None], key: str) -> None:
         st.session_state["another_file"] = key
         name = state.uploads()[key].name
         other = f"This {name}" if name in wanted.values() else name
-        state.say(f"{other} is not the file that these settings belong to.")
+        state.say(f"{other} is not the file to which these settings belong.")
     elif state.recipe().data != f"upload:{key}":
         controls.choose_data(f"upload:{key}")
 
@@ -190,7 +192,7 @@ def inputs_of_model(recipe: Recipe, table: Table) -> None:
         )
     if not found.fit:
         leave_out = ", or exclude columns that the model does not need" if found.by_position else ""
-        st.error(f"The table does not fit the model: correct the table{leave_out}.")
+        st.error(f"The table does not match the model: correct the table{leave_out}.")
         st.stop()
 
 
@@ -350,7 +352,7 @@ def _columns(recipe: Recipe, table: Table) -> None:
     """Draw the choice of the feature or score columns."""
     others = _others(recipe, table)
     if recipe.content == "features":
-        why = "Columns that the model must not see, for example because they reveal the label."
+        why = "Columns to hide from the model, for example because they reveal the label."
         _left_out(recipe, others, why)
         _keep(recipe, table.frame[[name for name in others if name not in recipe.exclude]])
     elif table.target in map(str, table.frame.columns):
@@ -397,8 +399,8 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                 )
         _weight_as(recipe, raw_table)
         st.caption(
-            "On the other pages, Split in the sidebar sets how rows are held out: at random, by time, by cluster, "
-            "or as the file says."
+            "On the other pages, “Split” in the sidebar sets how rows are held out: at random, by time, by "
+            "cluster or by file."
         )
 
 
@@ -566,7 +568,9 @@ def _ask_for_label(table: pd.DataFrame) -> None:
             f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
         )
         return
-    st.info("Choose the label column, which holds the class of each row. Several columns could be the label.")
+    st.info(
+        "Choose the label column, which contains the class of each row. Several columns could be the label."
+    )
     state.control(st.pills, "target", None, "Likely label columns", likely, key="likely_target")
 
 

@@ -63,8 +63,8 @@ def among_classes(evaluation: Evaluation) -> None:
     headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of the decided rows. "
-        "★ marks the lowest realised cost."
+        f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of correct "
+        "decisions among the decided rows. ★ marks the lowest realised cost."
     )
     downloads.table("Costs (CSV)", lambda: decision.table, "costs.csv", index=True)
 
@@ -74,10 +74,10 @@ def _class_costs(decision: ClassDecision) -> None:
     names = [short_class(name) for name in decision.evaluation.whole.names]
     if len(names) > MOST_EDITED:
         st.caption(
-            f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
+            f"Every mistake costs 1. With at most {MOST_EDITED} classes, you can change each cost here."
         )
         return
-    st.markdown("**What does a decision cost?** One line per true class, one column per decision.")
+    st.markdown("**What does a decision cost?** Each line is a true class; each column is a decision.")
     key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
 
     def edited() -> None:
@@ -120,8 +120,8 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
         "Expected cost",
         brief(expected),
         **difference(expected - realised),
-        help="The cost that the probabilities predict. The number beside it is the difference from the realised "
-        "cost, which is near 0 if the probabilities are calibrated.",
+        help="The expected cost according to the probabilities. The number beside it is the difference from "
+        "the realised cost, which is near 0 if the probabilities are calibrated.",
     )
 
 
@@ -129,12 +129,12 @@ def _class_headline(decision: ClassDecision) -> None:
     best = decision.cheapest
     line = decision.table.loc[best]
     with headings.rows():
-        _costs(decision, "Cost per test row by the cheapest method.")
+        _costs(decision, "Cost per test row with the cheapest method.")
         if decision.reject is not None:
             st.metric(
                 "Undecided rows",
                 brief_percent(line.undecided),
-                help="Rows left undecided, because every decision costs more.",
+                help="Rows that stay undecided, because every decision would cost more.",
             )
 
 
@@ -157,7 +157,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
         "Thresholds of the decision curve",
         sorted({low, high, *STEPS}),
         format_func=lambda threshold: f"{threshold:g}",
-        help="Choose the thresholds that people might use in practice.",
+        help="Choose the range of thresholds that are plausible in practice.",
     )
 
 
@@ -184,10 +184,10 @@ def headline(decision: Decision) -> None:
             "Threshold",
             probability(decision.threshold),
             f"{false_alarm} / ({false_alarm} + {miss})",
-            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the cost of a "
-            "false alarm, divided by the sum of both costs.",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the "
+            f"cost of a false alarm divided by the sum of both costs.",
         )
-        _costs(decision, "Cost per test row by the cheapest method, if you act above the threshold.")
+        _costs(decision, "Cost per test row with the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).tested
             noted(
@@ -203,9 +203,9 @@ def table(decision: Decision) -> None:
     headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.size_text}. A "
-        f"difference whose interval includes 0 may be sampling variability. "
-        f"{why_missing(decision.evaluation.sample, costs=True)}"
+        "Costs per row, in the units of the two costs, with 95 % intervals over "
+        f"{decision.evaluation.size_text}. A difference whose interval includes 0 may be due to sampling "
+        f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.before
     if before is not None:

@@ -80,7 +80,7 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
         largest = record.grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
         if len(largest) < len(record.grouping.names):
-            st.caption(f"The {len(largest)} largest groups; smaller groups would show noise.")
+            st.caption(f"The {len(largest)} largest groups; smaller groups would show mostly noise.")
 
 
 def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
@@ -192,13 +192,13 @@ def headline(made: Audited) -> None:
         st.metric(
             "Smallest adjusted p",
             number(found.p_value),
-            help="If the probabilities are right, it is at most 5 % in at most 5 of 100 tables, however many segments "
-            "are searched.",
+            help="If the probabilities are right, the p-value is at most 5 % in at most 5 of 100 tables, "
+            "whatever the number of segments searched.",
         )
         st.metric(
             "All rows",
             f"{percent(made.predicted)} → {percent(made.observed)}",
-            help="Mean prediction, and observed frequency, of all rows together.",
+            help="Mean prediction and observed frequency over all rows.",
         )
     if made.off_on_average or made.nearly_all_rows:
         other = "a" if made.calibrator == "none" else "another"
@@ -215,8 +215,9 @@ def headline(made: Audited) -> None:
 
 def _how_tested(made: Audited) -> str:
     sentences = [
-        f"{label_of(made.calibrator)}, {made.evaluation.size_text}. Labels were redrawn {made.found.resamples:,} times "
-        "from the probabilities. Segments that overlap and have one cause count as one group."
+        f"{label_of(made.calibrator)}, {made.evaluation.size_text}. The audit drew new labels from the "
+        f"probabilities {made.found.resamples:,} times. Segments that overlap and have the same cause count "
+        "as one group."
     ]
     if made.evaluation.cluster is not None:
         sentences.append("With clusters, the false-alarm rate is approximate.")
@@ -272,9 +273,9 @@ def segments(made: Audited, recipe: Recipe) -> None:
     st.caption(
         "Choose a row to see the segment below. "
         + (
-            "Each line is one cause; “more” counts segments with the same rows."
+            "Each line is one cause; “more” is the number of further segments with the same rows."
             if made.causes
-            else f"No segment was found; these are the first of {len(found.segments):,}."
+            else f"No segment was significant; these are the first of {len(found.segments):,}."
         )
         + " A range such as “1 to 3” excludes its upper end, except the highest range of a column."
     )
@@ -400,14 +401,14 @@ def _losses(found: GroupingLosses) -> None:
                 partition_name(each.partition),
                 bound,
                 f"[{low}, {high}], p = {number(each.p_value)}",
-                help="Lower bound of the grouping loss by these regions, with its 95 % interval and the p-value of no "
-                "grouping loss.",
+                help="Lower bound of the grouping loss from these regions, its 95 % interval, and the "
+                "p-value of the hypothesis of no grouping loss.",
             )
         st.metric(
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the rows and "
-        f"measured on the other. With {len(found.losses)} partitions, a p-value is significant below "
-        f"{number(found.level)}."
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
+        f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
+        f"significant below {number(found.level)}."
     )

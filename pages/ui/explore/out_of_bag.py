@@ -82,9 +82,12 @@ def as_published(recipe: Recipe) -> None:
     )
     with headings.details():
         st.caption(
-            f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
+            "Johansson, Löfström, Linusson and Boström (2019) compare these setups on 22 data sets. "
+            f"{text}{platt}"
         )
-        st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
+        st.caption(
+            "Brackets show the 95 % interval over these test rows. No interval is available for reliability."
+        )
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
@@ -119,8 +122,8 @@ def together(recipe: Recipe) -> None:
     first = next(iter(found.values()))
     chart.caption(
         f"{first.size_text}; ★ marks the best value, and brackets are 95 % intervals. The Brier score is summed over "
-        "the classes. The intervals of log loss and Brier score need at least 5 right and 5 wrong predictions. A small "
-        "difference may be sampling variability.",
+        "the classes. The intervals of log loss and Brier score need at least 5 right and 5 wrong "
+        "predictions. A small difference may be due to sampling variability.",
         "placements_together",
     )
     downloads.table("All classes (CSV)", lambda: table, "all_classes.csv")
@@ -181,12 +184,13 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     grid(
         formatted_setups(table),
         key="setups",
-        alt="Table of all setups, in which the best value of each column is marked",
+        alt="Table of all setups; the best value of each column is marked",
     )
     st.caption(
         f"{first.size_text}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
-        "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling "
-        "error. ★ marks the best value of a column; a small difference may be sampling variability."
+        "100 bins. Size is the width of the interval for the predicted label. The last column allows for "
+        "sampling variability. ★ marks the best value of a column; a small difference may be due to "
+        "sampling variability."
     )
     downloads.table("Setups (CSV)", lambda: table.rename_axis("setup"), "setups.csv", index=True)
 
@@ -202,14 +206,14 @@ def beside_the_paper(table: pd.DataFrame) -> None:
         shown = pd.DataFrame(
             {
                 "Here": ["confirmed" if one.holds else "not confirmed" for one in found],
-                "In the paper, over 22 data sets": [one.there for one in found],
+                "In the paper, on 22 data sets": [one.there for one in found],
                 "On these data": [one.here for one in found],
             }
         )
         grid(shown, hide_index=True, alt="Results of the paper and results on these data")
         st.caption(
-            "A single data set can differ from the mean over many data sets. Therefore a result that is not confirmed "
-            "here does not contradict the paper. The numbers are compared without regard to sampling variability."
+            "A single data set can differ from the mean over many data sets. Therefore a result that is not "
+            "confirmed here does not contradict the paper. The comparison ignores sampling variability."
         )
 
 

@@ -276,7 +276,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
         )
         chart.caption(
             f"● marks a difference whose interval excludes 0, on {found.basis} with the same model. "
-            "Intervals of the ECE are wide, so that they include the true change. "
+            "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",
         )
@@ -288,7 +288,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
 
 def rows(evaluation: Evaluation) -> None:
     """Draw the rows picked on the diagram or by a range, with their features."""
-    headings.heading("Rows picked on the diagram")
+    headings.heading("Rows selected on the diagram")
     _range(evaluation)
     selection = evaluation.recipe.setting("reliability.selection")
     positions = selected_rows(evaluation, selection)
@@ -383,7 +383,7 @@ def models(evaluation: Evaluation) -> None:
             found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
         )
         side = formatted_side_by_side(found, tables.MAIN)
-        grid(side, hide_index=True, key="models_table", alt="Metrics of every model")
+        grid(side, hide_index=True, key="models_table", alt="Metrics of all models")
         st.caption(
             "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
@@ -417,7 +417,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].seeded:
         _over_rows(found)
-        st.caption("There is only one split of this kind, so the split cannot be repeated.")
+        st.caption("Only one split of this kind is possible, so the split cannot be repeated.")
         return
     repeats = recipe.setting("reliability.repeats")
     controls.parameter_control(recipe.parameter("reliability.repeats"), "reliability.repeats", repeats)
@@ -425,7 +425,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**Another split, with everything fitted again**")
+        st.markdown("**A different split, with everything fitted again**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
@@ -433,7 +433,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
 
 
 def _over_rows(found: Differences | None) -> None:
-    st.markdown("**The same model, with other test rows**")
+    st.markdown("**The same model, with different test rows**")
     if found is not None:
         chart.show("differences", found, key="differences_rows")
 

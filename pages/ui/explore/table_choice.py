@@ -33,8 +33,8 @@ def _of_folder(now: str | None) -> None:
     tables = {table.name: table.label for table in found.tables}
     if found.unnamed:
         st.caption(
-            f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not UTF-8. "
-            "Ask whoever runs the server to rename it."
+            f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not "
+            "UTF-8. Ask the administrator of the server to rename it."
         )
     if found.more:
         st.caption(f"The first {len(tables):,} tables are listed. A link can open the {found.more:,} others.")
@@ -50,7 +50,8 @@ def _of_folder(now: str | None) -> None:
         list(tables),
         format_func=tables.get,
         placeholder="Choose a table",
-        help="The server reads the table where it is. Links name it, so opening a link needs no upload.",
+        help="The server reads the table where it is. Links contain the name of the table, so you can open "
+        "them without an upload.",
     )
 
 
@@ -72,7 +73,8 @@ def _of_databases(now: str | None) -> None:
             "Or a database",
             list(known),
             placeholder="Choose a database",
-            help="Whoever runs the server names the databases and their queries. They are only read.",
+            help="The administrator of the server defines the databases and their queries. Databases are "
+            "only read.",
         )
     if opened not in known:
         return

@@ -123,10 +123,10 @@ def _settings(recipe: Recipe) -> str:
     """Say whose settings the trees have, and which rows evaluate them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
-        text = f"Tree and forest use the settings of the {label} in the sidebar; depth and leaves vary here."
+        text = f"Tree and forest use the settings of the {label} in the sidebar; only depth and leaves vary."
     else:
         text = (
-            f"Tree and forest use a random forest's defaults; the settings of the {label} do not apply here."
+            f"Tree and forest use the defaults of a random forest; the settings of the {label} do not apply."
         )
     return text + (" All depths are evaluated on one test set." if recipe.evaluation == "folds" else "")
 
@@ -206,8 +206,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
 def about_all_classes() -> None:
     """Explain the scores of all classes together."""
     st.caption(
-        "Scores of all classes together: the Brier score is summed over the classes, and the AUC is the mean of each "
-        "class against the rest."
+        "These scores cover all classes together: the Brier score is summed over the classes, and the AUC "
+        "is averaged over each class against the rest."
     )
 
 
@@ -378,9 +378,9 @@ def rules(tree: GrownTree) -> None:
         len(table) > MOST_RULES
     )
     st.caption(
-        f"{largest}One line per leaf, ordered by p. Columns are training rows (n), the leaf's own estimate (own) and "
-        f"its calibrated values (p0, p1, p). The last two columns are the test rows in the leaf "
-        f"and their share of {positive}."
+        f"{largest}Each line is a leaf; leaves are ordered by p. Columns are training rows (n), the leaf's "
+        "own estimate (own) and its calibrated values (p0, p1, p). The last two columns are the test rows in "
+        f"the leaf and their share of {positive}."
     )
     downloads.table("Leaf rules (CSV)", lambda: table, "tree_rules.csv")
 

@@ -220,7 +220,7 @@ def rows(result: Evaluation, row: int) -> None:
     order = (
         "the widest intervals first"
         if chosen is None
-        else "the chosen row first, then the rows with the nearest pairs"
+        else "the chosen row first, then the rows with the most similar p0 and p1"
     )
     st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
 
@@ -257,7 +257,7 @@ def _moved(explained: explaining.Explained, moves: str, chosen: int) -> explaini
     except InputError as error:
         st.info(plain(error))
     back = partial(state.update, **{"venn_abers.what_if": ""})
-    st.button("Put the rows back", key="put_back", on_click=back)
+    st.button("Reset the rows", key="put_back", on_click=back)
     return explained
 
 
@@ -340,7 +340,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     """Return the Evaluations of the other chosen placements that are fitted."""
     if result.dataset.predictions:
         st.info(
-            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These data are "
+            "Cross, simplified, full and out-of-bag Venn–Abers need to refit the model. These data are "
             "predictions that came without their model, so the page shows only inductive Venn–Abers, calibrated on "
             "held-out rows."
         )

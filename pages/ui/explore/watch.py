@@ -33,14 +33,18 @@ from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
 SO_FAR = {
-    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the level is right."),
+    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the mean prediction is right."),
     "brier": ("Brier score", "Mean over all rows so far."),
     "slope": (
         "Slope",
-        "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
+        "Calibration slope on the log-odds scale; 1 if the model is neither overconfident nor "
+        "underconfident.",
     ),
 }
-BY_ROW = "The order of the table is taken as time. If a column holds dates, choose it under “Date or time” on *Data*."
+BY_ROW = (
+    "The program takes the order of the rows as time. If a column contains dates, choose it under “Date "
+    "or time” on *Data*."
+)
 AT_ONCE = 200_000  # rows that are monitored without a progress message
 
 
@@ -77,7 +81,10 @@ def controls(recipe: Recipe) -> None:
 def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     """Return the monitoring of one calibrator over time, or None with the reason on the page."""
     if not evaluation.predictions:
-        st.info("There is nothing to watch: choose a calibrator in the sidebar that works on these scores.")
+        st.info(
+            "There are no probabilities to watch: choose a calibrator in the sidebar that can be fitted "
+            "to these scores."
+        )
         return None
     keys = list(evaluation.predictions)
     preferred = recipe.setting("watch.calibrator")
@@ -132,8 +139,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     by_row = seen.kind == "row"
     size = f"All {seen.evaluation.size_text}{' in the order of the table' if by_row else ''}"
     st.caption(
-        f"{size}; {percent(1 - watched.alpha)} intervals, valid at every look.",
-        help=f"The numbers also use the rows before a change. {BY_ROW if by_row else ''}".strip(),
+        f"{size}; {percent(1 - watched.alpha)} intervals, valid however often you look.",
+        help=f"These numbers include the rows before a change. {BY_ROW if by_row else ''}".strip(),
     )
     if by_row and seen.evaluation.recipe.data == DEFAULT_DATA:
         sample = {
@@ -146,11 +153,11 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     if watched.clipped:
         st.caption(
             f"{counted(watched.clipped, 'prediction')} of 0 or 1 clipped.",
-            help="Predictions of exactly 0 or 1 count as 0.000001 or 0.999999.",
+            help="Predictions of exactly 0 or 1 are treated as 0.000001 or 0.999999.",
         )
     waits = unlabelled(seen)
     if waits and seen.waiting:
-        st.caption(f"{waits} If this label will never come, leave out rows without a label (Settings).")
+        st.caption(f"{waits} If this label will never arrive, exclude rows without a label (Settings).")
 
 
 def _several(seen: OverTime, evaluation: Evaluation) -> None:
@@ -193,9 +200,9 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Band” is valid at every look within its period. “Shift” is the largest difference between the cumulative "
-        "score distributions of this period and the first period (Kolmogorov–Smirnov). Its p-value is valid for a "
-        "single look only."
+        "“Band” is valid however often you look within its period. “Shift” is the largest difference between "
+        "the cumulative score distributions of this period and the first period (Kolmogorov–Smirnov). Its "
+        "p-value is valid for a single look only."
     )
     downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 

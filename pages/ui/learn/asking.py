@@ -66,7 +66,7 @@ def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None)
             default=USUAL,
             format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
-            help="Your first answers appear in a reliability diagram of your own.",
+            help="A reliability diagram of your own shows your first answers.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             yield

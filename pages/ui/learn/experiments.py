@@ -35,7 +35,7 @@ from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.question import current_question
 from pages.ui.text import plain
 
-SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
+SAME_SEED = "The same seed gives the same result here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings, or of the experiments of a page
 AT_FIRST = 2  # sentences of what to notice; the others are folded
@@ -228,7 +228,7 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                 _folded_question(experiment)
         if guess != SKIP and not experiment.usual(values):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption("The question is about other settings.", width="content")
+                st.caption("The question is about different settings.", width="content")
                 st.button(
                     "Use its settings",
                     key="usual",
@@ -352,7 +352,7 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: st
     """Compare the reader's prediction with the result."""
     guessed = f"You said: {plain(experiment.answers[guess - 1])}."
     if answer is None:
-        st.info(f"{guessed} {unasked or 'With these settings no answer is clearly right.'}")
+        st.info(f"{guessed} {unasked or 'With these settings, no answer is clearly right.'}")
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right

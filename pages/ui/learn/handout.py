@@ -9,7 +9,10 @@ from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 
-HELP = "The handout has the questions of all steps, room for guesses, exercises, and solutions on separate sheets."
+HELP = (
+    "The handout contains the questions of all steps, space for guesses, exercises, and solutions on "
+    "separate sheets."
+)
 
 
 def offer(lesson: Lesson) -> None:

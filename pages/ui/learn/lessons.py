@@ -411,7 +411,8 @@ def listed() -> None:
         value=state.guesses_first(),
         key="guesses_first",
         on_change=lambda: state.ask_first(st.session_state["guesses_first"]),
-        help="On: pictures of lessons show their data after a guess. Links keep this setting.",
+        help="If this is on, pictures of lessons show their data only after a guess. Links keep this "
+        "setting.",
     )
 
 

@@ -90,7 +90,9 @@ def _opened(code: str, key: str | None) -> bool:
 
 def offer(topic: Lesson | Experiment) -> None:
     """Draw a button that opens a room for this lesson or experiment."""
-    help = "Students answer on their phones. The room has a four-letter code and asks for no names."
+    help = (
+        "Students answer on their phones. The room has a four-letter code, and students do not enter names."
+    )
     if st.button("Start a live quiz", key=f"room_{topic.key}", type="tertiary", help=help):
         _open(topic)
 
@@ -283,8 +285,8 @@ def _arrivals(code: str, seen: RoomState) -> None:
         _follow(code, seen, lambda now: st.header(f"{counted(now.joined, 'phone')} joined", anchor=False))
         if urlsplit(browser.link({})).hostname in HERE_ONLY:
             st.caption(
-                "This address works on this computer only. Phones need the server's address: see “Deployment” in "
-                "the guide."
+                "This address works only on this computer. Phones need the server's address: see "
+                "“Deployment” in the guide."
             )
 
 
@@ -366,7 +368,7 @@ def _made(asked: Round) -> Staged | None:
 
 
 def _picture(made: Staged, asked: Round) -> None:
-    assert asked.step is not None, "only a round with a step has a picture"
+    assert asked.step is not None, "only a round that shows a step has a picture"
     figure = for_projector(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
@@ -382,7 +384,7 @@ def _picture(made: Staged, asked: Round) -> None:
 def _numbers(made: Staged, asked: Round) -> None:
     """Draw what the picture shows in a sentence, and the numbers and the advice that the step names."""
     step = asked.step
-    assert step is not None, "only a round with a step has numbers"
+    assert step is not None, "only a round that shows a step has numbers"
     found = step.heading or renamed(made.chart.record.title, step.picture)
     st.markdown(f"**{plain(found)}**")
     if made.numbers is not None:
@@ -398,7 +400,7 @@ def _calibration_of_class(code: str, key: str) -> None:
     forecasts = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
     st.header("How well does the class know what it knows?", anchor=False)
     if not forecasts:
-        st.markdown("Nobody said how sure they were.")
+        st.markdown("No student said how sure they were.")
         return
     record = prepare_forecasts(forecasts, "The class was")
     picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
@@ -479,8 +481,8 @@ def _answers(code: str, seat: str, seen: RoomState, asked: Round) -> None:
     )
     if mine:
         st.markdown(
-            f"Your answer is in: **{letter(mine.answer)}**. You can change it until your teacher reveals the right "
-            "answer."
+            f"Your answer is in: **{letter(mine.answer)}**. You can change your answer until your teacher "
+            "reveals the right answer."
         )
 
 

@@ -56,7 +56,8 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     grid(
         table.set_index("Model").map(number),
         key="which_model_losses",
-        alt="Table of true calibration error with its two parts, and the three parts of the expected Brier score",
+        alt="Table of the true calibration error and its two parts, and of the three parts of the expected "
+        "Brier score",
     )
     st.caption(
         "TCE = bias² + scatter. CL + GL + IL = expected Brier score, except for the within-bin variance in 20 "

@@ -120,7 +120,7 @@ def shipped() -> dict[str, Protocol]:
 def _wanted(recipe: Recipe) -> str:
     chosen = recipe.setting("run.protocol")
     if not chosen.startswith(UPLOAD):
-        return f"There is no protocol called {chosen!r}. Choose a protocol, or upload a file."
+        return f"Protocol {chosen!r} does not exist. Choose a protocol, or upload a file."
     what = recipe.setting("run.protocol_file") or "the protocol of this link"
     return f"Upload {what} again to continue; links do not contain files."
 
@@ -187,8 +187,8 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
             accept_multiple_files=True,
             key="run_files",
             on_change=_files_received,
-            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped. You can choose several; they stay in "
-            "this session's memory.",
+            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped. You can choose several "
+            "files; they stay in this session's memory.",
         )
     chosen = recipe.setting("run.sets")
     known = _known(chosen)
@@ -217,7 +217,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
 def _missing(name: str) -> str:
     if name.startswith(UPLOAD):
         return f"Upload {_file(name)} again to continue; links do not contain files."
-    return f"There is no data set {name!r} here. Choose another data set, or upload a file."
+    return f"Data set {name!r} does not exist. Choose another data set, or upload a file."
 
 
 def _openml(recipe: Recipe, protocol: Protocol) -> None:
@@ -287,7 +287,7 @@ def _files_received() -> None:
             **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}
         )
         problems += [
-            f"This {_file(name)} differs from the earlier file of the same name and replaces it."
+            f"This {_file(name)} differs from the earlier file of the same name, and replaces that file."
             for name in another
         ]
     if problems:

@@ -195,9 +195,7 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     if not there:
         what = "Continue the study on the Run page, or choose other results."
         st.error(
-            plain(
-                f"{found.name} has no value of any metric, because no run has finished or all runs failed. {what}"
-            )
+            plain(f"{found.name} contains no metric, because no run has finished or all runs failed. {what}")
         )
         report_failures(found.failures)
         st.stop()
@@ -228,8 +226,8 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
     if metric not in there:
         st.info(
             plain(
-                f"{found.name}: there are no values of {within_a_sentence(measure(metric).label)}, so the page shows "
-                f"{within_a_sentence(measure(there[0]).label)}."
+                f"{found.name}: no value of {within_a_sentence(measure(metric).label)} is available, so the "
+                f"page shows {within_a_sentence(measure(there[0]).label)}."
             )
         )
         metric = there[0]
@@ -330,7 +328,10 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
     _show(table, "study_means", f"Table of means of {table.title}", **clicks)
     st.caption(
-        plain(f"{table.note} ★ marks the best value of each row; a small difference may be due to chance.")
+        plain(
+            f"{table.note} ★ marks the best value of each row; a small difference may be due to sampling "
+            "variability."
+        )
     )
     _download(table)
 

@@ -80,7 +80,7 @@ def work(study: Study) -> None:
     if missing and not may_begin(cost=_cost(study, missing)):
         with headings.details():
             st.caption(
-                "A run is one fold of one data set with one model; all setups with that model share it."
+                "A run is one fold of one data set with one model; all setups with that model share this run."
             )
         jobs.run(KIND, WHAT, {})
         so_far(study)
@@ -107,7 +107,7 @@ def _too_many(of: Extent) -> str | None:
     """Explain why the study is too large for the browser."""
     if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
         return (
-            f"In the browser a study has at most {MOST_CELLS:,} runs, {MOST_RESULTS:,} results and "
+            f"In the browser, a study can have at most {MOST_CELLS:,} runs, {MOST_RESULTS:,} results and "
             f"{MOST_PREDICTIONS:,} predictions. Choose fewer repeats, setups or data sets, or use the command line "
             "below."
         )
@@ -125,7 +125,7 @@ def _cost(study: Study, missing: int) -> str:
     before, rest = (f"{there:,} are done; ", "the rest takes") if there else ("", "they take")
     cells, seconds = running().pace.get(study.pace, (0, 0.0))
     if not cells:
-        return f"{before}the time is unknown until the first runs are done."
+        return f"{before}the time is unknown until the first runs have finished."
     about = duration(missing * seconds / cells)
     return f"{before}{rest} about {about}, estimated from {counted(int(cells), 'run')} in this session."
 

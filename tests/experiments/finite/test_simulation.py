@@ -107,9 +107,9 @@ def test_a_label_turns_and_a_cut_moves_and_nothing_else_changes(label, cut):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1:1.2:0 2:0.5:1", "probabilities must lie from 0 to 1, but the one at position 1 is 1.2"),
-        ("1:-0.1:0 2:0.5:1", "the one at position 1 is -0.1"),
-        ("1:nan:0 2:0.5:1", "the one at position 1 is nan"),
+        ("1:1.2:0 2:0.5:1", "probabilities must lie in [0, 1], but the probability at position 1 is 1.2"),
+        ("1:-0.1:0 2:0.5:1", "the probability at position 1 is -0.1"),
+        ("1:nan:0 2:0.5:1", "the probability at position 1 is nan"),
         ("nan:0.1:0 2:0.5:1", "'nan:0.1:0' is not"),
         ("inf:0.1:0 2:0.5:1", "'inf:0.1:0' is not"),
         ("1e300:0.1:0 2:0.5:1", "'1e300:0.1:0' is not"),
