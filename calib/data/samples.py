@@ -127,6 +127,15 @@ SAMPLES: dict[str, Sample] = {
             "Calibrated on average, but too low for one row in twenty. Open Groups to see whose predictions are wrong.",
             predictions=True,
         ),
+        Sample(
+            "relapses",
+            "Risks of a relapse, with censored patients",
+            "relapses.csv.gz",
+            "relapse",
+            "Risks by each of five years, for patients of eight hospitals. Some die first, and many are censored. "
+            "Open Survival.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

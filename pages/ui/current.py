@@ -75,6 +75,11 @@ PAGES = {
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
+            "pages/explore_survival.py",
+            "Survival",
+            "Are the risks right by a horizon, if some people are censored?",
+        ),
+        Page(
             "pages/explore_watch.py",
             "Watch",
             "Is the model still calibrated?",
