@@ -7,17 +7,14 @@ from pages.ui import chart, frame, headings
 from pages.ui.explore import survival
 
 recipe = frame.open_page("pages/explore_survival.py")
-chosen = survival.chosen(recipe)
-if not chosen.complete:
-    survival.ask(recipe, chosen)
-    st.stop()
+table, columns = survival.chosen(recipe)
 
 place = headings.finding()
 with place.words:
-    survival.horizon(recipe, chosen)
+    survival.horizon(recipe, columns)
     numbers = st.container()
-    survival.columns(recipe, chosen)
-found = survival.found(recipe, chosen)
+    survival.columns(recipe, table, columns)
+found = survival.found(recipe, table, columns)
 if found is None:
     st.stop()
 with place.picture:
@@ -25,4 +22,4 @@ with place.picture:
 with numbers:
     survival.headline(found)
 survival.table(found)
-survival.centres(recipe, chosen, found)
+survival.centres(recipe, table, found)

@@ -20,6 +20,7 @@ from calib.kernel.wording import counted, with_interval
 
 LANE, LONGEST = 30, 18  # pixels of a lane, letters of a name
 MOST_LANES, MOST_PANELS = 40, 12
+RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)  # ticks of O/E
 SHOWN = {"observed_expected": "O/E", "slope": "Slope"}
 POOLED, NEW = "All centres", "A new centre"
 
@@ -69,7 +70,7 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             height=LANE * (len(names) + 3) + 72,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"domain": [0, 0.47], "type": "log", "title": {"text": "O/E"}, "dtick": "D2"},
+            xaxis={"domain": [0, 0.47], "type": "log", "title": {"text": "O/E"}, "tickvals": RATIOS},
             xaxis2={"domain": [0.53, 1], "title": {"text": "Slope"}, "nticks": 5, "anchor": "y"},
             yaxis=axis,
             hovermode="closest",

@@ -18,7 +18,7 @@ from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
-from calib.kernel.wording import alike, number, percent
+from calib.kernel.wording import alike, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,11 @@ def prepare(found: SurvivalEvaluation, bins: int = 10) -> SurvivalDiagram:
         table=table,
         title=first.partition(" (")[0].rstrip("."),
         caption="Marks show the observed risk in each group of equally many rows, against the mean predicted risk. On "
-        f"the diagonal the two are equal. The observed risk is the {estimate} estimate by {number(found.horizon)}"
+        f"the diagonal the two are equal. The observed risk is the {estimate} estimate by {found.horizon:g}"
         + (", so that nobody has the event after a competing event" if competing else "")
-        + ". Bars are 95 % intervals. The line is a smooth curve (loess of pseudo-values) with its pointwise 95 % band. "
-        "Both count that the censoring is estimated.",
-        alt=f"Observed against predicted risk by {number(found.horizon)}: "
+        + ". Bars are 95 % intervals. The line is a smooth curve (loess of pseudo-values) with its pointwise 95 % "
+        "band. Both count that the censoring is estimated.",
+        alt=f"Observed against predicted risk by {found.horizon:g}: "
         + "; ".join(
             f"predicted {percent(line.risk)}, observed {percent(line.observed)}"
             for line in table.itertuples()
@@ -66,14 +66,14 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
         "nticks": 7,
         "tickformat": ".0%",
     }
-    by = f"risk by {number(record.horizon)}"
+    by = f"risk by {record.horizon:g}"
     figure = go.Figure(
         layout=layout(
             theme,
             height=560,
             showlegend=False,
             xaxis={**axis, "title": {"text": f"Predicted {by}"}},
-            yaxis={**axis, "title": {"text": f"Observed {by}"}, "scaleanchor": "x"},
+            yaxis={**axis, "title": {"text": f"Observed {by}"}, "scaleanchor": "x", "constraintoward": "top"},
         )
     )
     figure.add_trace(diagonal(theme))

@@ -77,7 +77,7 @@ PAGES = {
         Page(
             "pages/explore_survival.py",
             "Survival",
-            "Are the risks right by a horizon, if some people are censored?",
+            "Is the predicted risk by a given time right?",
         ),
         Page(
             "pages/explore_watch.py",

@@ -9,6 +9,7 @@ from calib import sources
 from calib.analysis.centres import centres
 from calib.analysis.survival.check import check_survival
 from calib.data import TableFile, sample_table
+from calib.export import page_source
 from calib.kernel.wording import alike
 from calib.metrics import METRICS
 from pages.ui import state
@@ -28,7 +29,6 @@ def found(horizon: int, **more):
         horizon,
         cause="relapse",
         censored="censored",
-        cluster=FRAME["hospital"],
         **more,
     )
 
@@ -105,3 +105,11 @@ def test_probabilities_of_survival_are_asked_about():
     )
     of_risk = uploaded(SMALL)
     assert headline(at) == headline(of_risk)
+
+
+def test_the_python_code_prints_the_numbers(capsys):
+    at = page("explore_survival", **SAMPLE, **{"survival.horizon": "2"})
+    exec(page_source("survival", at.session_state["recipe"]), {})
+    said = capsys.readouterr().out
+    assert found(2).verdict.sentence in said
+    assert found(2).table().round(4).to_string() in said

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from calib.analysis.survival.check import SurvivalEvaluation, check_survival
+from calib.analysis.survival.check import MOST_CODES, SurvivalEvaluation, check_survival
 from calib.kernel.checks import InputError
 from calib.kernel.wording import quoted
 
@@ -16,21 +17,6 @@ TIME = ("time", "futime", "follow_up", "followup", "duration")  # usual names, b
 EVENT = ("event", "status")
 RISK = re.compile(r"(risk|surv)", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\D*$")
-
-
-def likely_columns(columns: Sequence[str], label: str | None = None) -> dict[str, Any]:
-    """Return the columns that have usual names: time, event (the label by default) and risks.
-
-    >>> likely_columns(["age", "time", "status", "risk_1", "risk_5"])
-    {'time': 'time', 'event': 'status', 'risks': ('risk_1', 'risk_5')}
-    """
-    by_name = {name.lower(): name for name in columns}
-    time, event = (next((by_name[n] for n in names if n in by_name), None) for names in (TIME, EVENT))
-    return {
-        "time": time,
-        "event": label if label in columns else event,
-        "risks": tuple(name for name in columns if RISK.match(name)),
-    }
 
 
 def horizons(risks: Sequence[str]) -> dict[float, str]:
@@ -50,6 +36,115 @@ def likely_censored(codes: Sequence[str]) -> str | None:
     ('Censored', '0', None)
     """
     return next((code for code in codes if code in ("0", "0.0") or code.lower().startswith("cens")), None)
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """Columns and codes of a table with times and events; None if unknown.
+
+    Attributes
+    ----------
+    time, event
+        Column of the time, and of what happened then.
+    risks
+        Columns of the predictions, by one or several horizons.
+    codes
+        Codes of the events.
+    cause, censored
+        Code of the event of interest, and of censoring.
+    means
+        What the predictions are: "risk" or "survival".
+    horizon
+        Time up to which events count.
+    """
+
+    time: str | None
+    event: str | None
+    risks: tuple[str, ...]
+    codes: tuple[str, ...]
+    cause: str | None
+    censored: str | None
+    means: str | None
+    horizon: float | None
+
+    @property
+    def missing(self) -> list[str]:
+        """Names of what must be chosen."""
+        needed = {
+            "time": self.time,
+            "event": self.event,
+            "predictions": self.risks,
+            "event of interest": self.cause,
+            "meaning of the predictions": self.means,
+            "horizon": self.horizon,
+        }
+        return [name for name, value in needed.items() if not value]
+
+    @property
+    def risk(self) -> str:
+        """Column of the predictions by the horizon."""
+        return horizons(self.risks).get(self.horizon or 0, self.risks[0])
+
+    def check(self, frame: pd.DataFrame, **roles: str | None) -> SurvivalEvaluation:
+        """Check the risks; ``roles`` are the further columns of ``check_survival_table``."""
+        return check_survival_table(
+            frame,
+            self.time or "",
+            self.event or "",
+            self.risk,
+            self.horizon or 0,
+            cause=self.cause or "",
+            censored=self.censored,
+            survival=self.means == "survival",
+            **roles,
+        )
+
+
+def survival_columns(
+    frame: pd.DataFrame, label: str | None = None, positive: str | None = None, **stated: Any
+) -> SurvivalColumns:
+    """Return the stated columns and codes of a table, and find the others by their usual names.
+
+    Parameters
+    ----------
+    label, positive
+        Label column and positive class, which are the event and its code by default.
+    stated
+        Fields of ``SurvivalColumns``.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"time": [2.0, 3.0], "status": [1, 0], "risk_1": [0.1, 0.2], "risk_5": [0.4, 0.5]})
+    >>> found = survival_columns(frame)
+    >>> found.time, found.event, found.cause, found.censored, found.horizon, found.risk
+    ('time', 'status', '1', '0', 5.0, 'risk_5')
+    """
+    columns = list(map(str, frame.columns))
+    by_name = {name.lower(): name for name in columns}
+    time, event = (next((by_name[n] for n in names if n in by_name), None) for names in (TIME, EVENT))
+    event = stated.get("event") or (label if label in columns else event)
+    risks = tuple(stated.get("risks") or (name for name in columns if RISK.match(name)))
+    codes = _codes_of(frame, event)
+    cause = stated.get("cause") or positive or "1"
+    turned = any(name.lower().startswith("surv") for name in risks)  # risk or survival is asked
+    return SurvivalColumns(
+        stated.get("time") or time,
+        event,
+        risks,
+        codes,
+        cause if cause in codes else None,
+        stated.get("censored") or likely_censored(codes),
+        stated.get("means") or (None if turned else "risk"),
+        stated.get("horizon") or max(horizons(risks), default=None),
+    )
+
+
+def _codes_of(frame: pd.DataFrame, event: str | None) -> tuple[str, ...]:
+    """Return the codes of a column as text, in order; one more than allowed at most."""
+    if event not in frame:
+        return ()
+    kinds = frame[event].dropna().unique()[: MOST_CODES + 1].tolist()
+    return tuple(sorted(f"{kind:g}" if isinstance(kind, float) else str(kind) for kind in kinds))
 
 
 def check_survival_table(

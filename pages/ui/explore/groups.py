@@ -32,7 +32,7 @@ from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
-from pages.ui.explore.survival import of_centres
+from pages.ui.explore.survival import choose_centres, of_centres
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -98,16 +98,10 @@ def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
 
 def by_centre(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the calibration of each centre, pooled and expected in a new one."""
-    names, preferred = names_of(evaluation), recipe.setting("reliability.group") or recipe.cluster
-    chosen = preferred if preferred in (*names, recipe.cluster) else None
-    offered = list(dict.fromkeys([*filter(None, [recipe.cluster]), *names]))
-    how = {"widget": st.selectbox, "placeholder": "Choose a column"}
-    controls.choice("reliability.group", recipe, chosen, offered, label="Centres by", **how)
+    chosen = choose_centres(recipe, names_of(evaluation))
     _predictions(evaluation, recipe)
-    if chosen is None:
-        st.caption("Choose the column that names the centre, such as the hospital, of each row.")
-        return
-    of_centres(evaluation, evaluation.column(chosen).astype(str).to_numpy(), _key(evaluation, recipe))
+    if chosen is not None:
+        of_centres(evaluation, evaluation.column(chosen).astype(str).to_numpy(), _key(evaluation, recipe))
 
 
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:

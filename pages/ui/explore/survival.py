@@ -2,107 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from calib.analysis.centres import centres as pool_centres
-from calib.analysis.survival.check import MOST_CODES, SURVIVAL_METRICS, SurvivalEvaluation
-from calib.analysis.survival.table import (
-    check_survival_table,
-    column,
-    horizons,
-    likely_censored,
-    likely_columns,
-)
+from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
+from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
+from calib.export.source import SURVIVAL
 from calib.kernel.checks import InputError
-from calib.kernel.wording import alike, listed, number
+from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, downloads, evaluations, headings, jobs, state, tables
+from pages.ui import chart, controls, downloads, evaluations, headings, jobs, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
 KEPT = 12  # results per session
 LEADING = ("observed_expected", "slope", "ici", "brier", "auc")
 NEW_CENTRE = (
-    "In simulations the interval for a new centre held 90 % of new slopes with 5 or 10 centres that differ, and 93 % with "
-    "30: with few centres read it as slightly too narrow."
+    "In simulations the interval for a new centre held 90 % of new slopes with 5 or 10 centres that differ. With 30 it "
+    "held 93 %. With few centres read it as slightly too narrow."
 )
+NEEDED = "This page needs a table with times until an event."
+CENTRES = "The column that names the centre of each row, such as its hospital."
 LABELS = {"cause=": "“Event of interest”", "censored=": "“Censored”"}  # of messages → of the controls
 SAMPLE = {
     "data": "sample:relapses",
     "content": "predictions",
     "target": "target",
-    "cluster": "hospital",
+    "reliability.group": "hospital",
     "calibrators": "none",
 }
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The table, and its columns and codes as chosen or found by their names; None if unknown."""
-
-    frame: pd.DataFrame
-    time: str | None
-    event: str | None
-    risks: tuple[str, ...]
-    codes: tuple[str, ...]
-    cause: str | None
-    censored: str | None
-    means: str | None
-    horizon: float | None
-
-    @property
-    def complete(self) -> bool:
-        return None not in (self.time, self.event, self.cause, self.means, self.horizon) and bool(self.risks)
-
-    @property
-    def risk(self) -> str:
-        """Column of the risk by the horizon."""
-        return horizons(self.risks).get(self.horizon or 0, self.risks[0])
-
-    @property
-    def competing(self) -> list[str]:
-        return [code for code in self.codes if code not in (self.cause, self.censored)]
-
-
-def chosen(recipe: Recipe) -> Chosen:
-    """Return the columns and codes, as chosen or found by their names; end the page if there is no table."""
+def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
+    """Return the table with its columns and codes, as chosen or found by their names, or end the page."""
     try:
-        frame, target, positive = evaluations.first_rows(recipe)
+        frame, label, positive = evaluations.first_rows(recipe)
     except InputError as error:
-        st.info(plain(f"{error} This page needs a table with times and events."))
+        st.info(plain(f"{error} {NEEDED}"))
         _sample()
         st.stop()
-    names = list(map(str, frame.columns))
-    found = likely_columns(names, recipe.target or target)
-    stated = recipe.stated_settings(
-        "survival", "time", "event", "risks", "cause", "censored", "means", "horizon"
-    )
-    given = {name: stated.get(name) or found[name] for name in found}
-    codes = _codes(frame, given["event"])
-    cause = stated.get("cause") or positive or ("1" if "1" in codes else None)
-    several = horizons(given["risks"])
-    surviving = any(name.lower().startswith("surv") for name in given["risks"])
-    return Chosen(
-        frame,
-        **given,
-        codes=codes,
-        cause=cause if cause in codes else None,
-        censored=stated.get("censored") or likely_censored(codes),
-        means=stated.get("means") or (None if surviving else "risk"),
-        horizon=stated.get("horizon") or max(several, default=None),
-    )
-
-
-def _codes(frame: pd.DataFrame, event: str | None) -> tuple[str, ...]:
-    if event not in frame:
-        return ()
-    kinds = frame[event].dropna().unique()[: MOST_CODES + 1]
-    return tuple(sorted(f"{kind:g}" if isinstance(kind, float) else str(kind) for kind in kinds.tolist()))
+    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL))
+    if known.missing:
+        st.info(plain(f"{NEEDED} Choose the {listed(known.missing)}."))
+        _sample()
+        _controls(recipe, frame, known)
+        st.stop()
+    return frame, known
 
 
 def _sample() -> None:
@@ -111,30 +61,14 @@ def _sample() -> None:
     )
 
 
-def ask(recipe: Recipe, known: Chosen) -> None:
-    """Ask for what is missing: columns, the event of interest, the meaning of the predictions, or the horizon."""
-    missing = {
-        "time": known.time,
-        "event": known.event,
-        "predictions": known.risks,
-        "event of interest": known.cause,
-        "meaning of the predictions": known.means,
-        "horizon": known.horizon,
-    }
-    asked = listed([name for name, value in missing.items() if not value])
-    st.info(f"This page needs a table with times until an event. Choose the {asked}.")
-    _sample()
-    _controls(recipe, known)
-
-
-def columns(recipe: Recipe, known: Chosen) -> None:
+def columns(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None:
     """Draw the choice of the columns and codes, folded."""
     with st.expander("Columns and codes", key="survival_columns"):
-        _controls(recipe, known)
+        _controls(recipe, frame, known)
 
 
-def _controls(recipe: Recipe, known: Chosen) -> None:
-    names = list(map(str, known.frame.columns))
+def _controls(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None:
+    names = list(map(str, frame.columns))
     one = {"widget": st.selectbox, "placeholder": "Choose a column"}
     controls.choice("survival.time", recipe, known.time, names, **one)
     controls.choice("survival.event", recipe, known.event, names, **one)
@@ -155,7 +89,7 @@ def _controls(recipe: Recipe, known: Chosen) -> None:
         controls.parameter_control(recipe.parameter("survival.horizon"), "survival.horizon", known.horizon)
 
 
-def horizon(recipe: Recipe, known: Chosen) -> None:
+def horizon(recipe: Recipe, known: SurvivalColumns) -> None:
     """Draw the slider of the horizons, if the columns hold risks by several."""
     offered = list(horizons(known.risks))
     if len(offered) > 1 and known.horizon in offered:
@@ -169,27 +103,15 @@ def horizon(recipe: Recipe, known: Chosen) -> None:
         )
 
 
-def found(recipe: Recipe, known: Chosen) -> SurvivalEvaluation | None:
+def found(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> SurvivalEvaluation | None:
     """Return the evaluation at the horizon, or None with the reason on the page."""
     roles = {
         "sample_weight": recipe.weight,
         "cluster": recipe.cluster,
         "censoring_groups": recipe.setting("survival.within"),
     }
-    told = (known.time, known.event, known.risk, known.horizon, known.cause, known.censored, known.means)
-    key = (evaluations.data_key(recipe), *told, *roles.values())
-
-    def make() -> SurvivalEvaluation:
-        return check_survival_table(
-            known.frame,
-            *told[:4],
-            cause=known.cause,
-            censored=known.censored,
-            survival=known.means == "survival",
-            **roles,
-        )
-
-    made = jobs.cached("survival", KEPT, key, lambda: jobs.or_why(make))
+    key = (evaluations.data_key(recipe), known, *roles.values())
+    made = jobs.cached("survival", KEPT, key, lambda: jobs.or_why(lambda: known.check(frame, **roles)))
     if isinstance(made, InputError):
         text = str(made)
         for name, label in LABELS.items():
@@ -211,7 +133,7 @@ def headline(made: SurvivalEvaluation) -> None:
 
 def table(made: SurvivalEvaluation) -> None:
     """Draw all metrics and the bins."""
-    headings.heading(f"Metrics and groups of risk by {number(made.horizon)}")
+    headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
     metrics = pd.DataFrame(
         {
             "Metric": [METRICS[metric].label for metric in SURVIVAL_METRICS],
@@ -229,13 +151,23 @@ def table(made: SurvivalEvaluation) -> None:
         downloads.table("Groups (CSV)", made.bins, "survival_groups.csv")
 
 
-def centres(recipe: Recipe, known: Chosen, made: SurvivalEvaluation) -> None:
-    """Draw the calibration of each cluster, if a column has this role."""
-    if recipe.cluster is None:
-        st.caption("To compare centres, choose their column as “Cluster” on *Data*.")
-        return
-    names = pd.factorize(column(known.frame, recipe.cluster))[1]
-    of_centres(made.evaluation, names[made.evaluation.cluster])
+def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> None:
+    """Draw the calibration of each centre."""
+    headings.part("Centres")
+    name = choose_centres(recipe, list(map(str, frame.columns)))
+    if name is not None:
+        of_centres(made.evaluation, column(frame, name).astype(str).to_numpy()[made.known["row"]])
+
+
+def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
+    """Draw the choice of the column of centres, by default the clusters, and return it."""
+    preferred = recipe.setting("reliability.group") or recipe.cluster
+    chosen = preferred if preferred in names else None
+    how = {"widget": st.selectbox, "placeholder": "Choose a column"}
+    controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRES, **how)
+    if chosen is None:
+        st.caption(CENTRES)
+    return chosen
 
 
 def of_centres(evaluation: Any, names: Any, key: str | None = None) -> None:
