@@ -70,8 +70,8 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             height=LANE * (len(names) + 3) + 72,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"domain": [0, 0.47], "type": "log", "title": {"text": "O/E"}, "tickvals": RATIOS},
-            xaxis2={"domain": [0.53, 1], "title": {"text": "Slope"}, "nticks": 5, "anchor": "y"},
+            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": RATIOS},
+            xaxis2={"domain": [0.53, 1], "nticks": 5, "anchor": "y"},
             yaxis=axis,
             hovermode="closest",
         )

@@ -70,7 +70,7 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=560,
+            height=460,  # a phone is narrow
             showlegend=False,
             xaxis={**axis, "title": {"text": f"Predicted {by}"}},
             yaxis={**axis, "title": {"text": f"Observed {by}"}, "scaleanchor": "x", "constraintoward": "top"},

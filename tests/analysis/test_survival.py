@@ -240,7 +240,7 @@ TIME, EVENT, RISK = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 0]), np.a
         ({"event": [1, 2, 1, 2]}, r"holds '?1'?.*cause=.*censored="),
         ({"event": ["dead", "alive", "dead", "alive"]}, r"'dead', 'alive'.*cause="),
         ({"event": [1, None, 1, 0]}, r"event is missing at position 1"),
-        ({"horizon": 0.5}, r"no event by 0.5*first of 2 is at 1.*later horizon"),
+        ({"horizon": 0.5}, r"no event by 0.5.*first of 2 is at 1.*later horizon"),
         ({"event": [2, 0, 2, 0], "cause": 2, "horizon": 0.5}, r"no event by"),
         ({"horizon": 9}, r"Nobody is followed up to 9.*last row is censored at 4.*at most 4"),
         ({"horizon": -1}, r"horizon must be a number above 0"),
