@@ -17,6 +17,7 @@ from calib.analysis.curves import FEW
 from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
 from calib.analysis.differences import REPEATED_SPLITS
+from calib.analysis.internal_validation import FEWEST_RESAMPLES
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.analysis.selection import check_range
 from calib.analysis.watch.watcher import ALPHA, MOST_STEPS_AHEAD
@@ -38,6 +39,7 @@ DETAILS = {
     "models": "Other models",
     "variability": "Variability",
     "sample_size": "Rows needed",
+    "optimism": "Optimism",
     "base_rate": "Base rate",
 }
 INTERVAL_DETAILS = {
@@ -46,7 +48,7 @@ INTERVAL_DETAILS = {
     "held": "Are the intervals valid?",
     "kinds": "Kinds of calibration data",
 }
-GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}
+GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss", "centres": "Centres"}
 RECOMMENDED = "recommended"
 LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
@@ -161,6 +163,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             3,
             100,
             help="Repeat the split to see how much results vary.",
+        ),
+        Parameter(
+            "resamples",
+            "Resamples",
+            "integer",
+            200,
+            FEWEST_RESAMPLES,
+            2000,
+            help="How often the rows are resampled and every step is repeated, to correct for optimism.",
         ),
     ),
     "venn_abers": (
@@ -398,6 +409,84 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "none",
             choices=CALIBRATORS,
             help="The calibrator whose probabilities are watched.",
+        ),
+    ),
+    "survival": (
+        Parameter(
+            "time",
+            "Time",
+            "text",
+            None,
+            optional=True,
+            about="columns",
+            help="The column with the time of the event, or of the censoring, counted from the prediction.",
+        ),
+        Parameter(
+            "event",
+            "Event",
+            "text",
+            None,
+            optional=True,
+            about="columns",
+            help="The column that says what happened at that time. By default the label.",
+        ),
+        Parameter(
+            "risks",
+            "Predictions",
+            "names",
+            (),
+            about="columns",
+            help="Columns with the predicted risk by the horizon. If their names end in numbers, such as risk_1 and "
+            "risk_5, each is the risk by that time.",
+        ),
+        Parameter(
+            "means",
+            "They are",
+            "choice",
+            None,
+            choices={"risk": "Risks of the event", "survival": "Probabilities of survival"},
+            optional=True,
+            about="columns",
+            help="The risk is 1 minus the probability of survival.",
+        ),
+        Parameter(
+            "cause",
+            "Event of interest",
+            "text",
+            None,
+            optional=True,
+            about="label",
+            help="Its code. By default the positive class. All codes but this one and that of censoring are "
+            "competing events.",
+        ),
+        Parameter(
+            "censored",
+            "Censored",
+            "text",
+            None,
+            optional=True,
+            about="label",
+            help="The code of rows that were followed up to the time without any event.",
+        ),
+        Parameter(
+            "horizon",
+            "Horizon",
+            "number",
+            None,
+            low=0,
+            optional=True,
+            about="columns",
+            help="Time up to which events count, in the unit of the time column.",
+            extra={"unset": "the latest"},
+        ),
+        Parameter(
+            "within",
+            "Censoring within",
+            "text",
+            None,
+            optional=True,
+            about="columns",
+            help="Estimates the censoring within each group of this column. Use it if the censoring depends on it.",
         ),
     ),
     "groups": (

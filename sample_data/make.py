@@ -259,6 +259,33 @@ def hidden_group_truth(frame: pd.DataFrame) -> np.ndarray:
     return (frame["score"] + np.where(group, GROUP_GAP, -GROUP_GAP * share / (1 - share))).to_numpy()
 
 
+HOSPITALS = "ABCDEFGH"
+RELAPSE, DEATH = 0.09, 0.05  # hazards a year of an average patient
+
+
+def relapses(n: int = 1600, seed: int = 20210) -> pd.DataFrame:
+    """Patients of eight hospitals until relapse, death or censoring, with overconfident risks by each year."""
+    rng = np.random.default_rng(seed)
+    hospital, score, age = rng.integers(0, len(HOSPITALS), n), rng.normal(size=n), rng.normal(65, 9, n)
+    slope = rng.normal(1.0, 0.2, len(HOSPITALS))[hospital]
+    level = rng.normal(0.0, 0.3, len(HOSPITALS))[hospital]
+    death = DEATH * np.exp(0.05 * (age - 65))
+    until = rng.exponential(1 / (RELAPSE * np.exp(level + slope * score)), n), rng.exponential(1 / death, n)
+    until = np.round([*until, np.minimum(rng.exponential(12, n), rng.uniform(2, 9, n))], 2)
+    predicted = 0.8 * RELAPSE * np.exp(1.5 * score)
+    together = predicted + DEATH
+    risks = {f"risk_{t}": (predicted / together * -np.expm1(-t * together)).round(4) for t in range(1, 6)}
+    return pd.DataFrame(
+        {
+            "hospital": np.array(list(HOSPITALS))[hospital],
+            "age": age.round().astype(int),
+            "time": until.min(axis=0),
+            **risks,
+            "target": np.array(["relapse", "death", "censored"])[until.argmin(axis=0)],
+        }
+    )
+
+
 TABLES = {
     f.__name__: f
     for f in (
@@ -274,6 +301,7 @@ TABLES = {
         drift_abrupt,
         drift_slow,
         hidden_group,
+        relapses,
     )
 }
 

@@ -33,6 +33,13 @@ SMALL = (640, 480)
 
 OWN = {
     "explore_groups": {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"},
+    "explore_survival": {
+        "data": "sample:relapses",
+        "content": "predictions",
+        "target": "target",
+        "reliability.group": "hospital",
+        "calibrators": "none",
+    },
     "explore_watch": {
         "data": "sample:drift_abrupt",
         "content": "predictions",

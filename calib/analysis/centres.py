@@ -254,9 +254,8 @@ def centres(
 def _rows_of(sample: Rows, places: Array) -> Rows:
     """Return the rows of one centre, which are draws of their own if the centre is their cluster."""
     rows = sample.of(places)
-    if rows.single_cluster:
-        return replace(rows, cluster=None if type(rows) is Rows else np.arange(rows.n))
-    return rows
+    one = rows.cluster is not None and (rows.cluster == rows.cluster[0]).all()
+    return rows.each_alone() if one else rows
 
 
 def _in_centre(metric: str, rows: Rows, p: Array, level: float) -> tuple[float, float, float, float]:

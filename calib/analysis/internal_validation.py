@@ -35,17 +35,20 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from calib.analysis.centres import Centres, centres
-from calib.evaluate import check
+from calib.calibrated import CalibratedClassifier
+from calib.evaluate import check, make_estimator
 from calib.evaluate.arrays import present, read_arrays
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
 from calib.kernel.wording import number, with_interval
 from calib.metrics.auc import auc
 from calib.metrics.brier import brier_score
 from calib.metrics.distances import smooth_cells
 from calib.metrics.slope import calibration_line, observed_expected
+from calib.recipe import Recipe
 
 Array = np.ndarray
 
@@ -454,6 +457,42 @@ def _model(
         raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     checks.in_range(seed, "random_state", low=0, integer=True)
     return _Model(estimator, X, labels, weight, whose, seed, folds, names)
+
+
+def validate_recipe(
+    recipe: Recipe, dataset: Dataset, calibrator: str, B: int, watch: Watch | None = None
+) -> Validation:
+    """Correct the performance of a Recipe's model with one calibrator; see ``validate``.
+
+    Raises
+    ------
+    InputError
+        If nothing is trained, or there are more than two classes, and as ``validate``.
+    """
+    if dataset.predictions or dataset.joint or dataset.rest is not None:
+        raise InputError(
+            "Optimism is that of a model of two classes that is trained here, on all rows of a table. Choose “Train a "
+            "model” on Data, and one class."
+        )
+    chosen = CalibratedClassifier(
+        make_estimator(recipe, dataset),
+        calibrator,
+        "none" if calibrator == "none" else recipe.placement,
+        calibration_size=recipe.calibration_size,
+        cv=recipe.cv,
+        random_state=recipe.seed,
+    )
+    weight, cluster = dataset.weight, dataset.cluster
+    return validate(
+        chosen,
+        dataset.X,
+        dataset.y,
+        B,
+        sample_weight=weight,
+        cluster=cluster,
+        random_state=recipe.seed,
+        watch=watch,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation, check_survival
+from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
+from calib.analysis.survival.table import check_survival_table
 from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
 from calib.commands.output import csv_bytes, print_table
 from calib.data import read_table
-from calib.kernel.checks import InputError
 from calib.kernel.overview import COMMANDS
-from calib.kernel.wording import quoted, with_interval
+from calib.kernel.wording import with_interval
 from calib.metrics import METRICS
-
-OF_CODES = ("cause", "censored")
 
 
 def add_survival(commands: Any) -> None:
@@ -60,23 +58,19 @@ def _survival(args: argparse.Namespace) -> int:
     check_folders(args.csv)
     read_file(args.data)  # refuses a missing file
     frame = read_table(args.data, args.data.name)
-    risks = {name: _column(frame, name) for name in names_in(args.risk) or ()}
-    events = _column(frame, args.event)
-    optional = {
-        name: None if column is None else _column(frame, column)
-        for name, column in (
-            ("sample_weight", args.weight),
-            ("cluster", args.cluster),
-            ("censoring_groups", args.censoring_groups),
-        )
-    }
-    found = check_survival(
-        _column(frame, args.time),
-        events,
-        {name: 1 - p if args.survival else p for name, p in risks.items()},
+    risks = names_in(args.risk) or ()
+    found = check_survival_table(
+        frame,
+        args.time,
+        args.event,
+        dict(zip(risks, risks, strict=True)),
         args.horizon,
-        **{name: _code(events, getattr(args, name)) for name in OF_CODES},
-        **optional,
+        cause=args.cause,
+        censored=args.censored,
+        survival=args.survival,
+        sample_weight=args.weight,
+        cluster=args.cluster,
+        censoring_groups=args.censoring_groups,
     )
     print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print_table(_printed(found))
@@ -84,22 +78,6 @@ def _survival(args: argparse.Namespace) -> int:
         bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
         write_file(args.csv, csv_bytes(pd.concat(bins)))
     return 0
-
-
-def _column(frame: pd.DataFrame, name: str) -> pd.Series:
-    if name not in frame:
-        raise InputError(f"There is no column {name!r}. The columns are {quoted(list(frame.columns), 20)}.")
-    return frame[name]
-
-
-def _code(events: pd.Series, text: str) -> Any:
-    """Return a code as the column holds it: a number if it holds numbers."""
-    if not pd.api.types.is_numeric_dtype(events):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"The column {events.name!r} holds numbers, but the code is {text!r}.") from None
 
 
 def _printed(found: SurvivalEvaluation) -> pd.DataFrame:

@@ -130,6 +130,15 @@ SAMPLES: dict[str, Sample] = {
             "whose predictions are wrong.",
             predictions=True,
         ),
+        Sample(
+            "relapses",
+            "Risks of a relapse, with censored patients",
+            "relapses.csv.gz",
+            "relapse",
+            "Risks by each of five years, for patients of eight hospitals. Some die first, and many are censored. "
+            "Open Survival.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

@@ -189,6 +189,8 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return PLAYGROUND.format(
             recipe.stated_settings("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
         )
+    if page == "survival":
+        return _survival_source(recipe, files)
     if page == "groups" and (view := recipe.setting("groups.view")) != "search":
         page = f"groups_{view}"
     if page not in PAGE_BODIES:
@@ -204,6 +206,37 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         f"{HOW}{imports}\n\n{uploads}{recipe.to_python()}\n"
         f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page].format(**_chosen(recipe))}"
     )
+
+
+SURVIVAL = ("time", "event", "risks", "cause", "censored", "means", "horizon")
+SURVIVAL_BODY = """frame, label, positive = load_table(recipe, {uploads})
+columns = survival_columns(frame, label, positive{stated})
+found = columns.check(frame{roles})
+print(found.verdict.sentence)
+print(found.table().round(4).to_string())
+print(found.bins().round(4).to_string())
+"""
+
+
+def _survival_source(recipe: Recipe, files: Mapping[str, str] | None) -> str:
+    given = {
+        "sample_weight": recipe.weight,
+        "cluster": recipe.cluster,
+        "censoring_groups": recipe.setting("survival.within"),
+    }
+    head, uploads = _imports([recipe], files or {})
+    head = head.replace("calib import Recipe, evaluate\n", "calib import Recipe\n")
+    head = head.replace("digest, load\n", "digest, load_table\n").replace(
+        "import load\n", "import load_table\n"
+    )
+    imported = "from calib.analysis.survival.table import survival_columns\n"
+    head = head.replace("from calib import Recipe\n", f"from calib import Recipe\n{imported}")
+    body = SURVIVAL_BODY.format(
+        uploads="uploads" if uploads else "{}",
+        stated=_keywords(recipe.stated_settings("survival", *SURVIVAL)),
+        roles=_keywords({name: column for name, column in given.items() if column is not None}),
+    )
+    return f"{HOW}{head}\n{uploads}{recipe.to_python()}\n{body}"
 
 
 def _results_source(recipe: Recipe) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from calib.figures.audit import AUDIT, AUDIT_SIZES, AUDIT_WALK
 from calib.figures.base import FigureEntry
+from calib.figures.centres import CENTRE_CURVES, CENTRES
 from calib.figures.class_intervals import CLASS_INTERVALS
 from calib.figures.class_pairs import CLASS_PAIRS
 from calib.figures.compared import COMPARED
@@ -27,6 +28,7 @@ from calib.figures.metrics import (
     formatted_side_by_side,
 )
 from calib.figures.net_benefit import NET_BENEFIT
+from calib.figures.optimism import OPTIMISM, formatted_validation
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY_DIAGRAM
 from calib.figures.scores import SCORES
@@ -36,6 +38,7 @@ from calib.figures.significance import SIGNIFICANCE
 from calib.figures.simplex import SIMPLEX
 from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
+from calib.figures.survival import SURVIVAL
 from calib.figures.theme import DARK, LIGHT, MARKS, Theme
 from calib.figures.tree import TREE
 from calib.figures.watch import WATCH_EVIDENCE, WATCH_MOVED, WATCH_PERIODS
@@ -84,6 +87,10 @@ _OWN: dict[str, FigureEntry] = {
         WATCH_EVIDENCE,
         WATCH_MOVED,
         WATCH_PERIODS,
+        SURVIVAL,
+        CENTRES,
+        CENTRE_CURVES,
+        OPTIMISM,
     )
 }
 
@@ -117,4 +124,5 @@ __all__ = [
     "formatted_sample_size",
     "formatted_setups",
     "formatted_side_by_side",
+    "formatted_validation",
 ]

@@ -139,6 +139,10 @@ class Rows:
         """Tell whether all rows belong to one cluster, so that variation between clusters is unknown."""
         return self.cluster is not None and self.freedom < 1
 
+    def each_alone(self) -> Self:
+        """Return the rows without clusters: each is a draw of its own."""
+        return replace(self, cluster=None)
+
     def effective_number(self, which: Array) -> float:
         """Return Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).
 

@@ -75,6 +75,11 @@ PAGES = {
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
+            "pages/explore_survival.py",
+            "Survival",
+            "Is the predicted risk by a given time right?",
+        ),
+        Page(
             "pages/explore_watch.py",
             "Watch",
             "Is the model still calibrated?",

@@ -1,6 +1,7 @@
 """Calibration over centres: held against printed numbers of metafor, brute force, and known centres."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
@@ -9,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from calib import check, check_survival, validate
 from calib.analysis.centres import between_variance, centres, pool
+from calib.data import sample_table
 from calib.kernel.checks import InputError
 from tests.saying import says
 
@@ -151,3 +153,18 @@ def test_two_centres_have_no_prediction_interval():
     found = centres(check(y, p), centre)
     assert np.isnan(found.pooled["slope"].new_low)
     assert says(found.sentences[0], "two centres cannot show")
+
+
+def test_the_intervals_of_a_centre_do_not_need_other_centres():
+    """A centre that is the cluster of its rows has the intervals of independent rows, also under censoring."""
+    frame = sample_table("relapses").frame
+    given = (frame["time"], frame["target"], frame["risk_5"], 5)
+    codes = {"cause": "relapse", "censored": "censored"}
+    alone, clustered = (
+        check_survival(*given, **codes),
+        check_survival(*given, **codes, cluster=frame["hospital"]),
+    )
+    names = frame["hospital"].to_numpy()[alone.known["row"]]
+    one, other = (centres(each.evaluation, names).table for each in (alone, clustered))
+    pd.testing.assert_frame_equal(one, other)
+    assert (one["slope_high"] - one["slope_low"] > 0.3).all()

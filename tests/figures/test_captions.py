@@ -5,15 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from calib import Recipe, check, evaluate
 from calib.analysis.audit.of_evaluation import Audited, audited
+from calib.analysis.centres import centres
 from calib.analysis.class_decision import decide_class
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
+from calib.analysis.internal_validation import validate
+from calib.analysis.survival.check import SurvivalEvaluation
+from calib.analysis.survival.table import survival_columns
 from calib.analysis.watch.over_time import over_time
+from calib.data import sample_table
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.figures.base import split_caption
@@ -41,6 +47,17 @@ def searched() -> Audited:
     return audited(check(y, p, features=table), resamples=99)
 
 
+FOLLOWED = sample_table("relapses").frame.query("target != 'censored' or time >= 2")  # nobody censored by 2
+REGIONS = FOLLOWED["hospital"].to_numpy()
+TRAINED = np.column_stack([FOLLOWED["age"], FOLLOWED["risk_2"]])[:200], FOLLOWED["time"].to_numpy()[:200] > 2
+
+
+def followed() -> SurvivalEvaluation:
+    """Patients whose status at 2 is known."""
+    columns = survival_columns(FOLLOWED, "target", "relapse", horizon=2.0)
+    return columns.check(FOLLOWED)
+
+
 OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "costs": lambda: decide(evaluation()),
     "net_benefit": lambda: decide(evaluation()),
@@ -60,6 +77,9 @@ OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "class_costs": lambda: decide_class(WHOLE),
     **dict.fromkeys(("class_intervals", "class_pairs", "simplex"), lambda: WHOLE),
     "grouping_loss": lambda: searched().evaluation,
+    "survival": followed,
+    **dict.fromkeys(("centres", "centre_curves"), lambda: centres(followed().evaluation, REGIONS)),
+    "optimism": lambda: validate(LogisticRegression(), *TRAINED, B=20, repeats=1, splits=2),
     **dict.fromkeys(
         ("watch_evidence", "watch_moved", "watch_periods"), lambda: over_time(evaluation(), "none")
     ),

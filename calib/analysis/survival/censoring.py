@@ -18,7 +18,7 @@ errors that count it, and F + ψ of h = y − F are pseudo-values (Andersen & Pe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -203,6 +203,10 @@ class CensoredRows(Rows):
 
     censoring: Censoring = field(kw_only=True)
     places: Array = field(kw_only=True)
+
+    def each_alone(self) -> CensoredRows:
+        """Return the rows without clusters, also among those of unknown status."""
+        return replace(self, cluster=self.places, censoring=replace(self.censoring, cluster=None))
 
     @property
     def freedom(self) -> float:

@@ -84,7 +84,9 @@ class SurvivalEvaluation:
         places = np.flatnonzero(~self.censoring.censored)
         weight = (self.censoring.weights * self.censoring.rows.weights)[places]
         risks = {name: p[places] for name, p in self.evaluation.risks.items()}
-        return pd.DataFrame({"row": places, "y": self.censoring.y[places], "weight": weight, **risks})
+        weights = self.given["sample_weight"]  # rows of weight 0 are left out
+        row = places if weights is None else np.flatnonzero(np.asarray(weights) > 0)[places]
+        return pd.DataFrame({"row": row, "y": self.censoring.y[places], "weight": weight, **risks})
 
     def estimate(self, metric: str, key: str | None = None) -> Estimate:
         """Return a metric of one risk (the first by default) with its 95 % interval."""
@@ -265,7 +267,7 @@ def _risk(given: Any, name: str, horizon: float) -> Array:
 
 def _refuse_unknown(censoring: Censoring, names: Any) -> None:
     """Refuse a horizon by which there is no event, or to which nobody is followed."""
-    t = number(censoring.horizon)
+    t = f"{censoring.horizon:g}"
     if not censoring.y.any():
         events = censoring.time[censoring.event == 1]
         first = (
@@ -293,7 +295,7 @@ def _rounded_down(x: float) -> float:
 
 def _evaluation(censoring: Censoring, risks: Mapping[str, Array]) -> CensoredEvaluation:
     """Evaluate risks on the rows of known status, weighted for those that are censored."""
-    known, t = ~censoring.censored, number(censoring.horizon)
+    known, t = ~censoring.censored, f"{censoring.horizon:g}"
     weight = censoring.weight
     if not known.all():
         weight = importance_weights((censoring.weights * censoring.rows.weights)[known])

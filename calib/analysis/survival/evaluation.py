@@ -25,7 +25,7 @@ from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted
 from calib.metrics.confidence import LEAST_ERROR, LEVEL, NO_ENDS, Ends, about_ratio
 from calib.metrics.distances import (
     SmoothCells,
@@ -198,6 +198,6 @@ def censored_note(censoring: Censoring) -> str:
         return ""
     were, them = ("was", "it") if lost == 1 else ("were", "them")
     return (
-        f"{lost:,} of {counted(censoring.n, 'row')} {were} censored before {number(censoring.horizon)}; the others are "
+        f"{lost:,} of {counted(censoring.n, 'row')} {were} censored before {censoring.horizon:g}; the others are "
         f"weighted to represent {them}."
     )

@@ -32,6 +32,7 @@ from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
+from pages.ui.explore.survival import choose_centres, of_centres
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -49,9 +50,9 @@ def whole(recipe: Recipe) -> Recipe:
 def view(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the chosen view."""
     controls.choice("groups.view", recipe, label_visibility="collapsed")
-    {"column": by_column, "search": by_search, "loss": loss}[recipe.setting("groups.view")](
-        evaluation, recipe
-    )
+    {"column": by_column, "search": by_search, "loss": loss, "centres": by_centre}[
+        recipe.setting("groups.view")
+    ](evaluation, recipe)
 
 
 def names_of(evaluation: Evaluation) -> list[str]:
@@ -93,6 +94,14 @@ def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
             state.update(segment=grouping.segment(group, column))
 
     return pick
+
+
+def by_centre(evaluation: Evaluation, recipe: Recipe) -> None:
+    """Draw the calibration of each centre, pooled and expected in a new one."""
+    chosen = choose_centres(recipe, names_of(evaluation))
+    _predictions(evaluation, recipe)
+    if chosen is not None:
+        of_centres(evaluation, evaluation.column(chosen).astype(str).to_numpy(), _key(evaluation, recipe))
 
 
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:

@@ -16,6 +16,7 @@ from calib.analysis.differences import (
     reference_of,
     repeat_splits,
 )
+from calib.analysis.internal_validation import validate_recipe
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.in_steps import recommend_in_steps
@@ -27,7 +28,13 @@ from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export.charts import in_report
-from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures import (
+    FIGURES,
+    formatted_differences,
+    formatted_sample_size,
+    formatted_side_by_side,
+    formatted_validation,
+)
 from calib.figures.base import split_caption
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.cache import is_known
@@ -60,6 +67,13 @@ from pages.ui.text import plain
 from pages.ui.widget import show_widget
 
 GROUPS = "groups"  # in links; groups have a page of their own
+OTHER_FITS = (
+    101  # of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
+)
+COVERED = (
+    "In simulations the 95 % intervals held the slope in 87 to 92 % and the AUC in 88 to 93 % of samples. Read them as "
+    "slightly too narrow. The estimate .632+ exists for the Brier score and the AUC."
+)
 LISTED = 500  # selected rows on the page; the download contains all
 PICK = (
     "Click or tap a mark to list its rows below. "
@@ -256,6 +270,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "variability": partial(variability, found=found),
         "sample_size": rows_needed,
         "base_rate": base_rate.show,
+        "optimism": of_optimism,
     }
     recipe = evaluation.recipe
     offered = [name for name in DETAILS if name != GROUPS]
@@ -430,6 +445,35 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
             st.markdown(plain(over_splits(recommend(evaluation).choice, splits)))
+
+
+def of_optimism(evaluation: Evaluation) -> None:
+    """Draw the correction for optimism: every step is repeated in each resample."""
+    recipe, key = evaluation.recipe, recommend(evaluation).choice or next(iter(evaluation.predictions))
+    controls.parameter_control(
+        recipe.parameter("reliability.resamples"),
+        "reliability.resamples",
+        recipe.setting("reliability.resamples"),
+    )
+    resamples = recipe.setting("reliability.resamples")
+    known = evaluation.dataset.digest, recipe.digest("calibrate"), key, resamples
+    fits = resamples + OTHER_FITS
+    seconds = evaluation.seconds / (recipe.folds if recipe.evaluation == "folds" else 1) * fits
+    if not jobs.may_begin("optimism", known, "Validate", jobs.price(fits, seconds), seconds):
+        return
+    call = partial(jobs.or_why, validate_recipe, recipe, evaluation.dataset, key, resamples)
+    found = jobs.run_one("optimism", "Correcting for optimism", known, call, for_all=not has_upload(recipe))
+    if isinstance(found, InputError):
+        st.info(plain(found))
+    elif found is not None:
+        st.markdown(plain(f"{label_of(key)}. {found.sentence}"))
+        left, right = st.columns(2, gap="large")
+        with left:
+            chart.show("optimism", found)
+        with right:
+            grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
+            st.caption(COVERED)
+            downloads.table("Optimism (CSV)", found.table, "optimism.csv", index=True)
 
 
 def _over_rows(found: Differences | None) -> None:

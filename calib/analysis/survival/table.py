@@ -1,0 +1,210 @@
+"""Risks of an event by a horizon from a table: which column has the times, the events and the risks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from calib.analysis.survival.check import MOST_CODES, SurvivalEvaluation, check_survival
+from calib.kernel.checks import InputError
+from calib.kernel.wording import quoted
+
+TIME = ("time", "futime", "follow_up", "followup", "duration")  # usual names, by which columns are found
+EVENT = ("event", "status")
+RISK = re.compile(r"(risk|surv)", re.IGNORECASE)
+LAST_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\D*$")
+
+
+def horizons(risks: Sequence[str]) -> dict[float, str]:
+    """Return each horizon with its column, from the last number of the names; empty if that is unclear.
+
+    >>> horizons(["risk_5", "risk_1"]), horizons(["risk"])
+    ({1.0: 'risk_1', 5.0: 'risk_5'}, {})
+    """
+    found = {float(number[1]): name for name in risks if (number := LAST_NUMBER.search(name))}
+    return dict(sorted(found.items())) if len(found) == len(risks) else {}
+
+
+def likely_censored(codes: Sequence[str]) -> str | None:
+    """Return the code of censoring: 0, or a word such as censored.
+
+    >>> likely_censored(["relapse", "Censored"]), likely_censored(["0", "1"]), likely_censored(["a"])
+    ('Censored', '0', None)
+    """
+    return next((code for code in codes if code in ("0", "0.0") or code.lower().startswith("cens")), None)
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """Columns and codes of a table with times and events; None if unknown.
+
+    Attributes
+    ----------
+    time, event
+        Column of the time, and of what happened then.
+    risks
+        Columns of the predictions, by one or several horizons.
+    codes
+        Codes of the events.
+    cause, censored
+        Code of the event of interest, and of censoring.
+    means
+        What the predictions are: "risk" or "survival".
+    horizon
+        Time up to which events count.
+    """
+
+    time: str | None
+    event: str | None
+    risks: tuple[str, ...]
+    codes: tuple[str, ...]
+    cause: str | None
+    censored: str | None
+    means: str | None
+    horizon: float | None
+
+    @property
+    def missing(self) -> list[str]:
+        """Names of what must be chosen."""
+        needed = {
+            "time": self.time,
+            "event": self.event,
+            "predictions": self.risks,
+            "event of interest": self.cause,
+            "meaning of the predictions": self.means,
+            "horizon": self.horizon,
+        }
+        return [name for name, value in needed.items() if not value]
+
+    @property
+    def risk(self) -> str:
+        """Column of the predictions by the horizon."""
+        return horizons(self.risks).get(self.horizon or 0, self.risks[0])
+
+    def check(self, frame: pd.DataFrame, **roles: str | None) -> SurvivalEvaluation:
+        """Check the risks; ``roles`` are the further columns of ``check_survival_table``."""
+        return check_survival_table(
+            frame,
+            self.time or "",
+            self.event or "",
+            self.risk,
+            self.horizon or 0,
+            cause=self.cause or "",
+            censored=self.censored,
+            survival=self.means == "survival",
+            **roles,
+        )
+
+
+def survival_columns(
+    frame: pd.DataFrame, label: str | None = None, positive: str | None = None, **stated: Any
+) -> SurvivalColumns:
+    """Return the stated columns and codes of a table, and find the others by their usual names.
+
+    Parameters
+    ----------
+    label, positive
+        Label column and positive class, which are the event and its code by default.
+    stated
+        Fields of ``SurvivalColumns``.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"time": [2.0, 3.0], "status": [1, 0], "risk_1": [0.1, 0.2], "risk_5": [0.4, 0.5]})
+    >>> found = survival_columns(frame)
+    >>> found.time, found.event, found.cause, found.censored, found.horizon, found.risk
+    ('time', 'status', '1', '0', 5.0, 'risk_5')
+    """
+    columns = list(map(str, frame.columns))
+    by_name = {name.lower(): name for name in columns}
+    time, event = (next((by_name[n] for n in names if n in by_name), None) for names in (TIME, EVENT))
+    event = stated.get("event") or (label if label in columns else event)
+    risks = tuple(stated.get("risks") or (name for name in columns if RISK.match(name)))
+    codes = _codes_of(frame, event)
+    cause = stated.get("cause") or positive or "1"
+    turned = any(name.lower().startswith("surv") for name in risks)  # risk or survival is asked
+    return SurvivalColumns(
+        stated.get("time") or time,
+        event,
+        risks,
+        codes,
+        cause if cause in codes else None,
+        stated.get("censored") or likely_censored(codes),
+        stated.get("means") or (None if turned else "risk"),
+        stated.get("horizon") or max(horizons(risks), default=None),
+    )
+
+
+def _codes_of(frame: pd.DataFrame, event: str | None) -> tuple[str, ...]:
+    """Return the codes of a column as text, in order; one more than allowed at most."""
+    if event not in frame:
+        return ()
+    kinds = frame[event].dropna().unique()[: MOST_CODES + 1].tolist()
+    return tuple(sorted(f"{kind:g}" if isinstance(kind, float) else str(kind) for kind in kinds))
+
+
+def check_survival_table(
+    frame: pd.DataFrame,
+    time: str,
+    event: str,
+    risks: Mapping[str, str] | str,
+    horizon: float,
+    *,
+    cause: str = "1",
+    censored: str | None = "0",
+    survival: bool = False,
+    **columns: str | None,
+) -> SurvivalEvaluation:
+    """Check risks by a horizon from the columns of a table; see ``check_survival``.
+
+    Parameters
+    ----------
+    time, event, risks
+        Names of columns; several risks by name.
+    cause, censored
+        Codes as text.
+    survival
+        Whether the columns of risks hold probabilities of survival.
+    columns
+        Columns of sample_weight, cluster and censoring_groups.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, and as ``check_survival``.
+    """
+    happened = column(frame, event)
+
+    def risk(name: str) -> pd.Series:
+        return 1 - column(frame, name) if survival else column(frame, name)
+
+    return check_survival(
+        column(frame, time),
+        happened,
+        risk(risks) if isinstance(risks, str) else {key: risk(name) for key, name in risks.items()},
+        horizon,
+        cause=_code(happened, cause),
+        censored=None if censored is None else _code(happened, censored),
+        **{role: None if name is None else column(frame, name) for role, name in columns.items()},
+    )
+
+
+def column(frame: pd.DataFrame, name: str) -> pd.Series:
+    """Return a column; raise InputError with the names of the columns if it is missing."""
+    if name not in frame:
+        raise InputError(f"There is no column {name!r}. The columns are {quoted(list(frame.columns), 20)}.")
+    return frame[name]
+
+
+def _code(events: pd.Series, text: str) -> Any:
+    """Return a code as the column holds it: a number if it holds numbers."""
+    if not pd.api.types.is_numeric_dtype(events):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"The column {events.name!r} holds numbers, but the code is {text!r}.") from None

@@ -1,0 +1,84 @@
+"""Apparent and corrected curve of a model on the rows that it was trained on (Harrell's bootstrap)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.internal_validation import MEASURES, Validation
+from calib.figures.base import FigureEntry, TableRecord
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.kernel.wording import MISSING, alike, number, with_interval
+from calib.metrics import METRICS
+
+INTERCEPT = "Intercept (slope free)"
+
+
+@dataclass(frozen=True, eq=False)
+class OptimismCurve(TableRecord):
+    """Columns p, apparent and corrected, one line per prediction."""
+
+
+def prepare(found: Validation) -> OptimismCurve:
+    """Take the curve, and what single splits would have said."""
+    slope = found.table().loc["slope"]
+    apparent, corrected = alike(slope.apparent, slope.corrected)
+    return OptimismCurve(
+        table=found.curve,
+        title=f"Calibration slope {apparent} on its own rows, {corrected} on new ones",
+        caption="Curves show the observed frequency by prediction: apparent (dashed), and corrected for optimism. On "
+        "the diagonal, predictions match outcomes. The apparent curve uses the rows that trained the model, so it is "
+        f"too good. Its mean optimism over {len(found.train):,} resamples is subtracted.",
+        alt=f"Apparent and corrected curve. {found.sentence}",
+    )
+
+
+def draw(record: OptimismCurve, theme: Theme = LIGHT) -> go.Figure:
+    """Draw both curves on the unit square."""
+    axis = {"range": [0, 1], "constrain": "domain"}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=480,
+            xaxis={**axis, "title": {"text": "Predicted probability"}},
+            yaxis={**axis, "title": {"text": "Observed frequency"}, "scaleanchor": "x"},
+            legend={"y": -0.15},
+        )
+    )
+    figure.add_trace(diagonal(theme))
+    for name, color, dash in (("apparent", theme.muted, "dash"), ("corrected", theme.calibration, "solid")):
+        figure.add_scatter(
+            x=record.table["p"],
+            y=np.clip(record.table[name], 0, 1),
+            mode="lines",
+            name=name.capitalize(),
+            line={"color": color, "width": 2.5, "dash": dash},
+            hovertemplate="predicted %{x:.3f}<br>%{y:.3f}",
+        )
+    return figure
+
+
+def formatted_validation(found: Validation) -> pd.DataFrame:
+    """Format one line per measure: apparent, optimism, corrected with its interval, and the other estimates."""
+    lines = found.table()
+    return pd.DataFrame(
+        {
+            "Apparent": list(map(number, lines["apparent"])),
+            "Optimism": list(map(number, lines["optimism"])),
+            "Corrected [95 % interval]": [
+                with_interval(each.corrected, each.low, each.high) for each in lines.itertuples()
+            ],
+            ".632+": [MISSING if np.isnan(value) else number(value) for value in lines["plus_632"]],
+            "Cross-validation": list(map(number, lines["cross_validated"])),
+            "95 % of single splits": [
+                " to ".join(alike(each.split_low, each.split_high)) for each in lines.itertuples()
+            ],
+        },
+        index=[INTERCEPT if key == "intercept" else METRICS[key].label for key in MEASURES],
+    )
+
+
+OPTIMISM = FigureEntry("optimism", "Correction for optimism", prepare, draw)

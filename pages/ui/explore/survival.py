@@ -1,0 +1,185 @@
+"""Parts of the Survival page beside its charts: the columns, the horizon, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calib.analysis.centres import centres as pool_centres
+from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
+from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
+from calib.export.source import SURVIVAL
+from calib.kernel.checks import InputError
+from calib.kernel.wording import alike, listed
+from calib.metrics import METRICS
+from calib.recipe import Recipe
+from pages.ui import chart, controls, downloads, evaluations, headings, jobs, tables
+from pages.ui.grid import grid
+from pages.ui.text import plain
+
+KEPT = 12  # results per session
+LEADING = ("observed_expected", "slope", "ici", "brier", "auc")
+NEW_CENTRE = (
+    "In simulations the interval for a new centre held 90 % of new slopes with 5 or 10 centres that differ. With 30 it "
+    "held 93 %. With few centres read it as slightly too narrow."
+)
+NEEDED = "This page needs a table with times until an event."
+CENTRES = "The column that names the centre of each row, such as its hospital."
+LABELS = {"cause=": "“Event of interest”", "censored=": "“Censored”"}  # of messages → of the controls
+SAMPLE = {
+    "data": "sample:relapses",
+    "content": "predictions",
+    "target": "target",
+    "reliability.group": "hospital",
+    "calibrators": "none",
+}
+
+
+def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
+    """Return the table with its columns and codes, as chosen or found by their names, or end the page."""
+    try:
+        frame, label, positive = evaluations.first_rows(recipe)
+    except InputError as error:
+        st.info(plain(f"{error} {NEEDED}"))
+        _sample()
+        st.stop()
+    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL))
+    if known.missing:
+        st.info(plain(f"{NEEDED} Choose the {listed(known.missing)}."))
+        _sample()
+        _controls(recipe, frame, known)
+        st.stop()
+    return frame, known
+
+
+def _sample() -> None:
+    st.page_link(
+        "pages/explore_survival.py", label="Show a sample with censored patients", query_params=SAMPLE
+    )
+
+
+def columns(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None:
+    """Draw the choice of the columns and codes, folded."""
+    with st.expander("Columns and codes", key="survival_columns"):
+        _controls(recipe, frame, known)
+
+
+def _controls(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None:
+    names = list(map(str, frame.columns))
+    one = {"widget": st.selectbox, "placeholder": "Choose a column"}
+    controls.choice("survival.time", recipe, known.time, names, **one)
+    controls.choice("survival.event", recipe, known.event, names, **one)
+    risks = [name for name in known.risks if name in names]
+    controls.choice("survival.risks", recipe, risks, names, st.multiselect, placeholder="Choose columns")
+    controls.choice("survival.means", recipe, known.means, required=False)
+    code = {"widget": st.selectbox, "placeholder": "Choose a code"}
+    for name in ("cause", "censored"):
+        value = getattr(known, name)
+        controls.choice(
+            f"survival.{name}", recipe, value if value in known.codes else None, known.codes, **code
+        )
+    within = recipe.setting("survival.within")
+    controls.choice(
+        "survival.within", recipe, within, [None, *names], st.selectbox, format_func=lambda x: x or "All rows"
+    )
+    if not horizons(known.risks):
+        controls.parameter_control(recipe.parameter("survival.horizon"), "survival.horizon", known.horizon)
+
+
+def horizon(recipe: Recipe, known: SurvivalColumns) -> None:
+    """Draw the slider of the horizons, if the columns hold risks by several."""
+    offered = list(horizons(known.risks))
+    if len(offered) > 1 and known.horizon in offered:
+        controls.choice(
+            "survival.horizon",
+            recipe,
+            known.horizon,
+            offered,
+            st.select_slider,
+            format_func=lambda t: f"{t:g}",
+        )
+
+
+def found(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> SurvivalEvaluation | None:
+    """Return the evaluation at the horizon, or None with the reason on the page."""
+    roles = {
+        "sample_weight": recipe.weight,
+        "cluster": recipe.cluster,
+        "censoring_groups": recipe.setting("survival.within"),
+    }
+    key = (evaluations.data_key(recipe), known, *roles.values())
+    made = jobs.cached("survival", KEPT, key, lambda: jobs.or_why(lambda: known.check(frame, **roles)))
+    if isinstance(made, InputError):
+        text = str(made)
+        for name, label in LABELS.items():
+            text = text.replace(name, label)
+        st.error(plain(text))
+        return None
+    return made
+
+
+def headline(made: SurvivalEvaluation) -> None:
+    """Draw O/E, slope, ICI, Brier score and AUC with their intervals; the reasons are folded."""
+    with headings.rows():
+        for metric, line in made.table().loc[list(LEADING)].iterrows():
+            value, *ends = alike(*line)
+            tables.noted(METRICS[metric].label, value, f"[{', '.join(ends)}]", help=METRICS[metric].help)
+    with headings.details():
+        st.markdown(plain(made.verdict.sentence))
+
+
+def table(made: SurvivalEvaluation) -> None:
+    """Draw all metrics and the bins."""
+    headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
+    metrics = pd.DataFrame(
+        {
+            "Metric": [METRICS[metric].label for metric in SURVIVAL_METRICS],
+            "Value [95 % interval]": [made.estimate(metric).text() for metric in SURVIVAL_METRICS],
+        }
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        grid(metrics, hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
+        st.caption("E50 and E90 have no interval, because no interval that was tried covers them.")
+    with right:
+        shown = made.bins().drop(columns=["left", "right"])
+        percents = {name: st.column_config.NumberColumn(format="percent") for name in list(shown)[3:]}
+        grid(shown, hide_index=True, key="survival_bins", column_config=percents, alt="Groups of risk")
+        downloads.table("Groups (CSV)", made.bins, "survival_groups.csv")
+
+
+def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> None:
+    """Draw the calibration of each centre."""
+    headings.part("Centres")
+    name = choose_centres(recipe, list(map(str, frame.columns)))
+    if name is not None:
+        of_centres(made.evaluation, column(frame, name).astype(str).to_numpy()[made.known["row"]])
+
+
+def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
+    """Draw the choice of the column of centres, by default the clusters, and return it."""
+    preferred = recipe.setting("reliability.group") or recipe.cluster
+    chosen = preferred if preferred in names else None
+    how = {"widget": st.selectbox, "placeholder": "Choose a column"}
+    controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRES, **how)
+    if chosen is None:
+        st.caption(CENTRES)
+    return chosen
+
+
+def of_centres(evaluation: Any, names: Any, key: str | None = None) -> None:
+    """Draw the forest plot, the sentences and the curves of centres."""
+    try:
+        made = pool_centres(evaluation, names, key)
+    except InputError as error:
+        st.info(plain(error))
+        return
+    chart.show("centres", made)
+    with headings.details("centres_details"):
+        for sentence in made.sentences:
+            st.markdown(plain(sentence))
+        st.caption(NEW_CENTRE)
+    chart.show("centre_curves", made)

@@ -1,0 +1,45 @@
+"""The tab Optimism of Reliability, and the view Centres of Groups, show the numbers of the package."""
+
+from calib import load_sample
+from calib.analysis.centres import centres
+from calib.analysis.internal_validation import validate_recipe
+from tests.evaluated import evaluated
+from tests.pages.app import faults, messages, page, settled
+from tests.saying import assert_any_says
+
+TRAINED = {
+    "data": "sample:breast_cancer",
+    "model": "naive_bayes",
+    "calibrators": "none",
+    "reliability.details": "optimism",
+    "reliability.resamples": "20",
+}
+
+
+def test_the_tab_corrects_the_model_that_is_trained_here():
+    at = page("explore_reliability", **TRAINED)
+    if starts := [each for each in at.button if each.key == "start_optimism"]:
+        starts[0].click().run()
+        settled(at)
+    assert faults(at) == []
+    made = validate_recipe(at.session_state["recipe"], load_sample("breast_cancer"), "none", 20)
+    assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentence)
+
+
+def test_predictions_made_elsewhere_have_no_optimism():
+    given = {"data": "sample:predictions", "content": "predictions", "calibrators": "none"}
+    at = page("explore_reliability", **given, **{"reliability.details": "optimism"})
+    assert faults(at) == []
+    assert any("trained here" in text for text in messages(at))
+
+
+def test_the_view_of_centres_pools_the_groups_of_a_column():
+    given = {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"}
+    at = page("explore_groups", **given, **{"groups.view": "centres", "reliability.group": "region"})
+    assert faults(at) == []
+    evaluation = evaluated(at.session_state["recipe"])
+    made = centres(evaluation, evaluation.column("region").astype(str).to_numpy(), "none")
+    texts = [each.value.replace("\\", "") for each in at.markdown]
+    for sentence in made.sentences:
+        assert_any_says(texts, sentence)
+    assert len(at.get("plotly_chart")) == 2
