@@ -235,7 +235,7 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
 
 // What the colours of the dots mean: [class, name] of each, at the right above the plot.
 function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
-    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.4 : 7.2
+    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.7 : 7.2
     let x = left + width
     return names.toReversed().flatMap(([kind, name]) => {
         x -= letter * name.length
