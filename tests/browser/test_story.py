@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -508,4 +509,16 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     with tab.page.expect_download() as download:
         tab.page.get_by_text("Download as one HTML file").click()
     assert download.value.path().read_bytes() == story_html()
+    assert tab.faults() == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"lesson": "fair_on_average:3", "bins": "7"}, {"lesson": "still_calibrated"}]
+)
+def test_a_link_to_a_lesson_that_became_a_part_opens_this_part(new_tab, query):
+    tab = new_tab()
+    tab.page.goto(f"{tab.address}/learn_fair_on_average?{urlencode(query)}")
+    part = "whom" if "fair" in query["lesson"] else "still"
+    tab.page.wait_for_url(re.compile(f"learn_story.*#at={part}"))
+    expect(tab.page.frame_locator("iframe").locator(f"#step-{part}.now")).to_be_visible()
     assert tab.faults() == []

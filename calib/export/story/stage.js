@@ -34,7 +34,7 @@ function makeStage(host, people) {
     // Place every dot: ``place(i)`` gives a position in pixels, ``paint(i)`` a colour. A new picture glides, a drag does not.
     function dots({ place, paint, size: wide = 3, shown = 1, still = false, twins = false }) {
         canvas.style.opacity = shown
-        radius = wide
+        radius = Math.max(0, wide)  // a frame may have no room yet
         const begins = performance.now()
         if (moving) for (let i = 0; i < used; i++) here(i, begins)
         if (twins && used === people) { x.copyWithin(people, 0, people); y.copyWithin(people, 0, people) }

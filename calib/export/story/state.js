@@ -28,7 +28,8 @@ const FIELDS = {  // name: the texts that are valid, and the one at the beginnin
 
 function readState() {
     const found = Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first]))
-    for (const [name, value] of new URLSearchParams(location.hash.slice(1) || storedText()))
+    const linked = location.hash.slice(1), alone = /^(at=[a-z]+)?$/.test(linked)  // a link to a step alone keeps the answers
+    for (const [name, value] of new URLSearchParams(alone ? `${storedText()}&${linked}` : linked))
         if (FIELDS[name]?.[0].test(value)) found[name] = value
     return found
 }
