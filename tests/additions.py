@@ -651,7 +651,7 @@ def add_its_tests(tree: Path) -> None:
     """Write what CONTRIBUTING asks besides: the test of each claim, and the small picture of a lesson."""
     thumbnails = tree / "pages/ui/thumbnails"
     for theme in ("light", "dark"):
-        shutil.copy(thumbnails / f"deep_trees-{theme}.webp", thumbnails / f"straight_line-{theme}.webp")
+        shutil.copy(thumbnails / f"not_useful-{theme}.webp", thumbnails / f"straight_line-{theme}.webp")
     tests = tree / "tests"
     for file, there, new in TESTS:
         change(tests / file, there, new)

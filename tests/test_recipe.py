@@ -355,7 +355,7 @@ WRONG_IN_ANY_FORM = [
     ({"settings": {"nowhere.depth": 3}}, r"'nowhere\.depth' is not a known.*decide"),
     ({"settings": {"run.repeats": 0}}, r"run\.repeats"),
     ({"settings": {"results.paper": "mine"}}, r"results\.paper.*auto"),
-    ({"settings": {"lessons.end": "mine"}}, r"lessons\.end.*deep_trees"),
+    ({"settings": {"lessons.end": "mine"}}, r"lessons\.end.*not_useful"),
 ]
 
 

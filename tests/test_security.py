@@ -185,7 +185,9 @@ def test_the_scripts_of_a_page_make_no_html_run_no_text_and_ask_for_nothing():
         texts[name] = texts[name].replace("localStorage", "")
     # The story's frame shows the page's own data, and no address that somebody else could set
     assert "const file = URL.createObjectURL(new Blob([data.html]," in texts["story.js"]
-    texts["story.js"] = texts["story.js"].replace("frame.src = `${file}${fragment()}`", "")
+    texts["story.js"] = texts["story.js"].replace(
+        'frame.src = `${file}${data.at ? "#at=" + data.at : fragment()}`', ""
+    )
     assert {"points.js", "play.js", "points.css", "copy.html", "page.css", "wordmark.svg"} <= set(texts)
     assert {name: found for name, text in texts.items() if (found := FORBIDDEN.findall(text))} == {}
 

@@ -77,7 +77,8 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     figure.add_trace(diagonal(theme))
-    figure.add_trace(band(*(curve[name].to_numpy() for name in ("risk", "lower", "upper")), color))
+    risk, low, high = (curve[name].to_numpy() for name in ("risk", "lower", "upper"))
+    figure.add_trace(band(risk, low, high, color))
     figure.add_scatter(
         x=curve["risk"],
         y=curve["observed"],

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from importlib.resources import files
 from math import ceil
 from typing import Any
@@ -23,18 +22,18 @@ ORDER = (
     "labels_to_steps",
     "two_probabilities",
     "not_useful",
-    "deep_trees",
-    "out_of_bag",
     "when_it_helps",
-    "still_calibrated",
-    "fair_on_average",
     "three_classes",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
-PICTURE = (
-    *("metric", "levels", "pins", "before", "after", "across", "without", "known", "name", "lines"),
-    "against",
-)
+REPLACED = {
+    "deep_trees": "enough",
+    "out_of_bag": "platt",
+    "still_calibrated": "still",
+    "fair_on_average": "whom",
+}
+"""Former lesson → step of the story that took its place, to which its old links lead."""
+PICTURE = ("metric", "levels", "pins", "before", "after", "without", "known", "name", "lines", "against")
 """Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
@@ -65,20 +64,19 @@ class Step:
     beside
         Further parts beside the text: keys of metrics or of scores of all classes, or "advice".
     place
-        Name in an address, such as deep_trees:3.
+        Name in an address, such as three_classes:3.
     question
         What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
     controls
         Names of fields or settings whose controls are in the step, such as bins or decide.cost_miss.
     picture
-        What its picture shows beyond the page's own: the ``metric`` of scores or setups, ``levels`` by name to
-        compare with, ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of
-        predictions that moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the
-        horizontal axis; ``without``: names of traces that are explained later, and left out; ``known``: options of
-        the figure until the answer, for a state that the reader knows, such as five bins; ``name``: what the model is
-        called instead of “Uncalibrated”, where nothing needs to be calibrated; ``lines``: keys of the lines in
-        colour; ``against``: the place of an earlier step whose model has a row in the table of numbers, under that
-        step's ``name``.
+        What its picture shows beyond the page's own: the ``metric`` of scores or setups, ``levels`` by name to compare
+        with, ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions
+        that moving marks show ``before`` and ``after`` the answer; ``without``: names of traces that are explained
+        later, and left out; ``known``: options of the figure until the answer, for a state that the reader knows, such
+        as five bins; ``name``: what the model is called instead of “Uncalibrated”, if nothing needs to be calibrated;
+        ``lines``: keys of the lines in colour; ``against``: the place of an earlier step whose model has a row in the
+        table of numbers, under that step's ``name``.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.
@@ -113,9 +111,9 @@ class Step:
 class Lesson:
     """A lesson: a sequence of steps, and questions at the end.
 
-    >>> lesson = LESSONS["deep_trees"]
+    >>> lesson = LESSONS["reliability_diagram"]
     >>> lesson.steps[0].place
-    'deep_trees:1'
+    'reliability_diagram:1'
     """
 
     key: str
@@ -146,7 +144,7 @@ def parse_step(text: str) -> tuple[Lesson, int]:
     Parameters
     ----------
     text : str
-        ``lesson:step``, such as "deep_trees:2"; ``lesson`` alone is its first step.
+        ``lesson:step``, such as "three_classes:2"; ``lesson`` alone is its first step.
 
     Raises
     ------
@@ -155,10 +153,10 @@ def parse_step(text: str) -> tuple[Lesson, int]:
 
     Examples
     --------
-    >>> parse_step("deep_trees:9")
+    >>> parse_step("three_classes:9")
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
+    calib.kernel.checks.InputError: lesson must be a step of three_classes from 1 to 3, but is 'three_classes:9'.
     """
     key, _, number = (text if ":" in text else f"{text}:1").partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
@@ -197,19 +195,14 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
         moving = checks.switch(values.pop("moving", False), "moving")
         picture = values.pop("picture", {})
-        if "across" in picture:  # days are texts for Plotly
-            ends = [str(end) if isinstance(end, date) else end for end in picture["across"]]
-            picture |= {"across": ends}
         if unknown := set(picture) - {*PICTURE}:
             raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         _check_controls(controls, recipe)
         own = None if asked is None else question(asked, "question")
-        if moving and not (values["page"] == "explore_reliability" and own and own.kind != "panel"):
-            raise InputError(
-                "moving needs the page explore_reliability and a question of another kind than panel."
-            )
+        if moving and not (values["page"] == "explore_reliability" and own):
+            raise InputError("moving needs the page explore_reliability and a question.")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(
@@ -277,4 +270,4 @@ class _Lessons(Mapping[str, Lesson]):
 LESSONS: Mapping[str, Lesson] = _Lessons()
 """Key → lesson, in order."""
 
-__all__ = ["LESSONS", "Lesson", "Question", "Step", "parse_step"]
+__all__ = ["LESSONS", "REPLACED", "Lesson", "Question", "Step", "parse_step"]

@@ -189,12 +189,14 @@ ENTRIES = {
         "Calibration in every segment of the features, at every level of the prediction. The calibrator of "
         "this name corrects segments in which the probabilities are wrong.",
         ("Multicalibration", "multicalibration"),
+        linked=False,
     ),
     "oob": Term(
         "Out of bag",
         "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out of bag "
         "for this tree, so their scores can be used for calibration.",
         ("out of bag", "out-of-bag"),
+        linked=False,
     ),
     "p0p1": Term(
         "p0 and p1",

@@ -1,4 +1,4 @@
-"""Narrow a picture to what a step shows: part of an axis, no traces that are explained later, the model's own name."""
+"""Narrow a picture to what a step shows: no traces that are explained later, the model's own name."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ def narrowed(figure: dict[str, Any], picture: Mapping[str, Any]) -> dict[str, An
         figure = figure | {"data": [trace for trace in figure["data"] if trace.get("name") not in left_out]}
     if "name" in picture:
         figure = renamed(figure, picture)
-    if across := picture.get("across"):
-        whole = figure["layout"]
-        figure = figure | {"layout": whole | {"xaxis": whole["xaxis"] | {"range": list(across)}}}
     return figure
 
 

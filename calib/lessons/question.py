@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted
 
-KINDS = ("choice", "panel", "mark", "curve")
+KINDS = ("choice", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
 SKETCH = {"lines", "names", "axes", "traces", "panels"}
 PLACED: dict[str, tuple[str, ...]] = {
@@ -22,8 +21,6 @@ PLACED: dict[str, tuple[str, ...]] = {
     "mark": ("cuts", "at", "truth"),
     "curve": ("cuts", "over", "truth", "near"),
 }
-DAY = 86_400_000  # milliseconds
-OF_DAYS = 1e9  # a mark from this value on is a day, in milliseconds since 1970
 EXACT = "Your guess is exact."  # the explanation says its number
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
@@ -45,13 +42,12 @@ class Question:
     why
         One explanation per answer.
     kind
-        How the reader guesses: by a ``choice``, by clicking a ``panel`` of the picture (the answers are its panels, in
-        order), by placing a ``mark``, or by drawing a ``curve`` in a diagram whose axes run from 0 to 1.
+        How the reader guesses: by a ``choice``, by placing a ``mark``, or by drawing a ``curve`` in a diagram whose
+        axes run from 0 to 1.
     remark
         Sentence that follows the explanation.
     cuts
-        Values that sort a guess in the picture into the answers: the first answer is below the first value. Days are
-        milliseconds since 1970.
+        Values that sort a guess in the picture into the answers: the first answer is below the first value.
     at
         Horizontal position of a mark that moves up and down; None: the mark moves sideways over the whole picture.
     over
@@ -83,9 +79,7 @@ class Question:
     ghosts: tuple[Mapping[str, Any], ...] = ()
 
     def sketch(self, answer: int) -> Mapping[str, Any]:
-        """Return what an answer, from 1, would look like in the picture; of a panel this panel itself."""
-        if self.kind == "panel":
-            return {"panels": [answer]}
+        """Return what an answer, from 1, would look like in the picture."""
         return self.ghosts[answer - 1] if self.ghosts else {}
 
     def answer_to(self, guess: float | Drawn) -> int:
@@ -184,22 +178,15 @@ class Question:
 
     def _mark_is_off(self, guess: float) -> str:
         assert isinstance(self.truth, float)
-        if self.at is None and self.truth < OF_DAYS:
-            return self._score_is_off(guess)
         if self.at is None:
-            day = round(guess / DAY)  # a mark lies between two days
-            value = f"{datetime.fromtimestamp(day * DAY / 1000, UTC):%d %B %Y}".lstrip("0")
-            off, unit, ways = day - round(self.truth / DAY), "day", ("too late", "too early")
-        else:
-            value = f"{100 * guess:.0f} %"
-            off, unit, ways = (
-                round(100 * guess) - round(100 * self.truth),
-                "percentage point",
-                ("too high", "too low"),
-            )
+            return self._score_is_off(guess)
+        off = round(100 * guess) - round(100 * self.truth)
         if not off:
             return EXACT
-        return f"You guessed {value}, which is {counted(abs(off), unit)} {ways[off < 0]}."
+        side = "high" if off > 0 else "low"
+        return (
+            f"You guessed {100 * guess:.0f} %, which is {counted(abs(off), 'percentage point')} too {side}."
+        )
 
     def _score_is_off(self, guess: float) -> str:
         value, truth = round(guess, 3), round(float(self.truth), 3)  # type: ignore[arg-type]
@@ -232,7 +219,7 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         raise InputError(
             f"{name}: `why` needs one string per answer, and `right` must be the number of an answer."
         )
-    cuts = tuple(map(_number, values.get("cuts", ())))
+    cuts = tuple(map(float, values.get("cuts", ())))
     if kind in ("mark", "curve") and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
         raise InputError(f"{name}: cuts must be rising values, one fewer than answers.")
     ghosts = tuple(values.get("ghosts", ()))
@@ -247,7 +234,7 @@ def question(values: Mapping[str, Any], name: str) -> Question:
     if isinstance(truth, list):
         truth = tuple((float(x), float(y), float(rows)) for x, y, rows in truth)
     elif truth is not None:
-        truth = _number(truth)
+        truth = float(truth)
     return Question(
         values["text"],
         answers,
@@ -263,9 +250,3 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         tuple(values.get("shows", ())),
         ghosts,
     )
-
-
-def _number(value: float | date) -> float:
-    if isinstance(value, date):
-        return 1000 * datetime.combine(value, time(), UTC).timestamp()
-    return float(value)

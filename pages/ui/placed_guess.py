@@ -1,4 +1,4 @@
-"""Let the reader place a guess in the picture (a mark, a curve or a panel), and draw it beside the data later."""
+"""Let the reader place a guess in the picture (a mark or a curve), and draw it beside the data later."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ LINE_HEIGHT = 24  # pixels above the plot, for this name
 BESIDE = 48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
 COVER = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
-# Instructions for touch, and for keys if there are any
+# Instructions for touch, and for keys
 HOW = {
     "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
     "line": ("Drag the line in the picture", "or select it and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
-    "panel": ("Or choose a panel of the picture", ""),
 }
 
 
@@ -41,7 +40,7 @@ class Ghost:
     @property
     def chosen(self) -> bool:
         """Tell whether the guess is the number of an answer."""
-        return self.question.kind in ("choice", "panel")
+        return self.question.kind == "choice"
 
 
 def place_guess(key: str, question: Question, placed: Callable[[Any], None]) -> None:

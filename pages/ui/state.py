@@ -249,6 +249,9 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
     fields = {name: one_value(name, value) for name, value in query.items()}
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
+    if lesson is not None and (part := lessons.REPLACED.get(lesson.partition(":")[0])):
+        st.session_state["first_step"], st.session_state["story_at"] = "pages/learn_story.py", part
+        return recipe(), None, presenter == "true", guesses
     if lesson is not None:
         named, number = lessons.parse_step(lesson)
         step = named.steps[number - 1]

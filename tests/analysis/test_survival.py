@@ -220,9 +220,7 @@ def test_the_horizon_moves_with_functions_and_is_refused_for_arrays():
 
 def test_the_verdict_says_how_many_rows_were_censored_and_asks_about_survival():
     time, event, p = world()
-    assert says(
-        check_survival(time, event, p, 5).verdict.sentence, "102 of 400 rows were censored before 5"
-    )
+    assert says(check_survival(time, event, p, 5).verdict.sentence, "102 of 400 rows were censored before 5")
     assert says(check_survival(time, event, 1 - p, 5).verdict.sentence, "1 − survival")
     assert check_survival(time, event, p, 5).figure().data
 

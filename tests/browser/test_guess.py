@@ -46,32 +46,6 @@ def test_a_mark_is_moved_by_keys_and_stays_beside_the_data(tab):
     )
 
 
-LATE = """() => {
-    const [first] = document.querySelectorAll('.st-key-lesson_beside .js-plotly-plot')
-    first._late = first._fullLayout
-    first._fullLayout = undefined
-}"""
-DRAWN = """() => {
-    const [first] = document.querySelectorAll('.st-key-lesson_beside .js-plotly-plot')
-    first._fullLayout = first._late
-}"""
-
-
-def test_a_panel_that_is_drawn_late_can_be_clicked_and_each_reports_its_own_place(tab):
-    step = of_kind("panel")
-    opened(tab, step)
-    panels, count = tab.page.locator(".guess .panel"), len(step.question.answers)
-    until(lambda: panels.count() == count, "every panel can be clicked")
-    tab.page.evaluate(LATE)
-    until(lambda: panels.count() == count - 1, "one is not drawn yet")
-    tab.page.evaluate(DRAWN)
-    until(lambda: panels.count() == count, "it is drawn, and can be clicked, too")
-    tab.page.evaluate(LATE)
-    until(lambda: panels.count() == count - 1, "one is not drawn yet")
-    panels.nth(step.question.right - 2).click()
-    tab.by_key("lesson").get_by_text(step.question.why[step.question.right - 1]).wait_for()
-
-
 def test_a_curve_is_drawn_by_the_pointer_and_nothing_is_there_to_accept_before(tab):
     step = of_kind("curve")
     opened(tab, step)

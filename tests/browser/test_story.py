@@ -2,10 +2,12 @@
 
 import json
 import re
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from scipy.stats import poisson_binom
 
 from calib.export.story import PEOPLE, story_html
 from tests.browser.accessibility import AXE, GRAVE, RUN
@@ -14,7 +16,7 @@ from tests.waiting import LIMIT, until
 
 DATA = json.loads(PEOPLE.read_text())
 SIZES = {"desk": (1366, 768), "phone": (390, 844)}
-TRUE = (1, 3, 6, 8, 9, 11, 12, 13, 14, 16, 18, 19)  # statements, from 0
+TRUE = (1, 3, 6, 8, 9, 11, 12, 13, 16, 18, 19)  # statements, from 0
 
 
 @pytest.fixture
@@ -44,6 +46,9 @@ def reader(chromium, tmp_path):
     assert all(url.startswith(("file://", "about:", "data:", "blob:")) for url in asked)
 
 
+GUESSED = "bets=----------55--------&mark=60&money=6&done=kl"  # the bank's two questions and marks
+
+
 def answer(page: Page, step: str, confidences: list[int]) -> None:
     for scale, percent in zip(page.locator(f"#step-{step} .scale").all(), confidences, strict=True):
         scale.get_by_role("button", name=f"{percent} %", exact=True).click()
@@ -64,7 +69,12 @@ def at(page: Page, step: str) -> Locator:
 
 
 def choose(page: Page, step: str, option: str) -> None:
-    page.locator(f"#step-{step}").get_by_role("radio", name=option).check()
+    page.locator(f"#dock-{step}").get_by_role("radio", name=option).check()
+
+
+def skip(page: Page, step: str) -> None:
+    for pass_ in page.locator(f"#step-{step}").get_by_role("button", name="Skip this question").all():
+        pass_.click()
 
 
 def drag(page: Page, handle: Locator, across: float, up: float) -> None:
@@ -86,111 +96,192 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
     assert page.locator("[aria-pressed=true]").count() == 0  # a confidence has no default
     answer(page, "ten", [10, 90, 0, 60, 20, 50, 80, 30, 100, 70])
     for n, outcome in enumerate(page.locator("#step-ten .outcome").all()):
-        expect(outcome).to_contain_text("It is true" if n in TRUE else "It is false")
+        expect(outcome).to_contain_text("True." if n in TRUE else "False.")
     expect(page.locator(".you summary")).to_have_text("You: 10 of 20")
-    said, came = [0.1, 0.9, 0, 0.6, 0.2, 0.5, 0.8, 0.3, 1, 0.7], [int(n in TRUE) for n in range(10)]
     at(page, "own")
-    words = f"10 answers: {100 * np.mean(said):.0f} % expected on average, {100 * np.mean(came):.0f} % true."
-    expect(page.locator("#step-own .finding")).to_contain_text(words.replace(" %", "\u00a0%"))
+    sure = np.array([0.9, 0.9, 1, 0.6, 0.8, 0.8, 0.7, 1, 0.7])
+    low, high = poisson_binom(sure).ppf([0.025, 0.975])
+    finding = page.locator("#step-own .finding")
+    expect(finding).to_contain_text(
+        f"9 of 10 answers and were {100 * sure.mean():.0f}\u00a0% sure on average"
+    )
+    expect(finding).to_contain_text("9 of 9 were right")
+    expect(finding).to_contain_text(f"usually get {low:.0f} to {high:.0f} right")
     assert page.locator(".stage circle.own").count() == 10
     page.locator("#step-ten .scale button").first.click(force=True)  # settled: nothing changes
     assert state(page)["bets"].startswith("1906258 3a7".replace(" ", ""))
 
 
+@pytest.mark.parametrize(
+    ("bets", "verdict"),
+    [
+        (
+            "9191991911",
+            "0 of 10 were right: 0\u00a0%. Calibrated people with your probabilities usually get 7 to 10",
+        ),
+        ("9191991911", "You were overconfident, by 90 points"),
+        ("4646446466", "You were underconfident, by 40 points"),
+        ("8282228288", "Your number is within that range"),
+        ("5555555555", "You said 50\u00a0% in 10 answers, so no answer could be wrong"),
+    ],
+)
+def test_the_verdict_measures_the_readers_error(reader, bets, verdict):
+    page = reader(f"at=own&bets={bets}----------")
+    expect(page.locator("#step-own .finding")).to_contain_text(verdict)
+    heights = page.locator(".stage rect.band").evaluate_all(
+        "all => all.map(one => +one.getAttribute('height'))"
+    )
+    assert heights
+    assert min(heights) >= 8  # a band of one value is still seen
+
+
+def test_nothing_tells_an_answer_before_the_reader_gave_one(reader):
+    """Controls are out of reach, and the bank's outcomes hidden, until the reader has guessed or skipped."""
+    page = reader("at=start")
+    for step in ("seventy", "money", "bins", "platt", "enough", "whom", "years"):
+        at(page, step)
+        assert page.locator(f"#dock-{step} :is(button, input):visible").count() == 0, step
+        assert page.locator(".tools > *").count() == 0, step
+    for step in ("chance", "right", "repair", "platt", "refused", "spread"):
+        at(page, step)
+        expect(page.locator(f"#step-{step}").get_by_text("Not yet")).to_be_visible()
+        assert page.locator(".stage .mark").count() == 0, step
+    at(page, "chance").get_by_role("button", name="Guess first").click()
+    page.wait_for_url(re.compile("at=seventy"))
+    at(page, "chance").get_by_role("button", name="Show them").click()
+    expect(page.locator("#step-chance").get_by_text("Not yet")).to_be_hidden()
+    assert page.locator(".stage circle.mark").count() == 5
+    at(page, "seventy")
+    expect(page.locator("#step-seventy .outcome")).to_contain_text("You skipped this question")
+    expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted")
+
+
 @pytest.mark.parametrize(("size", "keyboard"), [("desk", False), ("phone", True)])
 def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
     page = reader("at=seventy", size)
-    mark = page.get_by_role("slider", name="Share of the 49 customers")
-    expect(mark).to_have_attribute("aria-valuetext", "not placed yet")  # its place tells nothing
     expect(shown(page, "seventy")).to_be_hidden()
     answer(page, "seventy", [80])
+    mark = page.get_by_role("slider", name="Share of the 49 customers")
+    expect(mark).to_have_attribute("aria-valuetext", "not placed yet")  # its place tells nothing
     if keyboard:
         mark.focus()
         for key in ("PageUp", "PageUp", "PageUp", "ArrowDown", "Enter"):
             page.keyboard.press(key)
         assert state(page)["mark"] == "29"
+        expect(shown(page, "seventy")).to_contain_text("Your 29\u00a0% was 16 points too low (8 customers)")
     else:
-        drag(page, mark, 0, 400)
-    expect(shown(page, "seventy")).to_contain_text("only 13 defaulted: 27\u00a0%")
-    expect(page.locator("#step-seventy .outcome")).to_contain_text("You said 80\u00a0%. It is false")
+        drag(page, mark, -300, 400)  # over the text: it is not selected
+        assert page.evaluate("getSelection().toString()") == ""
+    expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted: 45\u00a0%")
+    expect(page.locator("#step-seventy .outcome")).to_contain_text(
+        "False. 22 did: 45\u00a0%. You said 80\u00a0%, off by 80 points"
+    )
     at(page, "money")
     expect(shown(page, "money")).to_be_hidden()
+    skip(page, "money")
     low = page.get_by_role("slider", name="Share of the 618 customers")
     low.focus()
     page.keyboard.press("PageUp")
     page.keyboard.press("Enter")
-    expect(shown(page, "money")).to_contain_text("There were 95 defaults: 15\u00a0%")
-    expect(page.locator("#step-money .outcome")).to_contain_text("You did not answer. It is true")
+    expect(shown(page, "money")).to_contain_text(
+        "89 of the 618 defaulted: 14\u00a0%. The bank is €55,000 short"
+    )
+    expect(shown(page, "money")).to_contain_text(
+        "with your 10\u00a0% it would be €27,000 short"
+    )  # 62 expected
+    expect(page.locator("#step-money .outcome")).to_contain_text("True. 89 did. You skipped")
     assert state(page)["done"] == "kl"
     assert page.locator(".stage circle.mark").count() == 5
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
-    page = reader("at=chance", size)
+    page = reader(f"at=chance&{GUESSED}", size)
     answer(page, "chance", [30])
-    press = page.get_by_role("button", name="Other customers", exact=True)
+    press = page.get_by_role("button", name="Draw other customers")
     for n in range(1, 21):
         press.click()
-        expect(page.locator("#step-chance .count")).to_have_text(f"{n} of 20 sets")
-    expect(page.locator("#step-chance .outcome")).to_contain_text("It is true")
-    words = "In 20 sets, the mark near 70 % lies between 36 % and 62 %"
+        expect(page.locator("#dock-chance .count")).to_have_text(f"{n} of 20 sets")
+    expect(page.locator("#step-chance .outcome")).to_contain_text(
+        "True. The highest of the ten is at 60\u00a0%"
+    )
+    words = "In 20 sets, the mark near 70 % ranged from 36 % to 62 %"
     expect(shown(page, "chance")).to_contain_text(words.replace(" %", "\u00a0%"))
+    expect(shown(page, "chance")).to_contain_text("still 8 points below")
     press.click()  # twenty are enough
-    expect(page.locator("#step-chance .count")).to_have_text("20 of 20 sets")
+    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets")
     at(page, "right")
     for _ in range(20):
-        page.get_by_role("button", name="Customers of a right model").click()
+        page.get_by_role("button", name="Draw from a perfect model").click()
+    expect(shown(page, "right")).to_contain_text("4 of the bank’s 5 rings are outside")
     assert page.locator(".stage rect.band").count() == 5
     assert page.locator(".stage circle.ghost").count() >= 95
     at(page, "bins")
-    bins = page.locator("#step-bins input[type=range]")
+    skip(page, "bins")
+    bins = page.locator("#dock-bins input[type=range]")
     bins.focus()
     page.keyboard.press("End")
-    expect(shown(page, "bins")).to_contain_text("70 bins: ECE 0.058")
+    expect(shown(page, "bins")).to_contain_text("70 columns: ECE 0.066")
     assert page.locator(".stage circle.mark").count() > 50  # all marks are drawn, thin ones thin
     assert page.locator(".stage circle.mark.thin").count() > 20
     page.keyboard.press("Home")
-    expect(page.locator("#step-bins .outcome")).to_contain_text("It is true")  # stays settled
+    expect(page.locator("#step-bins .outcome")).to_contain_text("True. It rises from 0.017 to 0.066")
     assert page.locator(".stage circle.mark").count() == 2
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reader, size):
-    page = reader("at=repair", size)
+    page = reader(f"at=repair&{GUESSED}", size)
     plot = page.evaluate("calibrationStory.stage.plot.width")
     fourth = page.get_by_role("slider", name="Mean risk of the 49 customers")
-    drag(page, fourth, -0.43 * plot, 0)
+    drag(page, fourth, -0.25 * plot, 0)
     until(
-        lambda: abs(float(fourth.get_attribute("aria-valuenow")) - 0.27) < 0.03, "the mark is at the diagonal"
+        lambda: abs(float(fourth.get_attribute("aria-valuenow")) - 0.45) < 0.03, "the mark is at the diagonal"
     )
+    expect(shown(page, "repair")).to_contain_text("Go on with the other marks")
     first = page.get_by_role("slider", name="Mean risk of the 618 customers")
     first.focus()
-    for _ in range(10):
+    for _ in range(9):
         page.keyboard.press("ArrowRight")
+    p, y = np.array(DATA["p"]), np.array(DATA["y"])
+    bins = np.minimum(4, np.floor(p * 5 + 1e-9).astype(int))
+    last = page.get_by_role("slider", name="Mean risk of the 33 customers")
+    last.focus()
+    for _ in range(28):
+        page.keyboard.press("ArrowLeft")
     expect(shown(page, "repair")).to_contain_text("You have built a calibrator")
     shifts = np.array([int(one) for one in state(page)["shifts"].split("_")]) / 100
-    p, y = np.array(DATA["p"]), np.array(DATA["y"])
-    moved = np.clip(p + shifts[np.minimum(4, np.floor(p * 5 + 1e-9).astype(int))], 0, 1)
-    expect(page.locator("#step-repair .count")).to_contain_text(f"{((moved - y) ** 2).mean():.4f} now")
+    moved = np.clip(p + shifts[bins], 0, 1)
+    gaps = [sum(abs((q - y)[bins == k].sum()) for k in range(5)) / len(p) for q in (p, moved)]
+    briers = [((q - y) ** 2).mean() for q in (p, moved)]
+    expect(page.locator("#dock-repair .count")).to_have_text(
+        f"ECE {gaps[0]:.3f} → {gaps[1]:.3f}, Brier score {briers[0]:.3f} → {briers[1]:.3f}"
+    )
+    far = f"your marks are {100 * gaps[1]:.1f} points from the diagonal; at first it was {100 * gaps[0]:.1f}"
+    expect(shown(page, "repair")).to_contain_text(far)
     at(page, "platt")
     answer(page, "platt", [90, 100])
     choose(page, "platt", "Platt scaling")
-    expect(shown(page, "platt")).to_contain_text("0.1847 → 0.1583. A now has 39\u00a0%, B 31\u00a0%.")
+    expect(shown(page, "platt")).to_contain_text(
+        "0.167 → 0.153 (8\u00a0% lower). A has 39\u00a0%, B 31\u00a0%."
+    )
     outcomes = page.locator("#step-platt .outcome")
-    expect(outcomes.first).to_contain_text("It is true")
-    expect(outcomes.last).to_contain_text("You said 100\u00a0%. It is false")
+    expect(outcomes.first).to_contain_text("False. It falls from 0.167 to 0.153")
+    expect(outcomes.last).to_contain_text(
+        "False. A stays above B: 39 and 31\u00a0%. You said 100\u00a0%, off by 100"
+    )
     choose(page, "platt", "Isotonic")
-    expect(shown(page, "platt")).to_contain_text("0.1847 → 0.1581")
+    expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
     choose(page, "platt", "No calibrator")
     at(page, "refused")
-    expect(page.locator("#step-refused .finding")).to_contain_text("121 customers refused, 82 of whom paid")
+    finding = page.locator("#step-refused .finding")
+    expect(finding).to_contain_text("121 customers refused. 67 of them would have paid back")
     expect(page.get_by_role("radio", name="No calibrator").last).to_be_checked()
     choose(page, "refused", "Platt scaling")
-    expect(page.locator("#step-refused .finding")).to_contain_text("6 customers refused, 2 of whom paid")
+    expect(finding).to_contain_text("6 customers refused. 1 of them would have paid back")
     page.get_by_role("slider", name="Risk above which").focus()
     page.keyboard.press("Home")
-    expect(page.locator("#step-refused .finding")).to_contain_text("900 customers refused, 710 of whom paid")
+    expect(finding).to_contain_text("900 customers refused. 710 of them would have paid back")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -198,14 +289,15 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
     expect(shown(page, "enough")).to_be_hidden()
     answer(page, "enough", [10, 60])
-    page.locator("#step-enough input[type=range]").focus()
+    page.locator("#dock-enough input[type=range]").focus()
     for depth in range(7, -1, -1):
         page.keyboard.press("ArrowLeft")
-        expect(page.locator("#step-enough .slider output")).to_have_text(str(depth))
-    expect(shown(page, "enough")).to_contain_text("says 21\u00a0% to everybody")
-    expect(page.locator("#step-enough .bar output")).to_have_text(["0.0000", "0.0324"])
-    expect(page.locator("#step-enough .outcome").first).to_contain_text("It is true")
-    expect(page.locator("#step-enough .outcome").last).to_contain_text("It is false")
+        expect(page.locator("#dock-enough .slider output")).to_have_text(str(depth))
+    expect(shown(page, "enough")).to_contain_text("predicts 21\u00a0% for everybody")
+    expect(shown(page, "enough")).to_contain_text("Grouping loss falls until depth 6")
+    expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324"])
+    expect(page.locator("#step-enough .outcome").first).to_contain_text("True. It is 0.0000 with none")
+    expect(page.locator("#step-enough .outcome").last).to_contain_text("False. Depth 3 has: 0.016")
     at(page, "spread")
     assert page.locator(".stage circle.ring").count() == 1
 
@@ -226,14 +318,16 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
         page.mouse.up()
 
     brush(0.5, 0.8, 0.02, 0.2)  # not the group
-    expect(shown(page, "whom")).to_contain_text("Look for a group")
-    expect(page.locator("#step-whom .outcome")).to_be_empty()
+    expect(shown(page, "whom")).to_contain_text("too high; we look for at least 10 points too low")
+    brush(0.005, 0.105, 0.005, 0.6)  # a part of the group
+    expect(shown(page, "whom")).to_contain_text("we look for more than 100")
+    expect(page.locator("#step-whom .outcome")).to_have_text("Noted.")
     if keyboard:
         box.focus()
         for key, times in (
-            ("ArrowLeft", 20),
-            ("Shift+ArrowLeft", 5),
-            ("ArrowDown", 10),
+            ("Shift+ArrowRight", 3),
+            ("Shift+ArrowLeft", 3),
+            ("ArrowDown", 2),
             ("Shift+ArrowUp", 30),
         ):
             for _ in range(times):
@@ -241,38 +335,67 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
         page.keyboard.press("Enter")
     else:
         brush(0.005, 0.105, 0.005, 0.995)
-    expect(shown(page, "whom")).to_contain_text("These are the ones")
-    words = "114 customers: predicted 31 %, defaulted 46 %".replace(" %", "\u00a0%")
+    expect(shown(page, "whom")).to_contain_text(
+        "You found it: the risk of these 114 customers is 13 points too low"
+    )
+    expect(shown(page, "whom")).to_contain_text("exactly the 114 customers who did not state their income")
+    words = "114 customers: predicted 31 %, defaulted 45 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
-    expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%. It is true")
-    page.get_by_role("button", name="Ask other customers").click()
-    expect(page.locator("#step-whom .finding").last).to_contain_text("this one does not")
+    expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%, off by 60 points")
+    page.get_by_role("button", name="Test on others").click()
+    expect(page.locator("#step-whom .finding").last).to_contain_text("The gap is there again")
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        (
+            "0_60_25_100",
+            "these 267 customers is 12 points too low. The box holds 66 of the 114 customers who did not",
+        ),
+        (
+            "0_50_50_100",
+            "these 101 customers is 22 points too low. The box holds 44 of the 114",
+        ),  # the fewest
+        ("22_52_25_100", "None of them belong to the 114"),
+    ],
+)
+def test_any_box_with_a_large_clear_gap_is_right(reader, box, words):
+    page = reader("at=whom")
+    answer(page, "whom", [70])
+    page.evaluate("box => calibrationStory.set('brush', box)", box)
+    page.get_by_role("application", name="Box over a group").press("Enter")
+    expect(shown(page, "whom")).to_contain_text("You found it")
+    expect(shown(page, "whom")).to_contain_text(words)
+    expect(page.locator("#step-whom .outcome")).to_contain_text("True.")
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     page = reader("at=still", size)
-    week = page.locator("#step-still input[type=range]")
+    week = page.locator("#dock-still input[type=range]")
     week.focus()
     for n in range(1, 14):
         page.keyboard.press("ArrowRight")
-        expect(page.locator("#step-still .slider output")).to_have_text(str(n))
+        expect(page.locator("#dock-still .slider output")).to_have_text(str(n))
     finding = page.locator("#step-still .finding")
-    expect(finding).to_contain_text("first raised an alarm in week 13; the evidence has not reached 20")
+    expect(finding).to_contain_text("first alarm in week 13")
+    expect(finding).to_contain_text("20 would be an alarm")
     page.keyboard.press("End")
-    expect(shown(page, "still")).to_contain_text("the test cried wolf")
-    choose(page, "still", "From week 26 more default")
-    expect(shown(page, "still")).to_contain_text("The evidence reached 20 in week 31")
+    expect(shown(page, "still")).to_contain_text("The alarm in week 13 was false")
+    choose(page, "still", "Risks rise in week 26")
+    expect(shown(page, "still")).to_contain_text("the evidence noticed after 6 weeks, in week 31")
     at(page, "years")
+    assert page.locator(".stage circle.next").count() == 200  # places of the years to come
     answer(page, "years", [20])
     for years in (20, 40):
         page.get_by_role("button", name="Watch 20 other years").click()
         expect(shown(page, "years")).to_contain_text(f"In {years} years")
-    expect(page.locator("#step-years .outcome")).to_contain_text("It is true")
+    expect(page.locator("#step-years .outcome")).to_contain_text("True. It did so in 6 of the first 20 years")
 
 
 def test_nothing_is_lost_on_reload_and_a_link_opens_the_same(reader):
-    page = reader("at=ten")
+    page = reader(f"at=ten&{GUESSED}")
     answer(page, "ten", [10, 90, 0, 60, 20, 50, 80, 30, 100, 70])
     at(page, "repair")
     page.get_by_role("slider", name="Mean risk of the 33 customers").focus()
@@ -332,7 +455,7 @@ STEPS = (
 )
 ACTED = (
     "bets=1906258a37558a59728a&done=klmnopqrst&mark=60&money=6&others=20&right=20&bins=70&shifts=9_5_-17_-43_-41&fit=platt"
-    "&depth=0&depths=80&brush=0_11_0_100&found=1&tried=2&again=1&week=50&weeks=50&kind=worse&years=20"
+    "&depth=0&depths=803&brush=0_11_0_100&found=1&tried=2&again=1&week=50&weeks=50&kind=worse&years=20"
 )
 
 
@@ -377,6 +500,7 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     story = tab.page.frame_locator("iframe")
     expect(story.locator("html.dark h1")).to_have_text("How sure are you?")
     story.locator("nav a").nth(3).click()
+    story.get_by_role("button", name="Show them").and_(story.locator("#step-repair button")).click()
     tab.page.wait_for_url(re.compile("learn_story#at=repair"))
     story.get_by_role("slider", name="Mean risk of the 49").press("ArrowLeft")
     tab.page.wait_for_url(re.compile("shifts=0_0_0_-1_0"))
@@ -385,4 +509,16 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     with tab.page.expect_download() as download:
         tab.page.get_by_text("Download as one HTML file").click()
     assert download.value.path().read_bytes() == story_html()
+    assert tab.faults() == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"lesson": "fair_on_average:3", "bins": "7"}, {"lesson": "still_calibrated"}]
+)
+def test_a_link_to_a_lesson_that_became_a_part_opens_this_part(new_tab, query):
+    tab = new_tab()
+    tab.page.goto(f"{tab.address}/learn_fair_on_average?{urlencode(query)}")
+    part = "whom" if "fair" in query["lesson"] else "still"
+    tab.page.wait_for_url(re.compile(f"learn_story.*#at={part}"))
+    expect(tab.page.frame_locator("iframe").locator(f"#step-{part}.now")).to_be_visible()
     assert tab.faults() == []

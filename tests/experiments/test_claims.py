@@ -256,7 +256,6 @@ def test_the_forest_pays_far_less_for_too_much_depth(seed):
 
 @over_seeds
 def test_deeper_trees_know_more_levels_and_a_tree_without_limit_only_0_and_1(seed):
-    """("deep_trees", 2)"""
     levels = {name: set(errors.p) for name, errors in panels("tree_depth", seed, model="tree").items()}
     assert len(levels["Depth 2"]) <= 4 < len(levels["Depth 8"]) / 2
     assert levels["No limit"] == {0.0, 1.0}

@@ -1,12 +1,13 @@
 """The story's numbers are calib's for the same people."""
 
+import itertools
 import json
 import subprocess
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, norm, poisson_binom
 
 from calib.analysis.curves import binned_curve
 from calib.analysis.watch.evidence import Block, Stream
@@ -60,15 +61,33 @@ def uniforms(seed: int, count: int) -> list[float]:
 def test_the_people_are_the_test_rows_of_the_sample_loans():
     bank = write_story.evaluated(write_story.BANK)
     same(P, bank.predictions["none"].p)
-    assert DATA["y"] == bank.y.tolist()
     same(platt(), bank.predictions["platt"].p)
     same(SCORES, bank.calibration_scores)
     made = write_story.columns(bank)
     same(TRUTH, made.pop("truth"))
     assert made == {name: DATA[name] for name in made}
-    assert abs(TRUTH.mean() - Y.mean()) < 3 * np.sqrt((TRUTH * (1 - TRUTH)).sum()) / len(Y)
     (root,) = DATA["trees"][0]["values"]
     same(root, write_story.constant(bank)[0])
+
+
+def test_its_labels_are_a_typical_draw_from_the_true_probabilities():
+    silent = np.array([one is None for one in DATA["income"]])
+    assert DATA["y"] == write_story.typical_labels(P, TRUTH, silent).tolist()
+    bins = np.minimum((P * 5 + 1e-9).astype(int), 4)
+    draws = (np.random.default_rng(1).random((4000, len(P))) < TRUTH).astype(int)
+    for group in (*(bins == k for k in range(5)), silent):
+        low, high = np.quantile(draws[:, group].sum(axis=1), [0.25, 0.75])
+        assert low <= Y[group].sum() <= high
+    # so each mark lies within those of the reader's twenty redraws
+    drawn = [run("otherCustomers(data.p, given, data.truth)", seed) for seed in range(1, 21)]
+    marks = np.array([_marks(np.array(one["p"]), np.array(one["y"])) for one in drawn])
+    mine = _marks(P, Y)
+    assert ((marks.min(axis=0) <= mine) & (mine <= marks.max(axis=0))).all()
+
+
+def _marks(p: np.ndarray, y: np.ndarray) -> np.ndarray:
+    bins = np.minimum((p * 5 + 1e-9).astype(int), 4)
+    return np.array([y[bins == k].mean() for k in range(5)])
 
 
 @pytest.mark.parametrize(
@@ -141,6 +160,22 @@ def test_tails_and_intervals_are_those_of_scipy_and_calib():
     )
 
 
+def test_the_usual_number_of_true_statements_is_a_poisson_binomial():
+    rng = np.random.default_rng(0)
+    cases = [rng.integers(0, 11, n) / 10 for n in (1, 2, 5, 10, 20) for _ in range(20)]
+    cases += [np.zeros(3), np.ones(3), np.full(10, 0.5), np.array([0, 1, 0.3])]
+    for p in cases:
+        shares, ends = run("[poissonBinomial(given), usualNumber(given)]", p.tolist())
+        each = np.array(list(itertools.product((0, 1), repeat=len(p)))) if len(p) <= 10 else None
+        if each is not None:  # by counting every outcome
+            probability = np.prod(np.where(each, p, 1 - p), axis=1)
+            same(shares, np.bincount(each.sum(axis=1), probability))
+        known = poisson_binom(p)
+        same(shares, known.pmf(np.arange(len(p) + 1)))
+        cdf = np.cumsum(shares)
+        assert ends == [int(np.argmax(cdf >= q - 1e-12)) for q in (0.025, 0.975)]
+
+
 def test_the_weekly_test_is_hosmer_and_lemeshows():
     rng = np.random.default_rng(3)
     for shift in (0.0, 0.6):
@@ -174,24 +209,62 @@ def test_evidence_is_that_of_the_watch_page(seed, change):
 def test_the_numbers_in_its_sentences_are_those_of_its_people():
     text = story_html().decode()
     low, risky = P < 0.2, (P >= 0.6) & (P < 0.8)
-    assert (low.sum(), Y[low].sum(), round(P[low].sum())) == (618, 95, 34)
-    assert (risky.sum(), Y[risky].sum()) == (49, 13)
+    assert (low.sum(), Y[low].sum(), round(P[low].sum())) == (618, 89, 34)
+    assert (risky.sum(), Y[risky].sum()) == (49, 22)
     assert round(100 * P[low].mean(), 1) == 5.5
     q = platt()
     before, after = brier_score(Y, P), brier_score(Y, q)
     assert f"It falls from {before:.3f} to {after:.3f}, by {100 * (1 - after / before):.0f} %." in text
+    a, b = 32, 714
+    assert (Y[a], Y[b], round(P[a], 2), round(P[b], 2)) == (0, 1, 0.7, 0.4)
+    assert f"A stays above B: {100 * q[a]:.0f} and {100 * q[b]:.0f} %." in text
     silent = np.array([one is None for one in DATA["income"]])
-    assert silent.sum() == 114
-    predicted, observed = (f"{100 * one[silent].mean():.0f} %" for one in (q, Y))
-    assert f"Among them {predicted} were expected to default, and {observed} did." in text
-    best = min(range(9), key=lambda d: _loss(d))
-    assert f"At depth {best} both losses together are smallest here." in text
+    gap = 100 * (Y - q)[silent].mean()
+    assert f"The {silent.sum()} customers who did not state their income: {gap:.0f} points." in text
 
 
-def _loss(depth: int) -> float:
+def test_what_it_says_of_the_losses_by_depth_is_true():
+    text, losses = story_html().decode(), [_losses(depth) for depth in range(9)]
+    calibration, grouping = (
+        np.array([getattr(one, name) for one in losses]) for name in ("calibration", "grouping")
+    )
+    assert (np.diff(calibration) > 0).all()  # "calibration loss falls all the way from depth 8 to 0"
+    assert (np.diff(grouping)[:6] < 0).all()  # it "then rises", below depth 6
+    assert (np.diff(grouping)[6:] > 0).all()  # "falls until depth 6"
+    both = calibration + grouping
+    best = int(both.argmin())
+    assert f"Depth {best} has: {both[best]:.3f}. Depth 8 has {both[8]:.3f}." in text
+    assert f"It is {calibration[0]:.4f} with none, {calibration[8]:.4f} with eight." in text
+
+
+@pytest.mark.soak
+def test_depth_two_or_three_is_best_in_twenty_splits():
+    best = []
+    for seed in range(20):
+        recipe = write_story.BANK.replace(seed=seed, calibrators=("none",), model="decision_tree")
+        stump = write_story.evaluated(recipe.replace(params={"max_depth": 1}))
+        truth, told = write_story.make.loans_truth()[stump.rows], [write_story.constant(stump)]
+        for depth in range(1, 9):
+            tree = write_story.evaluated(recipe.replace(params={"max_depth": depth}))
+            told.append(tree.predictions["none"].p)
+        losses = [loss_decomposition(truth, p) for p in told]
+        best.append(int(np.argmin([one.calibration + one.grouping for one in losses])))
+    assert (best.count(2), best.count(3)) == (15, 5)
+
+
+def test_how_often_the_weekly_test_raises_a_false_alarm():
+    q = platt().tolist()
+    program = "(g => { const t = tenthsOf(g.q); return g.seeds.map(s => falseAlarm(g.q, t, s)) })(given)"
+    alarms = run(program, {"q": q, "seeds": [*range(100, 120), *range(1000, 3000)]})
+    assert sum(alarms[:20]) == 6
+    low, high = binomial_interval(sum(alarms[20:]), 2000)
+    share, low, high = (f"{100 * one:.0f}" for one in (np.mean(alarms[20:]), low, high))
+    assert f"in 2,000 simulated years, {share} % had one ({low} to {high} %)" in story_html().decode()
+
+
+def _losses(depth: int):
     tree = DATA["trees"][depth]
-    found = loss_decomposition(TRUTH, np.array(tree["values"])[tree["leaf"]])
-    return found.calibration + found.grouping
+    return loss_decomposition(TRUTH, np.array(tree["values"])[tree["leaf"]])
 
 
 def test_the_file_asks_for_nothing_and_is_small():

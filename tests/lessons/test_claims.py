@@ -6,26 +6,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-from calib.analysis.audit import audit
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
-from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic
-from calib.evaluate import Evaluation, evaluate, fit
+from calib.evaluate import Evaluation, evaluate
 from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.export.named_numbers import named_numbers
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Step
 from calib.metrics import expected_calibration_error
-from calib.models import ProbabilityForest
 from calib.recipe import Recipe
 from calib.sources import load
-from calib.study.papers.ten_setups import NAMES, setup_recipes
-from tests.experiments.simulated import found as computed
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2, 3)))
 over_seeds = pytest.mark.parametrize("seed", SEEDS)
@@ -45,15 +39,12 @@ def test_every_step_is_named_by_the_tests_of_its_claims():
 
 
 HELD_BY_EXPERIMENTS = {
-    ("deep_trees", 6),
     ("two_probabilities", 1),
     ("two_probabilities", 5),
     ("not_useful", 1),
     ("when_it_helps", 1),
     ("when_it_helps", 2),
     ("when_it_helps", 3),
-    ("still_calibrated", 1),
-    ("fair_on_average", 2),
     ("three_classes", 1),
     ("three_classes", 2),
     ("three_classes", 3),
@@ -324,155 +315,6 @@ def test_two_probabilities_the_narrow_end_of_the_line_takes_more_than_twice_the_
     assert -0.85 < slope < -0.5
 
 
-@pytest.mark.parametrize("number", [1, 2])
-@over_seeds
-def test_deep_trees_one_tree_is_best_at_depth_4_with_1000_rows_and_at_depth_2_with_100(number, seed):
-    """("deep_trees", 1), ("deep_trees", 2)"""
-    settings = EXPERIMENTS["tree_depth"].numbers(
-        EXPERIMENTS["tree_depth"].values(dict(step("deep_trees", number).recipe.settings))
-    )
-    tce = {one.name: one.tce for one in computed("tree_depth", seed, **settings).shown}
-    best = min(tce, key=tce.get)
-    assert best == {1: "Depth 4", 2: "Depth 2"}[number]
-    assert tce["No limit"] > 1.5 * tce[best]
-
-
-def test_deep_trees_a_leaf_of_depth_4_holds_about_six_of_100_rows():
-    """("deep_trees", 2)"""
-    assert round(100 / 2**4) == 6
-
-
-def test_deep_trees_of_the_tree_s_certain_rows_71_in_100_are_in_class_1_and_the_calibrator_says_77():
-    """("deep_trees", 5)"""
-    evaluation = of("deep_trees", 5)
-    certain = evaluation.predictions["none"].p == 1
-    calibrated = evaluation.predictions["venn_abers"].p[certain]
-    assert (len(certain), certain.sum()) == (300, 149)
-    assert (round(evaluation.y[certain].mean(), 2), round(calibrated.mean(), 2)) == (0.71, 0.77)
-
-
-@over_seeds
-def test_deep_trees_a_fully_grown_tree_makes_two_groups_and_is_wrong_in_its_numbers_and_groups(seed):
-    settings = EXPERIMENTS["cl_gl"].numbers(
-        EXPERIMENTS["cl_gl"].values(dict(step("deep_trees", 3).recipe.settings))
-    )
-    point = EXPERIMENTS["cl_gl"].simulate(random_state=seed, **settings).point
-    parts = point.losses["brier"]
-    assert parts.groups == 2
-    assert min(parts.calibration, parts.grouping) > 0.015
-
-
-def test_deep_trees_calibrated_they_still_say_two_things_only():
-    evaluation = of("deep_trees", 5)
-    assert set(evaluation.predictions["none"].p) == {0.0, 1.0}
-    assert len(set(evaluation.predictions["venn_abers"].p)) == 2
-    predicted, came, _ = bins(evaluation, "venn_abers")
-    assert np.abs(predicted - came).max() < 0.1
-    scores = evaluation.metrics
-    assert scores.brier["venn_abers"] < scores.brier["none"] - 0.05
-    assert scores.auc["venn_abers"] == pytest.approx(scores.auc["none"])
-
-
-DIGITS = range(8)  # splits of the digits over which calibration data are compared
-
-
-@cache
-def on_digits(placement: str) -> pd.DataFrame:
-    """Brier score of each calibrator (column) in each split (row)."""
-    return pd.DataFrame(
-        [of("out_of_bag", 1, placement=placement, seed=seed).metrics.brier for seed in DIGITS], index=DIGITS
-    )
-
-
-@pytest.mark.soak
-def test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_more_often_gain():
-    """("out_of_bag", 2): what it says of the digits."""
-    lost = (on_digits("train") > on_digits("split")).sum()
-    assert lost["venn_abers"] == len(DIGITS)
-    assert 0 < lost["platt"] < len(DIGITS) / 2
-    assert 0 < lost["isotonic"] < len(DIGITS) / 2
-    change = (on_digits("train") - on_digits("split")).mean()
-    assert change.idxmax() == "venn_abers"
-
-
-@over_seeds
-def test_out_of_bag_where_classes_overlap_scores_of_training_rows_mislead_every_calibrator(seed):
-    """("out_of_bag", 2): the forest separates its own rows, calibrated forests are worse than without a calibrator."""
-    recipe = step("out_of_bag", 2).recipe.replace(seed=seed)
-    placed = fit(recipe, load(recipe)).parts[0].placed
-    assert ((placed.scores > 0.5) == placed.y).all()
-    train, held = (of("out_of_bag", 2, seed=seed, placement=at).metrics.brier for at in ("train", "split"))
-    calibrated = train.drop("none")
-    assert (calibrated > 1.08 * train["none"]).all()
-    assert (calibrated > 1.08 * held.drop("none")).all()
-    assert calibrated.idxmax() == "isotonic"
-    new, p = of("out_of_bag", 2, seed=seed), of("out_of_bag", 2, seed=seed).predictions["platt"].p
-    sure = (p < 0.05) | (p > 0.95)
-    assert np.mean((p > 0.5) == new.y) < 0.85
-    assert np.abs(p - new.y)[sure].mean() > 3 * np.minimum(p, 1 - p)[sure].mean(), "far too certain"
-    if seed == 0:
-        assert [round(train[key], 3) for key in ("none", "platt")] == [0.160, 0.201]
-        assert (round(held.drop("none").min(), 3), round(held.drop("none").max(), 3)) == (0.156, 0.158)
-
-
-def test_out_of_bag_the_scores_that_its_questions_name():
-    """("out_of_bag", 1), ("out_of_bag", 3)"""
-    assert round(of("out_of_bag", 3).metrics.brier["none"], 4) == 0.0345
-    named = [
-        round(of("out_of_bag", 1, placement=at).metrics.brier["venn_abers"], 4) for at in ("split", "train")
-    ]
-    assert named == [0.0275, 0.0300]
-
-
-@pytest.mark.soak
-def test_out_of_bag_a_forest_of_all_rows_is_always_better_and_venn_abers_mostly():
-    """("out_of_bag", 1), ("out_of_bag", 3)"""
-    held, oob, train = map(on_digits, ("split", "oob", "train"))
-    assert (oob["none"] < held["none"]).all()
-    assert (oob["venn_abers"] < train["venn_abers"]).all()
-    assert (oob["venn_abers"] < held["venn_abers"]).sum() >= 6
-
-
-@pytest.mark.soak
-def test_out_of_bag_each_method_wins_out_of_bag_here_and_in_most_splits():
-    """("out_of_bag", 5)"""
-    recipes = setup_recipes(step("out_of_bag", 5).recipe)
-    won = pd.DataFrame(
-        {
-            seed: evaluated(recipes["oob"].replace(seed=seed)).metrics.brier
-            < evaluated(recipes["split"].replace(seed=seed)).metrics.brier
-            for seed in DIGITS
-        }
-    )
-    assert won[0].all()
-    assert len(won) == 5
-    assert (won.sum(axis=1) > len(DIGITS) / 2).all()
-
-
-def test_out_of_bag_five_methods_make_ten_setups():
-    """("out_of_bag", 5)"""
-    assert len(NAMES) == 10
-    assert len({key for key, _ in NAMES}) == 5
-
-
-def test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower():
-    held, oob = of("out_of_bag", 1).metrics, of("out_of_bag", 3).metrics
-    assert (oob.brier < held.brier).all()
-    narrow = of("out_of_bag", 4)
-    assert narrow.metrics.width["venn_abers"] < 0.6 * held.width["venn_abers"]
-    half = [
-        np.median(found.predictions["venn_abers"].upper - found.predictions["venn_abers"].lower)
-        for found in (narrow, of("out_of_bag", 1))
-    ]
-    assert half[0] < half[1], "as the picture of widths shows"
-
-
-def test_out_of_bag_about_a_third_of_the_trees_leave_a_row_out():
-    X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2
-    share = 1 - ProbabilityForest(n_estimators=50, random_state=0).fit(X, y).in_bag().mean(axis=1)
-    assert share.mean() == pytest.approx(0.37, abs=0.02)
-
-
 def test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_everything_else():
     constant, bayes = of("not_useful", 2), of("not_useful", 3)
     assert len(set(constant.predictions["none"].p)) == 1
@@ -512,9 +354,11 @@ def test_not_useful_the_constant_decides_alike_for_everybody_and_is_never_better
         assert round(everybody / nobody, 2) == 0.33, "a third, as the step says"
 
 
-@pytest.mark.parametrize("place", [("deep_trees", 4), ("not_useful", 5)])
-def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(place):
-    settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.settings)))
+def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better():
+    """("not_useful", 5)"""
+    settings = EXPERIMENTS["cl_gl"].numbers(
+        EXPERIMENTS["cl_gl"].values(dict(step("not_useful", 5).recipe.settings))
+    )
     found = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=0, against="depth", **settings)
     losses = [point.losses["brier"] for point in found.points]
     calibration, grouping = (
@@ -523,7 +367,7 @@ def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(pla
     assert calibration[0] < 0.05 * grouping[0]
     assert calibration[-1] > 10 * calibration[0]
     best = int(np.argmin(calibration + grouping))
-    assert found.values[best] == found.values[int(np.argmin(grouping))] == 4, "as deep_trees 1 says"
+    assert found.values[best] == found.values[int(np.argmin(grouping))] == 4
     assert grouping[best] < grouping[0]
     assert (np.diff(grouping[best:]) > 0).all(), "and GL rises from there"
     assert (np.diff(calibration) > 0).all()
@@ -608,127 +452,6 @@ def test_when_it_helps_the_forest_is_overconfident_on_loans(seed):
     p = evaluation.predictions["none"].p
     some = (p >= 0.3) & (p <= 0.7)
     assert (evaluation.y - p)[some].mean() < -0.02
-
-
-def watched(number: int):
-    """What the Watch page shows in a step."""
-    return over_time(of("still_calibrated", number), "none")
-
-
-def day(found, moment) -> int:
-    """The day of a moment, from 0."""
-    return int((np.datetime64(int(moment), "ns") - np.datetime64("2023-01-02")) / np.timedelta64(1, "D"))
-
-
-def test_still_calibrated_the_sudden_change_is_found_and_dated():
-    found = watched(2)
-    alarm = found.watched.found
-    assert found.watched.threshold == 20
-    days = pd.to_datetime(found.points["moment"])
-    autumn = found.points[(days >= "2023-09-01") & (days < "2023-10-29")]
-    assert set((10 ** autumn["log10"]).round(1)) == {0.3}
-    assert (days.min().year, days.min().month) == (2023, 1)
-    assert day(found, alarm.earliest_moment) <= 300 <= day(found, alarm.latest_moment)
-    assert day(found, alarm.moment) - 300 == 9
-    assert np.datetime64("2023-01-02") + 300 == np.datetime64("2023-10-29")
-    assert np.datetime64("2023-10-29") + 9 == np.datetime64("2023-11-07")
-
-
-def test_still_calibrated_only_the_calibration_changes():
-    found = watched(3)
-    assert found.shifted is None
-    assert (found.table["low"] > 0).iloc[-6:].all()
-
-
-def test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset():
-    """("still_calibrated", 4): day 200 is 21 July 2023. The sudden change, ("still_calibrated", 2), is found in weeks.
-
-    ("still_calibrated", 3) shows the same data.
-    """
-    sudden, slow = watched(2), watched(4)
-    assert np.datetime64("2023-01-02") + 200 == np.datetime64("2023-07-21")
-    late = day(slow, slow.watched.found.moment) - 200
-    assert np.datetime64("2023-07-21") + late == np.datetime64("2024-02-24"), "seven months"
-    assert late > 60
-    assert late > 3 * (day(sudden, sudden.watched.found.moment) - 300)
-    assert (sudden.watched.advice, slow.watched.advice) == ("offset", "recalibration")
-
-
-def hidden(evaluation: Evaluation) -> np.ndarray:
-    """Which test rows are self-employed customers of 60 and over."""
-    return (evaluation.column("age") >= 60).to_numpy() & (
-        evaluation.column("employment") == "self-employed"
-    ).to_numpy()
-
-
-def test_fair_on_average_the_bank_s_model_is_right_on_average():
-    """("fair_on_average", 1)"""
-    evaluation = of("fair_on_average", 1)
-    assert len(evaluation.y) == 10_000
-    assert all(abs(came - predicted) < 0.05 for predicted, came in marks(evaluation, 10))
-    assert {round(came, 2) for predicted, came in marks(evaluation) if 0.42 < predicted < 0.43} == {0.44}
-
-
-def test_fair_on_average_the_audit_finds_the_one_group_and_names_it():
-    """("fair_on_average", 3)"""
-    evaluation = of("fair_on_average", 3)
-    frame = pd.DataFrame({name: evaluation.column(name) for name in evaluation.dataset.beside})
-    assert set(frame) == {"age", "employment", "region", "income", "channel"}
-    found = audit(evaluation.y, evaluation.predictions["none"].p, frame, resamples=199)
-    assert found.found >= 1
-    assert found.conditions[0] == (("age", "60 to 79"), ("employment", "self-employed"))
-    np.testing.assert_array_equal(found.members(0), hidden(evaluation))
-    first, second = found.segments.iloc[0], found.members(1)
-    assert (first["rows"], round(100 * (first["observed"] - first["predicted"]))) == (476, 16)
-    assert (second == (evaluation.column("age") >= 60)).all(), "everybody of 60 and over"
-    y, p, others = evaluation.y, evaluation.predictions["none"].p, second & ~hidden(evaluation)
-    z = (y - p)[others].sum() / np.sqrt((p * (1 - p))[others].sum())
-    assert abs(z) < 1.96, "right without the first"
-
-
-def test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few():
-    """("fair_on_average", 4)"""
-    evaluation = of("fair_on_average", 4)
-    y, p = evaluation.y, evaluation.predictions["none"].p
-    assert len(y) == 476
-    assert hidden(evaluation).all()
-    assert {round(came, 2) for predicted, came in marks(evaluation) if 0.42 < predicted < 0.43} == {0.67}
-    uncalled = y[(p >= 0.3) & (p < 0.4)]
-    assert len(uncalled) >= 80
-    assert 0.4 < uncalled.mean() < 0.6
-    assert np.mean([came > predicted for predicted, came in marks(evaluation, 10)]) == 1
-
-
-def test_fair_on_average_one_map_of_the_score_leaves_the_gap_and_multicalibration_closes_it():
-    """("fair_on_average", 5), and how many of the group the bank calls."""
-    evaluation = of("fair_on_average", 5)
-    whole = of("fair_on_average", 5, segment=())
-    assert (len(whole.y), len(whole.calibration_y)) == (3000, 7000)
-    gaps = {key: abs(evaluation.y.mean() - each.p.mean()) for key, each in evaluation.predictions.items()}
-    assert gaps["none"] > 0.1
-    assert gaps["platt"] > 0.1
-    assert gaps["multicalibration"] < 0.05
-    called = {key: round(100 * (each.p > 0.4).mean()) for key, each in evaluation.predictions.items()}
-    assert (called["none"], called["multicalibration"]) == (44, 63)
-    (fitted,) = whole.calibrators["multicalibration"]
-    assert fitted.corrections_in_words() == ("age at least 60 and employment = self-employed",)
-    assert all(each.offset > 0 for each in fitted.corrections_)
-
-
-@over_seeds
-def test_fair_on_average_small_groups_need_more_rows_and_errors_cancel(seed):
-    """60 rows that are wrong by 0.05 are mostly not found, and the mean prediction is right."""
-    found, errors = [], []
-    for again in range(6):
-        rng = np.random.default_rng([seed, again])
-        group, p = rng.random(1500) < 0.04, rng.uniform(0.3, 0.6, 1500)
-        truth = p + np.where(group, 0.05, -0.05 * 0.04 / 0.96)
-        y = (rng.random(1500) < truth).astype(int)
-        errors.append(np.mean(truth - p))
-        table = pd.DataFrame({"group": np.where(group, "a", "b"), "other": rng.integers(0, 5, 1500)})
-        found.append(audit(y, p, table.astype(str), resamples=99).p_value <= 0.05)
-    assert np.abs(errors).max() < 0.001
-    assert sum(found) <= 2
 
 
 def test_three_classes_the_forest_is_too_cautious_in_all_classes():

@@ -6,23 +6,18 @@ The heading speaks of the picture, so its own seed decides; ``test_claims.py`` h
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
-from calib.analysis.audit import audit
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.metrics import auc
-from calib.metrics.confidence import confidence_interval
-from calib.metrics.paired_intervals import difference_interval
-from calib.study.papers.ten_setups import setup_recipes
 from tests.experiments.simulated import found
-from tests.lessons.test_claims import day, evaluated, hidden, marks, of, simulated, step, watched
+from tests.lessons.test_claims import of, simulated, step
 
 CHECKS: dict[str, tuple[str, Callable[[], None]]] = {}
 DEFINES = {"reliability_diagram:6", "two_probabilities:3"}
@@ -30,7 +25,7 @@ DEFINES = {"reliability_diagram:6", "two_probabilities:3"}
 
 
 def says(place: str, words: str) -> Callable:
-    """Register a check for the heading of a step, such as deep_trees:1, and the words that it holds."""
+    """Register a check for the heading of a step, such as three_classes:1, and the words that it holds."""
 
     def register(check: Callable[[], None]) -> Callable[[], None]:
         CHECKS[place] = (words.replace(" %", "\u00a0%"), check)  # a number and its sign stay in one line
@@ -236,102 +231,6 @@ def everybody():
     assert (of("not_useful", 4).predictions["none"].p > 1 / 6).all()
 
 
-@says("deep_trees:1", "Closest to the truth: depth 4")
-def depth_4(number: int = 1, best: str = "Depth 4"):
-    tce = {panel.name: panel.tce for panel in here("deep_trees", number, "tree_depth").shown}
-    assert min(tce, key=tce.get) == best
-
-
-@says("deep_trees:2", "With 100 rows: depth 2")
-def depth_2():
-    depth_4(2, "Depth 2")
-
-
-@says("deep_trees:3", "More than 100 leaves, two groups")
-def leaves():
-    point = here("deep_trees", 3, "cl_gl").point
-    assert point.leaves > 100
-    assert point.losses["brier"].groups == 2
-
-
-@says("deep_trees:4", "Grouping loss falls, then rises again")
-def falls_and_rises():
-    points = here("deep_trees", 4, "cl_gl", "cl_gl_sweep").points
-    grouping = [point.losses["brier"].grouping for point in points]
-    lowest = int(np.argmin(grouping))
-    assert (np.diff(grouping[: lowest + 1]) < 0).all()
-    assert (np.diff(grouping[lowest:]) > 0).all()
-    assert 0 < lowest < len(grouping) - 1
-
-
-@says("deep_trees:5", "Two marks move, and stay two marks")
-def two_marks():
-    predictions = of("deep_trees", 5).predictions
-    before, after = (np.unique(predictions[key].p) for key in ("none", "venn_abers"))
-    assert (len(before), len(after)) == (2, 2)
-    assert np.abs(before - after).min() > 0.1
-
-
-@says("deep_trees:6", "Curtailment comes closest of the three")
-def curtailed():
-    """Laplace, curtailment and a forest of such trees, as the panels 2 to 4."""
-    tce = [panel.tce for panel in here("deep_trees", 6, "tree_depth").shown]
-    assert np.argmin(tce[1:4]) == 1
-
-
-@says("out_of_bag:1", "Fewer training rows: a worse forest")
-def worse():
-    assert of("out_of_bag", 1).metrics.brier["none"] > of("out_of_bag", 3).metrics.brier["none"] + 0.005
-
-
-@says("out_of_bag:2", "On training rows, all three do harm")
-def harm():
-    brier = of("out_of_bag", 2).metrics.brier
-    assert len(brier) == 4
-    assert (brier.drop("none") > brier["none"] + 0.01).all()
-
-
-@says("out_of_bag:3", "Out of bag: lower than both")
-def lower():
-    brier = {
-        at: of("out_of_bag", 3, placement=at).metrics.brier["venn_abers"] for at in ("oob", "split", "train")
-    }
-    assert brier["oob"] < min(brier["split"], brier["train"]) - 0.005
-
-
-@says("out_of_bag:4", "More calibration rows, narrower intervals")
-def narrower():
-    oob, split = (of("out_of_bag", 4, placement=at) for at in ("oob", "split"))
-    assert len(oob.calibration_y) > 2.5 * len(split.calibration_y)
-    widths = [
-        np.median(one.predictions["venn_abers"].upper - one.predictions["venn_abers"].lower)
-        for one in (oob, split)
-    ]
-    assert widths[0] < widths[1] / 2
-
-
-@says("out_of_bag:5", "Brier score: lower out of bag for all five")
-def all_five():
-    recipes = setup_recipes(step("out_of_bag", 5).recipe)
-    lower = evaluated(recipes["oob"]).metrics.brier < evaluated(recipes["split"]).metrics.brier
-    assert (len(lower), lower.all()) == (5, True)
-    rings = [point[0] for (point,) in sketch("out_of_bag", 5)["lines"]]
-    assert rings == pytest.approx(evaluated(recipes["oob"]).metrics.brier.tolist(), abs=0.001)
-    oob, held = (
-        {
-            key: confidence_interval("brier", one.y, one.p)
-            for key, one in evaluated(recipes[at]).predictions.items()
-        }
-        for at in ("oob", "split")
-    )
-    assert all(oob[key][1] > held[key][0] for key in oob), "the intervals overlap"
-    same, pairs = (evaluated(recipes[at]) for at in ("oob", "split"))
-    assert (same.rows == pairs.rows).all()
-    for key, one in same.predictions.items():
-        _, _, high = difference_interval("brier", same.sample, one.p, pairs.predictions[key].p)
-        assert high < 0, "the interval of the difference excludes 0"
-
-
 @says("when_it_helps:1", "Unequal covariances: the support-vector machine with Platt scaling is closest")
 def svm():
     _, panels = here("when_it_helps", 1, "which_model").rows.values()
@@ -363,63 +262,6 @@ def tuning():
 def loans():
     predicted, off = gaps("when_it_helps", 4)
     assert (off[predicted > 0.3] < 0).all()
-
-
-@says("still_calibrated:1", "One look per week: many false alarms")
-def alarms():
-    made = here("still_calibrated", 1, "looking")
-    assert made.share("calm", "test")[-1] > 0.2
-
-
-@says("still_calibrated:2", "The alarm comes after nine days")
-def nine_days():
-    assert day(watched(2), watched(2).watched.found.moment) - 300 == 9
-
-
-@says("still_calibrated:3", "The scores stay, the calibration changes")
-def only_calibration():
-    seen = watched(3)
-    assert seen.shifted is None
-    assert (seen.table["low"] > 0).iloc[-6:].all()
-
-
-@says("still_calibrated:4", "The alarm comes after seven months")
-def seven_months():
-    alarm = np.datetime64("2023-01-02") + day(watched(4), watched(4).watched.found.moment)
-    months = (alarm - np.datetime64("2023-07-21")) / np.timedelta64(1, "D") / 30.44
-    assert round(months) == 7
-
-
-@says("fair_on_average:1", "On average, this model is right")
-def right():
-    assert all(abs(came - predicted) < 0.05 for predicted, came in marks(of("fair_on_average", 1), 100))
-
-
-@says("fair_on_average:2", "One by one: almost always a false alarm")
-def one_by_one():
-    made = here("fair_on_average", 2, "fair_on_average")
-    assert made.alarms["naive"][made.depth - 1] > 0.9
-
-
-@says("fair_on_average:3", "Two of 196 groups lie beyond chance")
-def two_of_196():
-    evaluation = of("fair_on_average", 3)
-    frame = pd.DataFrame({name: evaluation.column(name) for name in evaluation.dataset.beside})
-    told = audit(evaluation.y, evaluation.predictions["none"].p, frame, resamples=999)
-    assert (told.found, len(told.segments)) == (2, 196)
-
-
-@says("fair_on_average:4", "In this group, the model underestimates")
-def underestimates():
-    assert hidden(of("fair_on_average", 4)).all()
-    assert all(came > predicted for predicted, came in marks(of("fair_on_average", 4), 10))
-
-
-@says("fair_on_average:5", "Only multicalibration comes near the diagonal")
-def only_one():
-    evaluation = of("fair_on_average", 5)
-    off = {key: abs(evaluation.y.mean() - each.p.mean()) for key, each in evaluation.predictions.items()}
-    assert [key for key, gap in off.items() if gap < 0.05] == ["multicalibration"]
 
 
 @says("three_classes:1", "The confidence is right, the classes are not")
@@ -510,20 +352,6 @@ def test_benefits_and_errors_are_sketched_at_their_values():
         )
     (low, _), (high, _) = sketch("not_useful", 3)["lines"][0]
     assert low < of("not_useful", 3).metrics.ece["none"] < high
-    (before, _), (end, _) = reversed(sketch("out_of_bag", 4)["lines"][0])
-    pairs = {at: of("out_of_bag", 4, placement=at).predictions["venn_abers"] for at in ("split", "oob")}
-    width = {at: np.median(pair.upper - pair.lower) for at, pair in pairs.items()}
-    assert before == pytest.approx(width["split"], abs=2e-4)
-    assert end < width["oob"] < before
-    points = here("deep_trees", 4, "cl_gl", "cl_gl_sweep")
-    losses = {value: point.losses["brier"] for value, point in zip(points.values, points.points, strict=True)}
-    tops = [losses[depth].irreducible + losses[depth].grouping for depth in (4, None)]
-    assert heights(sketch("deep_trees", 4)) == pytest.approx(tops, abs=0.003)
-    last = here("still_calibrated", 1, "looking").share("calm", "test")[-1]
-    low, high = sorted(heights(sketch("still_calibrated", 1)))
-    assert low <= last <= high
-    found = here("fair_on_average", 2, "fair_on_average").alarms["naive"][1]
-    assert heights(sketch("fair_on_average", 2)) == [pytest.approx(found, abs=0.06)]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

@@ -106,7 +106,7 @@ def test_a_broken_lesson_is_refused_by_name(old, new, words):
         read("k", TEXT.replace(old, new))
 
 
-@pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "nonsense", "deep_trees:x"])
+@pytest.mark.parametrize("text", ["nonsense:1", "not_useful:0", "not_useful:7", "nonsense", "not_useful:x"])
 def test_a_place_that_is_not_there_is_refused(text):
     with pytest.raises(InputError, match="lesson must be"):
         parse_step(text)

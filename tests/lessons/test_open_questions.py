@@ -14,7 +14,7 @@ TELLS = {
     "cl_gl": r"\b(two|2) groups|0 or 1|0 and 1",
     "tree_depth": r"depth 4|medium depth",
     "tree_count": r"far less|half of the",
-    "leaf_estimates": r"curtailment (does|comes|is|helps)",
+    "leaf_estimates": r"curtailment (does|comes|is|helps|uses)",
     "which_model": r"(machine|SVM)\b.*\b(closest|best)",
     "overlap": r"most where (they|the classes)|overlap completely",
     "calibration_size": r"[Tt]uned forest on all|tuning|no calibrator",

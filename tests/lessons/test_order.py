@@ -25,19 +25,13 @@ INTRODUCED = {
     "p0p1": ("two_probabilities", 2),
     "valid": ("two_probabilities", 1),
     "venn": ("two_probabilities", 1),
+    "bias": ("when_it_helps", 1),
+    "tce": ("when_it_helps", 1),
     "cl": ("not_useful", 5),
     "gl": ("not_useful", 5),
     "group": ("not_useful", 5),
     "il": ("not_useful", 5),
-    "bias": ("deep_trees", 2),
-    "curtailment": ("deep_trees", 6),
-    "laplace": ("deep_trees", 6),
-    "leaf": ("deep_trees", 1),
-    "tce": ("deep_trees", 1),
-    "oob": ("out_of_bag", 3),
     "rf_opt": ("when_it_helps", 3),
-    "evidence": ("still_calibrated", 2),
-    "multicalibration": ("fair_on_average", 5),
 }
 """Term → the step that introduces it."""
 KEYS = list(LESSONS)

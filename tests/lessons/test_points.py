@@ -14,11 +14,7 @@ from calib.synthetic import GaussianPair
 from tests.experiments.simulated import found
 from tests.lessons.test_claims import of, over_seeds
 
-LOOKING = "test_looking_every_week_ruins_the_test_and_not_the_evidence"
-SEARCH = "test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not"
-FEW = "test_fair_on_average_small_groups_need_more_rows_and_errors_cancel"
 THREE = "test_three_classes_the_confidence_is_right_and_the_classes_are_not_until_their_weights_are"
-LATE = "test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_if_they_count_as_they_arrive"
 MEANS = "says what a word means, or what to do"
 POINTS = {
     "why_calibrate": (
@@ -43,21 +39,6 @@ POINTS = {
         "test_half_the_width_takes_about_three_times_the_rows",
         "test_at_the_midpoint_the_regrets_are_not_even_and_nearer_to_one_half_they_are",
     ),
-    "deep_trees": (
-        "test_shallow_is_flat_and_deep_is_right_on_average_but_scatters",
-        "test_deep_trees_one_tree_is_best_at_depth_4_with_1000_rows_and_at_depth_2_with_100",
-        "test_pure_leaves_are_two_groups_and_laplace_splits_them",
-        "test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better",
-        "test_deep_trees_calibrated_they_still_say_two_things_only",
-        "test_curtailment_helps_most_on_average_over_seeds_and_here",
-    ),
-    "out_of_bag": (
-        "test_out_of_bag_a_forest_of_all_rows_is_always_better_and_venn_abers_mostly",
-        "test_out_of_bag_where_classes_overlap_scores_of_training_rows_mislead_every_calibrator",
-        "test_out_of_bag_every_row_trains_and_every_row_calibrates",
-        "test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower",
-        MEANS,
-    ),
     "not_useful": (
         "test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth",
         "test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_everything_else",
@@ -79,19 +60,6 @@ POINTS = {
         "test_they_beat_no_calibration_only_with_hundreds_of_rows",
         MEANS,
     ),
-    "still_calibrated": (
-        LOOKING,
-        "test_still_calibrated_the_sudden_change_is_found_and_dated",
-        "test_still_calibrated_only_the_calibration_changes",
-        "test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset",
-    ),
-    "fair_on_average": (
-        "test_fair_on_average_the_bank_s_model_is_right_on_average",
-        SEARCH,
-        "test_fair_on_average_the_audit_finds_the_one_group_and_names_it",
-        "test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few",
-        "test_fair_on_average_one_map_of_the_score_leaves_the_gap_and_multicalibration_closes_it",
-    ),
     "three_classes": (THREE, THREE, THREE, "test_three_classes_the_forest_is_too_cautious_in_all_classes"),
 }
 """Of each step of each lesson: the test of its point."""
@@ -103,7 +71,6 @@ FIFTY = POINTS["reliability_diagram"][2]
 BAND = POINTS["reliability_diagram"][3]
 GROUPING = POINTS["not_useful"][4]
 CONSTANT = POINTS["not_useful"][1]
-LEAVES = "test_a_fully_grown_tree_has_hundreds_of_leaves_and_some_hold_a_row_or_three"
 QUIZ = {
     "why_calibrate": (ALL_MEAN, ALL_MEAN, (SURER, SURER, MEANS)),
     "reliability_diagram": (
@@ -119,16 +86,6 @@ QUIZ = {
             "test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends",
         ),
         ("test_of_one_tenth_and_one_half_the_number_is_036",) * 3,
-    ),
-    "deep_trees": (
-        (POINTS["deep_trees"][0], LEAVES, LEAVES),
-        (MEANS, "test_with_leaves_as_groups_gl_goes_on_falling_and_cl_takes_it_up", MEANS),
-        (GROUPING, POINTS["deep_trees"][4], POINTS["deep_trees"][4]),
-    ),
-    "out_of_bag": (
-        ("test_out_of_bag_about_a_third_of_the_trees_leave_a_row_out",) * 3,
-        (MEANS, SURER, SURER),
-        (MEANS, POINTS["out_of_bag"][2], MEANS),
     ),
     "not_useful": (
         (CONSTANT, GROUPING, MEANS),
@@ -148,16 +105,6 @@ QUIZ = {
             "test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred",
         ),
         ("test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not",) * 3,
-    ),
-    "still_calibrated": (
-        (LOOKING, LOOKING, LOOKING),
-        (MEANS, "test_a_shift_of_the_scores_alone_is_no_change_of_calibration", MEANS),
-        (LATE, LATE, MEANS),
-    ),
-    "fair_on_average": (
-        (FEW, MEANS, MEANS),
-        (SEARCH, SEARCH, SEARCH),
-        (FEW, MEANS, MEANS),
     ),
     "three_classes": ((THREE, MEANS, MEANS), (THREE, THREE, THREE), (THREE, THREE, THREE)),
 }
@@ -241,15 +188,6 @@ def test_scores_of_training_rows_are_surer_than_those_of_new_rows(seed):
     forest = ProbabilityForest(n_estimators=50, random_state=seed).fit(X, data.y)
     new, own = forest.oob_scores(), forest.predict_proba(X)[:, 1]
     assert np.abs(own - 0.5).mean() > 1.2 * np.nanmean(np.abs(new - 0.5))
-
-
-def test_out_of_bag_every_row_trains_and_every_row_calibrates():
-    held, oob = of("out_of_bag", 1), of("out_of_bag", 3)
-    assert len(held.y) == len(oob.y), "as many are tested"
-    data = GaussianPair([0, 0], np.eye(2), [1, 1], np.eye(2)).sample(300, 0)
-    forest = ProbabilityForest(n_estimators=50, random_state=0).fit(np.asarray(data.X), data.y)
-    assert forest.in_bag().any(axis=1).all()
-    assert np.isfinite(forest.oob_scores()).all()
 
 
 @over_seeds

@@ -1,7 +1,5 @@
 """Questions of lessons: what a file may say, and which answer a guess in the picture stands for."""
 
-from datetime import date
-
 import numpy as np
 import pytest
 
@@ -64,12 +62,6 @@ def test_a_mark_is_sorted_into_the_answers_as_numpy_does():
     assert [asked.answer_to(one) for one in values] == list(np.digitize(values, [0.6, 0.8]) + 1)
 
 
-def test_a_day_is_sorted_by_its_milliseconds():
-    asked = question(ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)]}, "question")
-    days = np.array(["2023-06-30", "2023-07-01", "2023-08-31", "2023-09-01"], dtype="datetime64[ms]")
-    assert [asked.answer_to(int(day)) for day in days.astype(int)] == [1, 2, 2, 3]
-
-
 def test_a_curve_is_sorted_by_its_mean_distance_from_the_diagonal_in_the_part_that_counts():
     asked = question(ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "over": [0.5, 1]}, "question")
     x = np.linspace(0.05, 0.95, 10)
@@ -102,16 +94,9 @@ def test_between_guess_and_truth_lies_what_numpy_interpolates():
     assert true == pytest.approx([0.2, 0.3, 0.375])
 
 
-def test_a_mark_says_by_how_much_it_is_off_in_points_or_days():
+def test_a_mark_says_by_how_much_it_is_off_in_points():
     share = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8], "truth": 0.265}, "question")
     assert_says(share.how_far(0.7), "70 %", "44 percentage points too high")
     assert_says(share.how_far(0.0), "0 %", "26 percentage points too low")
     assert share.how_far(0.26) == EXACT
-    days = question(
-        ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)], "truth": date(2023, 8, 2)}, "q"
-    )
-    assert_says(days.how_far(days.truth - 86_400_000), "1 August 2023", "1 day too early")
-    for part in (-0.4, 0.0, 0.4):  # of a day: the nearest day counts in both, the date and the distance
-        near = days.truth + part * 86_400_000
-        assert days.how_far(near) == EXACT
     assert question(ASKED, "question").how_far(0.5) == ""

@@ -22,8 +22,7 @@ TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "w
 CHOICE = Question(**TEXTS, remark="That is all.")
 MARK = Question(**TEXTS, kind="mark", at=0.7, cuts=(0.6, 0.8))
 CURVE = Question(**TEXTS, kind="curve", cuts=(-0.05, 0.05), over=(0.5, 1.0))
-DAY = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))
-PANEL = Question(**TEXTS, kind="panel")
+SCORE = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))
 
 
 @pytest.fixture
@@ -33,7 +32,6 @@ def asks(monkeypatch):
     def give(question, key="why_calibrate", controls=()):
         lesson = LESSONS[key]
         first = replace(lesson.steps[0], question=question, controls=controls, beside=("brier",))
-        first = replace(first, moving=question.kind != "panel")  # a script draws no panels
         asked = replace(lesson, steps=(first, *lesson.steps[1:]))
         read = Lessons.__getitem__
         monkeypatch.setattr(
@@ -125,7 +123,7 @@ def test_a_link_without_guesses_shows_the_data_and_leads_on_without_them(asks):
 
 @pytest.mark.parametrize(
     ("question", "guess", "answer"),
-    [(MARK, 0.85, 3), (CURVE, [[x / 10, x / 10] for x in range(1, 10)], 2), (DAY, 4.0, 2), (PANEL, 1, 1)],
+    [(MARK, 0.85, 3), (CURVE, [[x / 10, x / 10] for x in range(1, 10)], 2), (SCORE, 4.0, 2)],
     ids=lambda value: getattr(value, "kind", None),
 )
 def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(asks, question, guess, answer):
@@ -140,7 +138,7 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     assert signed & {each["text"] for each in spec["layout"]["annotations"]}
     drawn = json.dumps([spec["data"][-1], spec["layout"]["shapes"][-1:]])
     assert LIGHT.guess in drawn or rgba(LIGHT.guess, PALE) in drawn
-    assert question.kind == "panel" or str(guess if question.kind == "mark" else 0.9) in drawn
+    assert str(guess if question.kind == "mark" else 0.9) in drawn
     assert question.answers[answer - 1] in verdicts(at)[0]
 
 

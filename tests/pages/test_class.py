@@ -16,7 +16,7 @@ from pages.ui.learn.asking import RIGHT, WRONG
 from tests.pages.app import at_once, faults, keys, messages, page, settled
 from tests.saying import assert_says
 
-LESSON = "deep_trees"
+LESSON = "not_useful"
 ASKED = rounds(LESSONS[LESSON])
 CLOSED = "Room {} is not open: it was closed, or a letter of the code is wrong. Check the four letters."
 
@@ -92,7 +92,7 @@ def test_every_lesson_and_every_question_can_be_chosen_on_the_page():
 
 def test_a_room_is_opened_from_a_lesson_and_from_a_question_and_a_second_one_closes_the_first():
     at = page("learn_lessons")
-    at.button(key="room_deep_trees").click().run()
+    at.button(key="room_not_useful").click().run()
     code, key = at.session_state["own_room"]
     assert live_quiz.rooms().look(code).rounds == len(LESSONS[LESSON].steps) + 3
     at = page("learn_cl_gl", **{"cl_gl.n": "50"})

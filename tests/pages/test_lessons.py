@@ -3,15 +3,16 @@
 import json
 
 import pytest
+import streamlit as st
 
 from calib.experiments import EXPERIMENTS, forecasts
 from calib.figures import DARK, FIGURES, LIGHT
-from calib.lessons import LESSONS
+from calib.lessons import LESSONS, REPLACED
 from calib.metrics import METRICS, class_metrics
 from calib.recipe import Recipe
 from pages.ui.chart import WAITS
 from pages.ui.current import PAGES
-from pages.ui.learn import lessons
+from pages.ui.learn import lessons, story
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
 from tests.pages.app import (
@@ -78,7 +79,6 @@ QUESTIONS = {page.question for pages in PAGES.values() for page in pages}
 STEPS = [(key, number) for key, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
 # One of each Learn page and each kind of Explore page; those of the others by make soak.
 IN_SHORT = {
-    ("deep_trees", 3),
     ("labels_to_steps", 1),
     ("not_useful", 1),
     ("not_useful", 4),
@@ -243,7 +243,7 @@ def test_leaving_gives_the_readers_own_settings_and_upload_back():
 def test_one_lesson_after_the_other_keeps_what_was_there_before_the_first():
     at = page("learn_lessons", bins="7")
     at = press(at, "start_why_calibrate")
-    at = press(go(at, "learn_lessons"), "start_out_of_bag")
+    at = press(go(at, "learn_lessons"), "start_not_useful")
     at = press(at, "lesson_leave")
     assert recipe(at) == Recipe(bins=7)
 
@@ -263,7 +263,7 @@ def test_a_link_to_a_step_that_is_not_there_is_refused_by_name():
     assert any("why_calibrate from 1 to 5" in text for text in messages(at))
     assert recipe(at) == Recipe()
     at = page("explore_reliability", lesson="nonsense:1")
-    assert any("lesson must be one of" in text and "deep_trees" in text for text in messages(at))
+    assert any("lesson must be one of" in text and "not_useful" in text for text in messages(at))
 
 
 def test_the_links_python_is_that_of_the_settings_without_the_lesson():
@@ -324,6 +324,19 @@ def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, wo
     assert (recipe(at), lesson(at)) == (Recipe(), None)
 
 
+@pytest.mark.parametrize(("key", "part"), REPLACED.items())
+def test_an_old_link_leads_to_the_part_of_the_story_that_took_the_lessons_place(key, part, monkeypatch):
+    """With the step's settings, as links were, or by its name alone."""
+    shown = []
+    monkeypatch.setattr(story, "show", lambda: shown.append(st.session_state.pop("story_at")))
+    for query in ({"lesson": f"{key}:2", "bins": "7"}, {"lesson": key}):
+        at = at_once("explore_reliability", **query)
+        assert at.session_state["page"] == "pages/learn_story.py"
+        assert shown.pop() == part
+        assert lesson(at) is None
+        assert messages(at) == []
+
+
 def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
     first = LESSONS["not_useful"].steps[0]
     at = at_once("learn_lessons", lesson="not_useful")
@@ -342,11 +355,8 @@ EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len
 QUICK = [
     ("why_calibrate", 3),
     ("when_it_helps", 2),
-    ("deep_trees", 4),
     ("when_it_helps", 4),
-    ("out_of_bag", 4),
     ("not_useful", 2),  # several numbers beside one chart
-    ("still_calibrated", 2),
 ]
 
 
@@ -370,11 +380,11 @@ def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, nu
 
 def test_before_the_answer_a_step_does_not_compute_a_picture_that_it_hides():
     def below(at):
-        return [one for one in at.get("plotly_chart") if "chart_tree_depth_curve" in one.proto.id]
+        return [one for one in at.get("plotly_chart") if "chart_overlap_measures" in one.proto.id]
 
-    at = open_step("deep_trees", 1)
+    at = open_step("when_it_helps", 2)
     assert not below(at)
-    assert below(settled(press(at, "answer_2")))
+    assert below(settled(press(at, "guess_2")))
 
 
 def beside(block):
@@ -391,13 +401,13 @@ def beside(block):
 
 
 def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_teacher():
-    key = "handout_deep_trees"
+    key = "handout_not_useful"
     assert key in [toggle.key for toggle in page("learn_lessons").toggle]
-    at = page("learn_lessons", **{"lessons.end": "deep_trees"})
+    at = page("learn_lessons", **{"lessons.end": "not_useful"})
     assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
     assert at.title[0].value == lessons.AT_THE_END, "nobody is asked there where to begin"
     at = page("learn_class")
-    at = at.selectbox(key="room_about").select(LESSONS["deep_trees"].title).run()
+    at = at.selectbox(key="room_about").select(LESSONS["not_useful"].title).run()
     assert [toggle.key for toggle in at.toggle] == [key]
     at = at.selectbox(key="room_about").select(f"One question: {EXPERIMENTS['cl_gl'].name}").run()
     assert not at.toggle

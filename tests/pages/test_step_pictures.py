@@ -13,8 +13,9 @@ from calib.figures.packed import unpacked
 from calib.figures.without_data import without_data
 from calib.lessons import LESSONS
 from calib.lessons.narrowing import narrowed
+from calib.recipe import Recipe
 from pages.ui.learn.small_pictures import _figure, _known
-from tests.lessons.test_claims import of
+from tests.lessons.test_claims import evaluated, of
 
 WRONG = "Uncalibrated"
 
@@ -50,13 +51,11 @@ def test_a_phone_has_what_is_known_before_the_answer_but_not_another_state_of_it
 
 
 def test_without_a_calibrator_no_step_about_a_right_model_calls_it_uncalibrated():
-    """It needs no calibrating: the correct model, the trees and the bank's model, which is right on average."""
+    """It needs no calibrating: the correct model, and a tree with no splits."""
     right = [
         ("reliability_diagram", 2),
         ("reliability_diagram", 3),
         ("reliability_diagram", 4),
-        ("fair_on_average", 1),
-        ("fair_on_average", 4),
     ]
     for key, number in [*right, ("not_useful", 2), ("not_useful", 3), ("not_useful", 4)]:
         step = LESSONS[key].steps[number - 1]
@@ -102,9 +101,12 @@ def test_a_cloud_of_points_that_nobody_sees_is_not_drawn():
 
 
 def test_the_numbers_of_scores_are_on_paper_where_a_level_passes():
-    step = LESSONS["out_of_bag"].steps[2]
     entry = FIGURES["scores"]
-    whole = entry.draw(entry.prepare(of("out_of_bag", 3), **step.scores), LIGHT).to_dict()
+    recipe = Recipe(placement="oob", calibrators=("none", "platt", "isotonic", "venn_abers"))
+    record = entry.prepare(
+        evaluated(recipe), metric="brier", levels={"Uncalibrated, learnt from all rows": 0.0345}
+    )
+    whole = entry.draw(record, LIGHT).to_dict()
     numbers = whole["layout"]["annotations"]
     assert [one["text"] for one in numbers] == ["0.0345", "0.0195", "0.0200", "0.0201"]
     assert all(one["bgcolor"] == LIGHT.paper for one in numbers)

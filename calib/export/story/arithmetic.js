@@ -17,6 +17,17 @@ function binomialQuantile(q, n, p) {
 // Where 95 % of the frequencies of a bin fall if the model is calibrated (calib/analysis/curves.py, binned_curve).
 const consistency = ({ rows, sum }) => [0.025, 0.975].map(q => binomialQuantile(q, rows, sum / rows) / rows)
 
+// The distribution of the number of events with these probabilities (Poisson binomial): P(0), P(1), …
+const poissonBinomial = probabilities => probabilities.reduce((before, p) =>
+    Array.from({ length: before.length + 1 }, (_, k) => (before[k] ?? 0) * (1 - p) + (before[k - 1] ?? 0) * p), [1])
+
+// The 2.5 and 97.5 % quantiles of this number.
+function usualNumber(probabilities) {
+    let sum = 0
+    const sums = poissonBinomial(probabilities).map(share => (sum += share))
+    return [0.025, 0.975].map(q => sums.findIndex(at => at >= q - 1e-12))
+}
+
 // Wilson's 95 % interval of a share (calib/kernel/binomial.py).
 function wilson(successes, n) {
     const z = 1.959963984540054, centre = (successes + z * z / 2) / (n + z * z)

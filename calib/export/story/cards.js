@@ -34,38 +34,50 @@ function after(world, acted, ...inside) {
     return made
 }
 
-// A statement and the reader's confidence in it: eleven steps, none of them chosen at first. One of the first ten is
-// settled at once, the others by the gesture that follows.
+// A statement and the reader's confidence in it: eleven steps, none of them chosen at first; an answer stays. One of the
+// first ten is settled at once, the others by the gesture that follows, which may also be had without an answer.
 function bet(world, n) {
-    const { text, told } = STATEMENTS[n], settled = () => world.settled(n)
+    const { text, told } = STATEMENTS[n], settled = () => world.settled(n), later = n >= 10
     const steps = Array.from({ length: 11 }, (_, k) => element("button", { type: "button", "aria-label": `${10 * k} %`, tabindex: k ? -1 : 0 }, String(10 * k)))
-    const scale = element("div", { class: "scale", role: "group", "aria-label": `How likely is this true? ${text}` }, ...steps)
-    const outcome = element("p", { class: "outcome", role: "status" })
-    steps.forEach((step, k) => step.addEventListener("click", () => settled() || world.set("bets", withAnswer(world.state, n, k))))
+    const scale = element("div", { class: "scale", role: "group", "aria-label": `How likely is this to be true? ${text}` }, ...steps)
+    const outcome = element("p", { class: "outcome", role: "status" }), pass = element("button", { type: "button", class: "pass" }, "Skip this question")
+    const give = answer => world.asked(n) || world.set("bets", withAnswer(world.state, n, answer))
+    steps.forEach((step, k) => step.addEventListener("click", () => give(k.toString(11))))
+    pass.addEventListener("click", () => give("s"))
     scale.addEventListener("keydown", event => {
         const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key], now = steps.indexOf(document.activeElement)
         if (!by || now < 0) return
         event.preventDefault()
         steps[within(now + by, 0, 10)].focus()
     })
+    const statement = element("p", { class: "statement" })
+    rich(statement, text)
     world.follow(() => {
-        const answer = answerOf(world.state, n), closed = settled(), chosen = answer === null ? -1 : Math.round(10 * answer)
+        const answer = answerOf(world.state, n), closed = world.asked(n), chosen = answer === null ? -1 : Math.round(10 * answer)
         steps.forEach((step, k) => {
             put(step, "aria-pressed", k === chosen)
             put(step, "aria-disabled", closed)
             step.tabIndex = k === Math.max(0, chosen) ? 0 : -1
         })
         scale.classList.toggle("closed", closed)
-        const result = world.happened(n) ? "true" : "false"
-        rich(outcome, closed ? `${answer === null ? "You did not answer." : `You said ${Math.round(100 * answer)} %.`} It is ${result}. ${told}` : "")
-        outcome.dataset.result = closed ? result : ""
+        pass.hidden = closed || !later
+        const happened = settled() && world.happened(n)
+        rich(outcome, settled() ? `${happened ? "True." : "False."} ${told} ${measured(answer, happened)}` : closed ? "Noted." : "")
+        outcome.dataset.result = settled() ? String(happened) : ""
     })
-    return element("div", { class: "bet" }, element("p", { class: "statement" }, text), scale,
-        element("p", { class: "ends", "aria-hidden": "true" }, element("span", {}, "certainly false"), element("span", {}, "% that it is true"), element("span", {}, "certainly true")), outcome)
+    return element("div", { class: "bet" }, statement, scale,
+        element("p", { class: "ends", "aria-hidden": "true" }, element("span", {}, "0 %: certainly false"), element("span", {}, "100 %: certainly true")), outcome, pass)
+}
+
+// How far a stated probability was from what happened.
+function measured(answer, happened) {
+    if (answer === null) return "You skipped this question."
+    const said = Math.round(100 * answer), off = happened ? 100 - said : said
+    return off ? `You said ${said} %, off by ${off} points.` : `You said ${said} %, exactly right.`
 }
 
 // A slider of whole numbers.
-function slider(world, name, label, low, high, shown = String, also = () => {}) {
+function slider(world, name, label, low, high, also = () => {}) {
     const input = element("input", { type: "range", min: low, max: high, step: 1 }), value = element("output", {})
     input.addEventListener("input", () => {
         const chosen = input.value  // which ``also`` may set back
@@ -74,7 +86,7 @@ function slider(world, name, label, low, high, shown = String, also = () => {}) 
     })
     world.follow(() => {
         input.value = world.state[name]
-        value.textContent = shown(world.state[name])
+        value.textContent = world.state[name]
         put(input, "aria-valuetext", value.textContent)
     })
     return element("label", { class: "slider" }, element("span", {}, label), input, value)
@@ -88,7 +100,7 @@ function press(text, act) {
 
 let groups = 0
 function choices(world, name, label, options) {
-    const group = `story-${name}-${groups++}`  // the same choice stands beside two pictures
+    const group = `story-${name}-${groups++}`  // two pictures have the same choice
     const made = element("fieldset", { class: "choices" }, element("legend", { class: "unseen" }, label))
     for (const [key, text] of options) {
         const input = element("input", { type: "radio", name: group, value: key })
@@ -100,4 +112,6 @@ function choices(world, name, label, options) {
 }
 
 const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)
-const counts = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`
+const counts = (n, noun, many = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : many}`
+const row = (...parts) => element("div", { class: "row" }, ...parts)
+const points = gap => { const found = Math.abs(Math.round(100 * gap)); return found === 1 ? "1 point" : `${found} points` }

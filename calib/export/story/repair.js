@@ -9,8 +9,10 @@ function repairPart(world) {
     const before = brierScore(people.p, people.y)
     const maps = { none: at => at, platt: world.platt, isotonic: world.isotonic }
     const fitted = ({ fit }) => world.after(fit)
-    const tried = () => world.settled(14)
     const own = state => brierScore(moved(state), people.y)
+    const gap = p => total(cells.map((cell, k) => Math.abs(cell.ones - total(p.filter((_, i) => bin(i) === k))))) / people.p.length
+    const options = [["none", "No calibrator"], ["platt", "Platt scaling"], ["isotonic", "Isotonic"]]
+    const name = { none: "No calibrator", platt: "Platt scaling", isotonic: "Isotonic regression" }
     const refused = (p, limit) => {
         const all = [...p.keys()].filter(i => p[i] > limit)
         return { all: all.length, paid: all.filter(i => !people.y[i]).length }
@@ -27,19 +29,21 @@ function repairPart(world) {
         const curve = fit === "none" ? [] : [["map", "path", { class: "map", d: path(Array.from({ length: 200 }, (_, k) => within(k / 199, 1e-6, 1 - 1e-6)).map(at => [stage.px(at), stage.py(maps[fit](at))])) }]]
         stage.dots({ place: columns(stage, { p, y: people.y, bins: BANK_BINS }), paint: i => (people.y[i] ? DEFAULT : PAID), size: stage.small() ? 2 : 3.2 })
         const old = cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 5 : 7 }])
-        stage.ink([...keyOf(stage), ...axes(stage, "Risk of default", "Share that defaulted"), ...diagonalOf(stage), ...curve, ...(fit === "none" ? [] : old), ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...more])
+        stage.ink([...keyOf(stage), ...axes(stage, "Predicted risk of default", "Share that defaulted"), ...diagonalOf(stage), ...curve, ...(fit === "none" ? [] : old), ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...more])
     }
     return { id: "repair", number: 4, name: "Repair", steps: [
         {
-            id: "repair",
+            id: "repair", needs: BANK_SEEN,
             build: () => [heading(4, "Repair"),
-                words("Repair the predictions yourself. Drag each mark sideways to the diagonal: all customers of the column get another risk."),
-                live(world, state => `Brier score: ${before.toFixed(4)} before, ${own(state).toFixed(4)} now`, "count"),
+                words("Now repair the predictions yourself. Drag each mark sideways to the diagonal: this changes the predicted risk of every customer in its column."),
                 after(world, ({ shifts }) => shifts !== "0_0_0_0_0",
-                    words("The *Brier score* is the mean squared difference between risk and outcome, 0 or 1. Smaller is better."),
-                    live(world, state => (own(state) < before - 0.012 ? "You have built a *calibrator*: it corrects the predictions, not the model."
-                        : own(state) < before ? "Better. Go on with the other marks." : "Low risks must rise and high ones fall."), "finding"),
-                    words("But you have looked at the outcomes of these very customers. A fair calibrator learns from others. Next, two do."))],
+                    live(world, state => {
+                        const now = gap(moved(state)), first = gap(people.p), both = `On average, your marks are ${(100 * now).toFixed(1)} points from the diagonal; at first it was ${(100 * first).toFixed(1)}.`
+                        return both + (now < 0.02 ? " You have built a *calibrator*: it corrects the predictions and leaves the model as it is." : now < first ? " Go on with the other marks." : " Low risks must rise, high risks must fall.")
+                    }, "finding"),
+                    words("The *Brier score* is the mean squared difference between the predicted risk and the outcome (1 for default, 0 for paid back). Lower is better."),
+                    words("But you used the outcomes of these very customers. A fair calibrator learns from other customers; the next two do."))],
+            dock: () => [live(world, state => `ECE ${gap(people.p).toFixed(3)} → ${gap(moved(state)).toFixed(3)}, Brier score ${before.toFixed(3)} → ${own(state).toFixed(3)}`, "count")],
             view: stage => {
                 const by = shifts(world.state), p = moved(world.state)
                 stage.handles(...cells.map((_, k) => `shift${k}`))
@@ -51,52 +55,53 @@ function repairPart(world) {
                     now: Math.round(100 * means[k]) / 100, text: percent(means[k]),
                     move: to => world.drag("shifts", by.map((value, j) => Math.round(100 * (j === k ? within(to - cell.sum / cell.rows, -0.99, 0.99) : value))).join("_")),
                 }))
-                stage.ink([...keyOf(stage), ...axes(stage, "Risk of default", "Share that defaulted"), ...diagonalOf(stage), ...levels(stage, cells, k => by[k])])
+                stage.ink([...keyOf(stage), ...axes(stage, "Predicted risk of default", "Share that defaulted"), ...diagonalOf(stage), ...levels(stage, cells, k => by[k])])
                 stage.say(`Brier score ${own(world.state).toFixed(4)}.`, "Five marks to drag to the diagonal")
             },
         },
         {
-            id: "platt",
-            build: () => [words("*Platt scaling* learns a smooth curve from 700 customers whom the model has not seen. *Isotonic regression* learns steps that only rise. Customer A paid, and had a risk of 70 %; B defaulted, with 40 %."),
+            id: "platt", needs: BANK_SEEN, asks: [14, 15],
+            build: () => [words("A calibrator can be learnt. *Platt scaling* fits a smooth curve to the outcomes of 700 other customers, and reads the corrected risks from it. Customer A (risk 70 %) paid back; customer B (40 %) defaulted."),
                 bet(world, 14), bet(world, 15),
-                choices(world, "fit", "Calibrator", [["none", "No calibrator"], ["platt", "Platt scaling"], ["isotonic", "Isotonic"]]),
-                after(world, tried,
+                after(world, () => world.settled(14),
                     live(world, state => {
-                        const p = fitted(state)
-                        return `Brier score ${before.toFixed(4)} → ${brierScore(p, people.y).toFixed(4)}. A now has ${percent(p[A])}, B ${percent(p[B])}.`
+                        const p = fitted(state), now = brierScore(p, people.y), change = Math.round(100 * (1 - now / before))
+                        return `${name[state.fit]}: Brier score ${before.toFixed(3)} → ${now.toFixed(3)}${change ? ` (${change} % lower)` : ""}. A has ${percent(p[A])}, B ${percent(p[B])}.`
                     }, "finding"),
-                    words("The risks move, the order stays: both curves only rise. A calibrator makes numbers true. It does not find more of those who default; a better model does."),
-                    words("The rings are the marks before. Compare the smooth curve with the steps."))],
+                    words("*Isotonic regression* fits steps instead of a smooth curve. Neither ever falls, so nobody overtakes anybody: A stays above B, although B defaulted."),
+                    words("A calibrator corrects the numbers, not the order. Only a better model can do that."))],
+            dock: () => [choices(world, "fit", "Calibrator", options)],
             view: stage => {
-                stage.handles()
-                showFit(stage, pins(stage, fitted(world.state)))
                 const p = fitted(world.state)
-                stage.say(`${{ none: "No calibrator", platt: "Platt scaling", isotonic: "Isotonic regression" }[world.state.fit]}: A ${percent(p[A])}, B ${percent(p[B])}.`, "Calibrated")
+                stage.handles()
+                showFit(stage, pins(stage, p))
+                stage.say(`${name[world.state.fit]}: A ${percent(p[A])}, B ${percent(p[B])}.`, "Calibrated")
             },
         },
         {
-            id: "refused",
-            build: () => [words("Whom does the bank refuse? Drag the line: above it, customers get no loan. Then change the calibrator.", "task"),
-                choices(world, "fit", "Calibrator", [["none", "No calibrator"], ["platt", "Platt scaling"], ["isotonic", "Isotonic"]]),
+            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"], at: "seventy" },
+            build: () => [words("Whom does the bank refuse? Drag the line: customers to its right get no loan. Then change the calibrator."),
                 live(world, state => {
                     const { all, paid } = refused(fitted(state), Number(state.limit) / 100)
-                    return `Above ${state.limit} %: ${counts(all, "customer")} refused, ${paid} of whom paid.`
+                    return `${name[state.fit]}, limit ${state.limit} %: ${counts(all, "customer")} refused. ${paid} of them would have paid back.`
                 }, "finding"),
-                after(world, state => tried() || state.limit !== "50",
+                after(world, state => state.fit !== "none" || state.limit !== "50",
                     live(world, ({ limit }) => {
                         const [old, now] = ["none", "platt"].map(fit => refused(world.after(fit), Number(limit) / 100))
-                        return `Uncalibrated, ${old.all} are refused and ${old.paid} of them would have paid. With Platt scaling: ${now.all} and ${now.paid}.`
+                        return `With this limit, the uncalibrated model refuses ${old.all} customers, of whom ${old.paid} would have paid back. With Platt scaling, it is ${now.all} and ${now.paid}.`
                     }),
-                    words("A threshold on a risk makes sense only if the risk is true."))],
+                    words("A limit of 50 % makes sense only if 50 % means 50 %."))],
+            dock: () => [choices(world, "fit", "Calibrator", options)],
             view: stage => {
-                const limit = Number(world.state.limit) / 100
+                const limit = Number(world.state.limit) / 100, left = limit > (stage.small() ? 0.45 : 0.7)
                 stage.handles("limit")
-                stage.handle("limit", { at: [stage.px(limit), stage.plot.top + 14], along: "x", low: 0, high: 0.99, label: "Risk above which the bank refuses", now: limit, text: percent(limit),
+                stage.handle("limit", { at: [stage.px(limit), stage.plot.top + 22], along: "x", low: 0, high: 0.99, label: "Risk above which the bank refuses", now: limit, text: percent(limit),
                     move: to => world.drag("limit", String(Math.round(100 * to))) })
                 showFit(stage, [["refuse", "rect", { class: "refuse", x: stage.px(limit), y: stage.plot.top, width: stage.px(1) - stage.px(limit), height: stage.plot.height }],
-                    ["limit", "line", { class: "limit", x1: stage.px(limit), x2: stage.px(limit), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }]])
+                    ["limit", "line", { class: "limit", x1: stage.px(limit), x2: stage.px(limit), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
+                    ["refusal", "text", { class: "call", x: stage.px(limit) + (left ? -26 : 26), y: stage.plot.top + 27, "text-anchor": left ? "end" : "start" }, `no loan above ${percent(limit)}`]])
                 const { all, paid } = refused(fitted(world.state), limit)
-                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom paid.`, "Refused customers")
+                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom would have paid back.`, "Refused customers")
             },
         },
     ] }

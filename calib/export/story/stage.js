@@ -4,7 +4,7 @@
 const GLIDE = 700, LATEST = 250  // milliseconds: a dot's way, and how much later than the first the last one begins
 const GOLDEN = 0.6180339887498949
 const SHADES = 24  // steps from no risk to certain default
-const NEUTRAL = 0, PAID = 1, DEFAULT = 2, DIM = 3, CHOSEN = 4, SHADE = 5
+const NEUTRAL = 0, PAID = 1, DEFAULT = 2, DIM = 3, CROWD = 4, ALARM = 5, CALM = 6, SHADE = 7
 const eased = share => (share < 0.5 ? 4 * share ** 3 : 1 - (2 - 2 * share) ** 3 / 2)
 
 // ``people`` dots, and as many twins, which leave them where a picture shows everybody twice.
@@ -34,7 +34,7 @@ function makeStage(host, people) {
     // Place every dot: ``place(i)`` gives a position in pixels, ``paint(i)`` a colour. A new picture glides, a drag does not.
     function dots({ place, paint, size: wide = 3, shown = 1, still = false, twins = false }) {
         canvas.style.opacity = shown
-        radius = wide
+        radius = Math.max(0, wide)  // a frame may have no room yet
         const begins = performance.now()
         if (moving) for (let i = 0; i < used; i++) here(i, begins)
         if (twins && used === people) { x.copyWithin(people, 0, people); y.copyWithin(people, 0, people) }
@@ -130,10 +130,11 @@ function makeStage(host, people) {
             return within(along === "x" ? (event.clientX - box.left - plot.left) / plot.width
                 : 1 - (event.clientY - box.top - plot.top) / plot.height, low, high)
         }
-        made.addEventListener("pointerdown", event => { held = true; made.setPointerCapture(event.pointerId) })
+        const hold = on => { held = on; dragging(on) }
+        made.addEventListener("pointerdown", event => { hold(true); made.setPointerCapture(event.pointerId) })
         made.addEventListener("pointermove", event => held && made.to.move(value(event)))
-        made.addEventListener("pointerup", event => { if (held) { held = false; made.to.move(value(event)); made.to.done?.() } })
-        made.addEventListener("pointercancel", () => { held = false })
+        made.addEventListener("pointerup", event => { if (held) { hold(false); made.to.move(value(event)); made.to.done?.() } })
+        made.addEventListener("pointercancel", () => hold(false))
         made.addEventListener("keydown", event => {
             const { low, high, step, now, move, done } = made.to
             const by = { ArrowUp: step, ArrowRight: step, ArrowDown: -step, ArrowLeft: -step, PageUp: 10 * step, PageDown: -10 * step }[event.key]
@@ -163,7 +164,7 @@ function makeStage(host, people) {
     function look() {
         const style = getComputedStyle(host), one = name => style.getPropertyValue(name).trim()
         const [low, high] = ["--low", "--high"].map(name => one(name).match(/\w\w/g).map(part => parseInt(part, 16)))
-        colours = [..."neutral paid default dim chosen".split(" ").map(name => one(`--${name}`)),
+        colours = [..."neutral paid default dim crowd alarm calm".split(" ").map(name => one(`--${name}`)),
             ...Array.from({ length: SHADES }, (_, k) => `rgb(${low.map((from, c) => Math.round(from + k / (SHADES - 1) * (high[c] - from)))})`)]
         paintAll()
     }
@@ -173,19 +174,22 @@ function makeStage(host, people) {
         if (!box.width || (box.width === size.width && box.height === size.height)) return
         Object.assign(size, { width: box.width, height: box.height })
         const small = stage.small()
-        Object.assign(plot, { left: small ? 40 : 62, top: small ? 16 : 34 })
-        Object.assign(plot, { width: box.width - plot.left - (small ? 14 : 34), height: box.height - plot.top - (small ? 42 : 64) })
+        Object.assign(plot, { left: small ? 46 : 62, top: small ? 22 : 34 })
+        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 42 : 64) })
         Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
         svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
         ink.setTransform(ratio, 0, 0, ratio, 0, 0)
-        placed = false
         view()
+        paintAll()
     }
     new ResizeObserver(fit).observe(host)
     look()
     fit()
     return stage
 }
+
+// While something is dragged, the pointer selects no text.
+const dragging = on => document.documentElement.classList.toggle("dragging", on)
 
 const shade = value => SHADE + within(Math.round(value * (SHADES - 1)), 0, SHADES - 1)
 
@@ -207,7 +211,7 @@ function columns(stage, { p, y, bins, known = true, shift = () => 0 }) {
     inside.forEach((all, bin) => {
         const ranked = known ? [...all.filter(i => y[i]), ...all.filter(i => !y[i])] : all
         ranked.forEach((i, rank) => {
-            const along = (bin + edge + (rank * GOLDEN % 1) * (1 - 2 * edge)) / bins + shift(bin)
+            const along = within((bin + edge + (rank * GOLDEN % 1) * (1 - 2 * edge)) / bins + shift(bin), 0, 1)
             places[i] = [stage.px(along), stage.py((rank + 0.5) / all.length)]
         })
     })
@@ -220,21 +224,24 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
     return [
         ["plate", "rect", { x: left, y: top, width, height, class: "plate" }],
         ...ticks.flatMap(at => [
-            [`x${at}`, "text", { x: stage.px(at), y: foot + 17, class: "tick", "text-anchor": at === 1 && stage.small() ? "end" : "middle" }, x(at)],
+            [`x${at}`, "text", { x: stage.px(at), y: foot + 17, class: "tick", "text-anchor": !stage.small() ? "middle" : at === 1 ? "end" : at ? "middle" : "start" }, x(at)],
             ...(y ? [[`y${at}`, "text", { x: left - 7, y: stage.py(at) + 4, class: "tick", "text-anchor": "end" }, y(at)],
                 [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }]] : []),
         ]),
         ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
-        ["up", "text", { x: left, y: top - (stage.small() ? 5 : 12), class: "name" }, up],
+        ["up", "text", { x: left, y: top - (stage.small() ? 6 : 12), class: "name" }, up],
     ]
 }
 
-// What the colours of the dots mean.
-function keyOf(stage, names = ["defaulted", "paid"]) {
-    const { left, top, width } = stage.plot, up = top - (stage.small() ? 5 : 12)
-    return names.flatMap((name, k) => {
-        const x = left + width - 66 - 82 * (1 - k)
-        return [[`key${k}`, "circle", { class: k ? "paid" : "default", cx: x - 9, cy: up - 4, r: 5 }], [`named${k}`, "text", { class: "tick", x, y: up }, name]]
+// What the colours of the dots mean: [class, name] of each, at the right above the plot.
+function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
+    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.7 : 7.2
+    let x = left + width
+    return names.toReversed().flatMap(([kind, name]) => {
+        x -= letter * name.length
+        const made = [[`key ${kind}`, "circle", { class: kind, cx: x - 9, cy: up - 4, r: 5 }], [`named ${kind}`, "text", { class: "tick", x, y: up }, name]]
+        x -= stage.small() ? 24 : 30
+        return made
     })
 }
 
@@ -251,17 +258,20 @@ function marksOf(stage, cells, kind = "mark", most = Math.max(...cells.map(({ ro
 
 // The level of each column: the share of defaults as a line over its width.
 function levels(stage, cells, shift = () => 0) {
+    const at = (edge, bin) => stage.px(within(edge / cells.length + shift(bin), 0, 1))
     return cells.flatMap(({ rows, ones }, bin) => (rows ? [[`level${bin}`, "line", {
-        class: "level", x1: stage.px(bin / cells.length + shift(bin)), x2: stage.px((bin + 1) / cells.length + shift(bin)),
+        class: "level", x1: at(bin, bin), x2: at(bin + 1, bin),
         y1: stage.py(ones / rows), y2: stage.py(ones / rows),
     }]] : []))
 }
 
-// The band of each bin: where 95 % of such marks fall if the model is calibrated.
-function bandsOf(stage, cells) {
+// The band of each bin: where 95 % of such marks fall if the model is calibrated; never too thin to see.
+const THINNEST = 8
+function bandsOf(stage, cells, range = consistency) {
     return cells.flatMap((cell, bin) => {
         if (!cell.rows) return []
-        const [low, high] = consistency(cell), wide = Math.min(26, stage.plot.width / cells.length * 0.5), x = stage.px(cell.sum / cell.rows)
-        return [[`band${bin}`, "rect", { class: "band", x: x - wide / 2, width: wide, y: stage.py(high), height: Math.max(2, stage.py(low) - stage.py(high)), rx: 3 }]]
+        const [foot, head] = range(cell).map(stage.py), wide = Math.min(26, stage.plot.width / cells.length * 0.5), x = stage.px(cell.sum / cell.rows)
+        const tall = Math.max(THINNEST, foot - head)
+        return [[`band${bin}`, "rect", { class: "band", x: x - wide / 2, width: wide, y: (foot + head - tall) / 2, height: tall, rx: 3 }]]
     })
 }

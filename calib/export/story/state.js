@@ -4,10 +4,10 @@ const STORED = "calibration-story"
 const COUNT = 20  // statements
 const FIELDS = {  // name: the texts that are valid, and the one at the beginning
     at: [/^[a-z]+$/, "start"],
-    bets: [/^[-0-9a]{20}$/, "-".repeat(COUNT)],
+    bets: [/^[-0-9as]{20}$/, "-".repeat(COUNT)],  // tenths, a for 100 %, s for skipped
     done: [/^[k-t]{0,10}$/, ""],  // statements that a gesture has settled, k for the eleventh
-    mark: [/^\d{1,3}$/, ""],
-    money: [/^\d{1,3}$/, ""],
+    mark: [/^(\d{1,3}|x)$/, ""],  // x: shown without a guess
+    money: [/^(\d{1,3}|x)$/, ""],
     others: [/^(1?\d|20)$/, "0"],
     right: [/^(1?\d|20)$/, "0"],
     bins: [/^([2-9]|[1-6]\d|70)$/, "5"],
@@ -28,7 +28,8 @@ const FIELDS = {  // name: the texts that are valid, and the one at the beginnin
 
 function readState() {
     const found = Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first]))
-    for (const [name, value] of new URLSearchParams(location.hash.slice(1) || storedText()))
+    const linked = location.hash.slice(1), alone = /^(at=[a-z]+)?$/.test(linked)  // a link to a step alone keeps the answers
+    for (const [name, value] of new URLSearchParams(alone ? `${storedText()}&${linked}` : linked))
         if (FIELDS[name]?.[0].test(value)) found[name] = value
     return found
 }
@@ -54,5 +55,5 @@ function writeState(state) {
     if (parent !== window) parent.postMessage({ story: text }, "*")
 }
 
-const answerOf = (state, n) => (state.bets[n] === "-" ? null : parseInt(state.bets[n], 11) / 10)
-const withAnswer = (state, n, tenths) => state.bets.slice(0, n) + tenths.toString(11) + state.bets.slice(n + 1)
+const answerOf = (state, n) => (/[-s]/.test(state.bets[n]) ? null : parseInt(state.bets[n], 11) / 10)
+const withAnswer = (state, n, answer) => state.bets.slice(0, n) + answer + state.bets.slice(n + 1)

@@ -18,8 +18,9 @@ function story(root, data) {
             if (!sets.has(key)) sets.set(key, otherCustomers(data.p, seed, risks))
             return sets.get(key)
         },
-        rightSet: () => world.other(1, data.p),
+        rightSet: () => world.other(2, data.p),  // typical: its ECE is near the mean by chance, with 5 and with 70 columns
         happened: n => STATEMENTS[n].truth ?? outcomes(world)[n],
+        asked: n => state.bets[n] !== "-",
         settled: n => (n < 10 ? state.bets[n] !== "-" : state.done.includes(letter(n))),
         follow(act) { followers.push(act); act(state) },
         set(name, value) {
@@ -35,6 +36,7 @@ function story(root, data) {
         },
         redraw: () => world.stage.again(),
         now: () => state.at,
+        go: id => go(id),
         restart() {
             Object.assign(state, Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first])))
             world.trial = {}
@@ -48,7 +50,7 @@ function story(root, data) {
         saving = setTimeout(() => writeState(state), 250)
     }
     function settle() {
-        for (const n of Object.keys(settling)) if (settling[n]() && !world.settled(Number(n))) state.done += letter(Number(n))
+        for (const n of Object.keys(settling)) if (settling[n]() && world.asked(n) && !world.settled(Number(n))) state.done += letter(Number(n))
     }
     function changed() {
         settle()
@@ -61,7 +63,8 @@ function story(root, data) {
     const parts = [youPart, bankPart, chancePart, repairPart, enoughPart, whomPart, stillPart, endPart].map(make => make(world))
     const steps = parts.flatMap(part => part.steps.map(step => ({ ...step, part })))
     const picture = element("div", { class: "stage", role: "region", "aria-label": "Picture" })
-    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id }, element("div", { class: "card" }, ...step.build())))
+    const docks = steps.map(dockOf), view = element("div", { class: "view" }, picture, element("div", { class: "docks" }, ...docks))
+    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id }, element("div", { class: "card" }, ...gated(step))))
     const links = parts.map(part => {
         const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
         link.addEventListener("click", event => { event.preventDefault(); go(part.steps[0].id) })
@@ -70,7 +73,7 @@ function story(root, data) {
     const you = element("details", { class: "you" }), summary = element("summary", {}), panel = element("div", { class: "panel" })
     you.append(summary, panel)
     root.replaceChildren(element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you),
-        element("main", {}, picture, element("div", { class: "texts" }, ...texts)))
+        element("main", {}, view, element("div", { class: "texts" }, ...texts)))
     const report = element("p", {}), large = element("div", {}), small = element("div", { class: "thumb" }), number = element("span", {})
     summary.append(small, number)
     panel.append(large, report, sharing(world))
@@ -96,6 +99,49 @@ function story(root, data) {
         if (at && at !== state.at) go(at)
     })
 
+    // A step that shows outcomes before the reader has guessed them says so first.
+    function missing({ needs }) {
+        return Boolean(needs) && (needs.ask.some(n => !world.asked(n)) || needs.place.some(name => !state[name]))
+    }
+    function skip({ ask, place }) {
+        for (const n of ask) if (!world.asked(n)) state.bets = withAnswer(state, n, "s")
+        for (const name of place) state[name] ||= "x"
+        changed()
+    }
+    function gated(step) {
+        const inside = step.build()
+        if (!step.needs) return inside
+        const shut = element("div", { class: "shut" }, words("Not yet", "task"),
+            words("This step shows outcomes that you have not guessed yet. First guess them, or see them at once."),
+            row(press("Guess first", () => go(step.needs.at)), press("Show them", () => skip(step.needs))))
+        const open = element("div", {}, ...inside)
+        world.follow(() => { shut.hidden = !(open.hidden = missing(step)) })
+        return [shut, open]
+    }
+    // The controls of a step stand below its picture, once the reader has answered its questions.
+    function dockOf(step) {
+        const tools = step.dock?.() ?? [], made = element("div", { id: `dock-${step.id}`, class: "dock" })
+        const first = words(step.asks?.length > 1 ? "First answer the two questions." : "First answer the question.", "hint")
+        const inside = element("div", {}, ...tools)
+        made.append(first, inside)
+        world.follow(() => {
+            const waits = !ready(step)
+            made.classList.toggle("none", !tools.length || missing(step))
+            first.hidden = !waits
+            inside.hidden = waits
+        })
+        return made
+    }
+    function ready({ asks = [] }) {
+        return asks.every(world.asked)
+    }
+    function paint(stage, step) {
+        if (missing(step)) {
+            showCrowd(stage)
+            stage.say("The outcomes are not shown yet.", "The picture")
+        } else step.view(stage, ready(step))
+    }
+
     function go(id, at_once = false) {
         const text = texts[Math.max(0, steps.findIndex(step => step.id === id))]
         const top = text.getBoundingClientRect().top + scrollY - (steps[0].id === id ? 1e6 : reach() - (innerWidth < 900 ? 0 : 30))
@@ -105,8 +151,7 @@ function story(root, data) {
 
     // Where the text begins: below the bar, and on a phone below the picture.
     function reach() {
-        const box = picture.getBoundingClientRect()
-        return innerWidth < 900 ? box.height + 52 : 60
+        return innerWidth < 900 ? view.getBoundingClientRect().height + 52 : 60
     }
 
     // The step at the line of reading, a little below where the text begins.
@@ -117,8 +162,9 @@ function story(root, data) {
         world.step = step
         state.at = step.id
         texts.forEach((text, i) => text.classList.toggle("now", steps[i] === step))
+        docks.forEach((dock, i) => { dock.hidden = steps[i] !== step })
         links.forEach((link, i) => (parts[i] === step.part ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current")))
-        world.stage.show(() => step.view(world.stage))
+        world.stage.show(() => paint(world.stage, step))
         save()
     }
     return world

@@ -1,6 +1,7 @@
 // Part 6: a brush over the same dots finds the group for whom the repaired model is wrong.
 
 const HISTORIES = ["paid well", "new", "late once", "late often"]
+const LEAST = 101, GAP = 0.1  // a group that the model fails: customers, and by how much its risk is too low
 const POOREST = 6000, RICHEST = 130000, UNKNOWN = 0.12  // of the axis of income; left of it those who did not state it
 
 function whomPart(world) {
@@ -14,28 +15,41 @@ function whomPart(world) {
         const [left, right, low, high] = area(state) ?? [1, 0, 1, 0]
         return [...q.keys()].filter(i => across[i] >= left && across[i] <= right && up[i] >= low && up[i] <= high)
     }
-    // What the group shows among these customers; its range is that of a right model, by chance.
-    function group(chosen, y) {
-        const rows = chosen.length, sum = total(chosen.map(i => q[i])), ones = total(chosen.map(i => y[i]))
+    // What a group shows; its range is that of correct risks, by chance.
+    function judged(rows, sum, ones) {
         const [low, high] = rows ? consistency({ rows, sum }) : [0, 1]
         return { rows, sum, ones, low, high, out: rows > 0 && (ones / rows < low || ones / rows > high) }
     }
-    const found = state => {
-        const chosen = inside(state), hits = chosen.filter(i => hidden[i]).length
-        return hits >= 0.8 * 114 && hits >= 0.8 * chosen.length
+    const group = (chosen, y) => judged(chosen.length, total(chosen.map(i => q[i])), total(chosen.map(i => y[i])))
+    // Any box is right that holds enough customers, whose risk is far too low, by more than chance gives.
+    const right = ({ rows, sum, ones, out }) => rows >= LEAST && (ones - sum) / rows >= GAP && out
+    const describe = ({ rows, sum, ones, low, high }) => (rows < FEW ? "Fewer than ten customers: too few to say." :
+        `${counts(rows, "customer")}: predicted ${percent(sum / rows)}, defaulted ${percent(ones / rows)}. With correct risks, chance gives ${percent(low)} to ${percent(high)}.`)
+    const silent = hidden.filter(Boolean).length, hits = state => inside(state).filter(i => hidden[i]).length
+    function verdict(state) {
+        const now = group(inside(state), people.y), gap = (now.ones - now.sum) / now.rows
+        if (now.rows < FEW) return "Draw a larger box."
+        if (right(now)) {
+            const got = hits(state), others = now.rows - got
+            const all = `You found it: the risk of these ${now.rows} customers is ${points(gap)} too low. `
+            if (got < silent / 5) return `${all}${got ? `Only ${got}` : "None"} of them belong to the ${silent} customers without a stated income, the group that is hidden here. Test your box on others.`
+            return all + (got === silent && !others ? `They are exactly the ${silent} customers who did not state their income.`
+                : `The box holds ${got} of the ${silent} customers who did not state their income${others ? `, and ${others} others` : ""}; the ${silent} are where the model fails.`)
+        }
+        const near = hits(state) >= silent / 2 ? " But you are close." : ""
+        if (now.rows >= LEAST) return `${gap < 0 ? `Here the risk is ${points(gap)} too high` : `The risk is ${points(gap)} too low`}; we look for at least 10 points too low.${near}`
+        return now.out && gap >= GAP ? `The risk is ${points(gap)} too low: a good place. But the box holds ${now.rows} customers, and we look for more than 100.`
+            : `The box holds ${now.rows} customers; we look for more than 100, with a risk at least 10 points too low.${near}`
     }
-    const describe = ({ rows, sum, ones, low, high, out }) => (rows < FEW ? "Fewer than ten customers: too few to say." :
-        `${counts(rows, "customer")}: predicted ${percent(sum / rows)}, defaulted ${percent(ones / rows)}. For a right model, 95 of 100 such groups lie between ${percent(low)} and ${percent(high)}: ${out ? "this one does not." : "so does this one."}`)
     const others = state => {
         const set = world.other(100 + Number(state.again), people.truth), chosen = new Set(inside(state))
         const rows = set.who.map((i, k) => [i, set.y[k]]).filter(([i]) => chosen.has(i))
-        const sum = total(rows.map(([i]) => q[i])), ones = total(rows.map(([, y]) => y))
-        const [low, high] = rows.length ? consistency({ rows: rows.length, sum }) : [0, 1]
-        return { rows: rows.length, sum, ones, low, high, out: rows.length > 0 && (ones / rows.length < low || ones / rows.length > high) }
+        return judged(rows.length, total(rows.map(([i]) => q[i])), total(rows.map(([, y]) => y)))
     }
     const tries = state => Number(state.tried)
     function count() {
-        if (found(world.state)) world.set("found", "1")
+        if (right(group(inside(world.state), people.y))) world.set("found", "1")
+        world.set("again", "0")
         world.set("tried", String(Math.min(999, tries(world.state) + 1)))
     }
     function brushed(corners, final) {
@@ -52,9 +66,10 @@ function whomPart(world) {
         const made = element("div", { class: "brush", role: "application", tabindex: 0, "aria-label": "Box over a group of customers: arrow keys move it, Shift and arrow keys change its size, Enter counts it" })
         let from = null
         const spot = event => { const box = made.getBoundingClientRect(); return [within((event.clientX - box.left) / box.width, 0, 1), within(1 - (event.clientY - box.top) / box.height, 0, 1)] }
-        made.addEventListener("pointerdown", event => { from = spot(event) })
+        made.addEventListener("pointerdown", event => { from = spot(event); dragging(true); made.setPointerCapture(event.pointerId) })
         made.addEventListener("pointermove", event => from && brushed([from, spot(event)]))
-        made.addEventListener("pointerup", event => { if (from) brushed([from, spot(event)], true); from = null })
+        made.addEventListener("pointerup", event => { if (from) brushed([from, spot(event)], true); from = null; dragging(false) })
+        made.addEventListener("pointercancel", () => { from = null; dragging(false) })
         made.addEventListener("keydown", event => {
             const [dx, dy] = { ArrowRight: [0.04, 0], ArrowLeft: [-0.04, 0], ArrowUp: [0, 0.04], ArrowDown: [0, -0.04] }[event.key] ?? []
             if (event.key === "Enter") return count()
@@ -67,27 +82,32 @@ function whomPart(world) {
         return made
     }
     return { id: "whom", number: 6, name: "Whom it fails", steps: [{
-        id: "whom",
+        id: "whom", asks: [18],
         build: () => [heading(6, "Whom does it fail?"),
-            words("With Platt scaling the model is right on average. Is it right for everybody? The dots now stand by income and payment history."),
+            words("After Platt scaling, the predicted risks are right on average. Are they right for everybody? The dots are now arranged by income and payment history."),
             bet(world, 18),
-            words("Draw a box over a group, as often as you like. With the keyboard: arrow keys, Shift and arrow keys, Enter.", "task"),
             live(world, state => (area(state) ? describe(group(inside(state), people.y)) : ""), "finding"),
             after(world, state => tries(state) > 0,
-                live(world, state => (found(state) ? "These are the ones: the customers who did not state their income. The model treats the empty field almost as any other." : "Look for a group of 100 or more whose outcome lies far outside the range.")),
-                words("If you try many boxes, some look wrong by chance. So ask customers who were not there when you chose the box."),
-                element("p", {}, press("Ask other customers", () => world.set("again", String((Number(world.state.again) + 1) % 100)))),
-                live(world, state => (Number(state.again) && area(state) ? `Others: ${describe(others(state))}` : ""), "finding"),
-                element("p", {}, press("Show me the group", () => { world.set("brush", "0_11_0_100"); count() }))),
+                live(world, verdict),
+                live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`),
+                live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "finding")),
             after(world, () => world.settled(18),
-                words("Among them 31 % were expected to default, and 46 % did. Others make up for this, so the diagram of all customers looks right. No curve of the risk alone can repair it; a model that uses the group can."))],
-        view: stage => {
+                live(world, () => {
+                    const all = group([...q.keys()].filter(i => hidden[i]), people.y)
+                    return `For the ${silent} customers without a stated income, the model predicts ${percent(all.sum / silent)}; ${percent(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
+                }),
+                words("No curve of the risk alone can repair this. A model that treats the group separately can."))],
+        dock: () => [words("Draw boxes: find customers who default more often than predicted.", "task"),
+            words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
+            row(press("Test on others", () => area(world.state) && world.set("again", String(Number(world.state.again) % 99 + 1))),
+                press("Show me", () => { world.set("brush", "0_11_0_100"); count() }))],
+        view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y
-            stage.handles("brush")
-            brush(stage)
+            stage.handles(...(asked ? ["brush"] : []))
+            if (asked) brush(stage)
             stage.dots({ place: i => [stage.px(across[i]), stage.py(up[i])], paint: i => (y[i] ? DEFAULT : PAID), size: stage.small() ? 2.4 : 4, still: world.dragging })
             const box = area(world.state)
-            stage.ink([...keyOf(stage), ...axes(stage, "Income", "Payment history", { x: at => (at === 0 ? "not stated" : Math.round(POOREST * (RICHEST / POOREST) ** ((at - UNKNOWN) / (1 - UNKNOWN)) / 1000) + ",000"), y: null, ticks: stage.small() ? [0, 0.4, 0.7, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1] }),
+            stage.ink([...keyOf(stage), ...axes(stage, "Income in euros", "Payment history", { x: at => (at === 0 ? (stage.small() ? "none" : "not stated") : Math.round(POOREST * (RICHEST / POOREST) ** ((at - UNKNOWN) / (1 - UNKNOWN)) / 1000) + ",000"), y: null, ticks: stage.small() ? [0, 0.4, 0.7, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1] }),
                 ...HISTORIES.flatMap((name, row) => [[`row${row}`, "line", { class: "grid", x1: stage.px(0), x2: stage.px(1), y1: stage.py(row / 4), y2: stage.py(row / 4) }],
                     [`history${row}`, "text", { class: "row", x: stage.px(1) - 6, y: stage.py((row + 1) / 4) + 16, "text-anchor": "end" }, name]]),
                 ["stated", "line", { class: "grid", x1: stage.px(UNKNOWN * 0.86), x2: stage.px(UNKNOWN * 0.86), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],

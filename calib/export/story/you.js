@@ -1,48 +1,68 @@
 // Part 1, and the end: the reader's own reliability diagram.
 
-const OWN_BINS = 5
+const OWN_BINS = 5, FEWEST = 3  // answers from which on they are judged
 
-// The answers that are settled, as rows of a diagram: the confidence p and whether the statement is true.
+// The answers that are settled, as rows of a diagram: the probability p stated and whether the statement is true.
 function ownRows(world) {
     const which = STATEMENTS.map((_, n) => n).filter(n => answerOf(world.state, n) !== null && world.settled(n))
     return { which, p: which.map(n => answerOf(world.state, n)), y: which.map(n => (world.happened(n) ? 1 : 0)) }
 }
 
-// How many marks lie outside their band, and in words what the answers show.
+// The columns of these rows; ``each`` holds the probabilities of a column.
+function ownCells({ p, y }) {
+    const each = Array.from({ length: OWN_BINS }, () => [])
+    p.forEach(at => each[Math.min(OWN_BINS - 1, Math.floor(at * OWN_BINS + 1e-9))].push(at))
+    return binned({ p, y }, OWN_BINS).map((cell, bin) => ({ ...cell, each: each[bin] }))
+}
+
+// Where 95 % of the frequencies of a column fall if each of its statements is true with the probability stated.
+const ownRange = ({ rows, each }) => usualNumber(each).map(k => k / rows)
+
+// What the answers show. A reader takes the side of a statement that he or she calls likelier; with 50 %, no side.
 function ownFinding(world) {
-    const rows = ownRows(world), n = rows.p.length
-    if (!n) return { n, text: "No answers yet." }
-    const cells = binned(rows, OWN_BINS).filter(cell => cell.rows)
-    const outside = cells.filter(cell => { const [low, high] = consistency(cell), at = cell.ones / cell.rows; return at < low - 1e-9 || at > high + 1e-9 })
-    const said = mean(rows.p), came = mean(rows.y)
-    return { n, said, came, brier: brierScore(rows.p, rows.y), cells, outside: outside.length,
-        text: `${counts(n, "answer")}: ${percent(said)} expected on average, ${percent(came)} true. ${outside.length
-            ? `${outside.length} of your ${counts(cells.length, "mark")} ${outside.length === 1 ? "lies" : "lie"} outside the band.`
-            : n < 6 ? "" : "All your marks lie in the band."}` }
+    const rows = ownRows(world), n = rows.p.length, cells = ownCells(rows).filter(cell => cell.rows)
+    if (!n) return { n, cells, text: "No answers yet." }
+    const sides = [...rows.p.keys()].filter(i => rows.p[i] !== 0.5), sure = sides.map(i => Math.max(rows.p[i], 1 - rows.p[i]))
+    const right = sides.filter(i => (rows.p[i] > 0.5) === Boolean(rows.y[i])).length, range = usualNumber(sure)
+    const outside = cells.filter(cell => { const [low, high] = ownRange(cell), at = cell.ones / cell.rows; return at < low - 1e-9 || at > high + 1e-9 }).length
+    return { n, cells, outside, taken: sides.length, sure: sides.length ? mean(sure) : 0.5, right, range, brier: brierScore(rows.p, rows.y),
+        text: ownVerdict({ n, taken: sides.length, sure, right, range, outside, marks: cells.length }) }
 }
 
-// The reader's dots in columns, as in the diagram of the bank; ``at`` maps probabilities to pixels.
+function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks }) {
+    if (!taken) return `You said 50 % in ${counts(n, "answer")}, so no answer could be wrong. A diagram needs answers that take a side.`
+    const begin = `You took a side in ${taken} of ${counts(n, "answer")} and were ${percent(mean(sure))} sure on average. ${right} of ${taken} ${right === 1 ? "was" : "were"} right: ${percent(right / taken)}. `
+    if (taken < FEWEST) return begin
+    const usual = low === high ? `exactly ${low}` : `${low} to ${high}`, gap = Math.abs(Math.round(100 * (mean(sure) - right / taken)))
+    const total = `Calibrated people with your probabilities usually get ${usual} right. `
+    const verdict = right < low ? `You were *overconfident*, by ${gap} points. ` : right > high ? `You were *underconfident*, by ${gap} points. ` : "Your number is within that range. "
+    return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
+}
+
+// A dot stands above the probability that was stated; in its column true statements are at the bottom.
 function ownDots(stage, rows, size) {
-    const place = columns(stage, { ...rows, bins: OWN_BINS })
-    return rows.which.map((n, i) => {
-        const [x, y] = place(i)
-        return [`own${n}`, "circle", { class: `own moves ${rows.y[i] ? "came" : "failed"}`, style: `cx: ${fine(x)}px; cy: ${fine(y)}px; r: ${size}px;` }]
-    })
+    const inside = Array.from({ length: OWN_BINS }, () => []), up = Array(rows.p.length)
+    rows.p.forEach((at, i) => inside[Math.min(OWN_BINS - 1, Math.floor(at * OWN_BINS + 1e-9))].push(i))
+    for (const all of inside) [...all.filter(i => rows.y[i]), ...all.filter(i => !rows.y[i])].forEach((i, rank) => { up[i] = (rank + 0.5) / all.length })
+    return rows.which.map((n, i) => [`own${n}`, "circle", { class: `own moves ${rows.y[i] ? "came" : "failed"}`,
+        style: `cx: ${fine(stage.px(rows.p[i]))}px; cy: ${fine(stage.py(up[i]))}px; r: ${size}px;` }])
 }
 
-function ownPicture(stage, world, size = 8) {
-    const rows = ownRows(world), cells = binned(rows, OWN_BINS)
-    return [...diagonalOf(stage), ...bandsOf(stage, cells), ...ownDots(stage, rows, size), ...levels(stage, cells), ...marksOf(stage, cells, "mark")]
+function ownPicture(stage, world, size) {
+    const rows = ownRows(world), cells = ownCells(rows)
+    return [...diagonalOf(stage), ...bandsOf(stage, cells, ownRange), ...levels(stage, cells), ...marksOf(stage, cells, "mark"), ...ownDots(stage, rows, size)]
 }
 
-// The small diagram that stays in view: its place in pixels, without axes.
+// The small diagram that stays in view. The smallest has no dots: they would hide its marks.
 function ownMini(world, side) {
-    const frame = { plot: { left: 3, top: 3, width: side - 6, height: side - 6 }, small: () => true,
-        px: p => 3 + p * (side - 6), py: q => 3 + (1 - q) * (side - 6) }
+    const tiny = side < 100, inset = tiny ? 5 : 12
+    const frame = { plot: { left: inset, top: inset, width: side - 2 * inset, height: side - 2 * inset }, small: () => true,
+        px: p => inset + p * (side - 2 * inset), py: q => inset + (1 - q) * (side - 2 * inset) }
     const svg = element("svg", { viewBox: `0 0 ${side} ${side}`, class: "mini", "aria-hidden": "true" })
-    svg.append(element("rect", { x: 3, y: 3, width: side - 6, height: side - 6, class: "plate" }))
-    for (const [, tag, attributes] of ownPicture(frame, world, side > 100 ? 5 : 2.2)) {
-        if (side < 100 && attributes.class.startsWith("mark")) attributes.style = attributes.style.replace(/r: [\d.]+/, found => `r: ${Math.min(4, parseFloat(found.slice(3)) * 0.4)}`)
+    svg.append(element("rect", { x: inset, y: inset, width: side - 2 * inset, height: side - 2 * inset, class: "plate" }))
+    for (const [, tag, attributes] of ownPicture(frame, world, 5)) {
+        if (tiny && /^(own|level)/.test(attributes.class)) continue
+        if (tiny && attributes.class.startsWith("mark")) attributes.style = attributes.style.replace(/r: [\d.]+/, "r: 2.6")
         svg.append(element(tag, attributes))
     }
     return svg
@@ -60,12 +80,12 @@ function ownImage(world) {
     ink.strokeRect(left, top, width, width)
     ink.strokeStyle = tone("muted")
     ink.beginPath(); ink.moveTo(x(0), y(0)); ink.lineTo(x(1), y(1)); ink.stroke()
-    for (const cell of found.cells ?? []) {
-        const [low, high] = consistency(cell), at = cell.sum / cell.rows
+    for (const cell of found.cells) {
+        const [low, high] = ownRange(cell), at = cell.sum / cell.rows, tall = Math.max(16, y(low) - y(high))
         ink.fillStyle = tone("band")
-        ink.fillRect(x(at) - 18, y(high), 36, Math.max(3, y(low) - y(high)))
+        ink.fillRect(x(at) - 18, (y(low) + y(high) - tall) / 2, 36, tall)
     }
-    for (const cell of found.cells ?? []) {
+    for (const cell of found.cells) {
         ink.fillStyle = tone("word")
         ink.beginPath(); ink.arc(x(cell.sum / cell.rows), y(cell.ones / cell.rows), 8 + 3 * Math.sqrt(cell.rows), 0, 7); ink.fill()
     }
@@ -76,11 +96,11 @@ function ownImage(world) {
         text(percent(at), left - 12, y(at) + 8, "22px system-ui, sans-serif", "muted")
     }
     ink.textAlign = "center"
-    text("What I said", left + width / 2, top + width + 74, "24px system-ui, sans-serif")
+    text("Probability I gave", left + width / 2, top + width + 74, "24px system-ui, sans-serif")
     ink.textAlign = "left"
-    text("What was true", left - 70, top - 24, "24px system-ui, sans-serif")
+    text("Share that was true", left - 70, top - 24, "24px system-ui, sans-serif")
     text("How sure am I?", 620, 150, "600 58px Georgia, serif")
-    const lines = found.n ? [counts(found.n, "answer"), `I said ${percent(found.said)} on average;`, `${percent(found.came)} were true.`,
+    const lines = found.n ? [counts(found.n, "answer"), `I was ${percent(found.sure)} sure on average;`, `${found.right} of ${found.taken} were right.`,
         `${found.cells.length - found.outside} of ${counts(found.cells.length, "mark")} in the band`, "", "How sure are you?"] : ["No answers yet"]
     lines.forEach((line, i) => text(line, 620, 230 + 50 * i, "34px system-ui, sans-serif", i > 4 ? "word" : "ink"))
     return canvas
@@ -92,10 +112,10 @@ function sharing(world) {
     return link
 }
 
-const red = i => (i * 389 + 17) % 900 < RED  // spread evenly: 389 and 900 have no common factor
+const green = i => (i * 389 + 17) % 900 < GREEN  // spread evenly: 389 and 900 have no common factor
 
-function showCrowd(world, stage, shaded) {
-    stage.dots({ place: sunflower(stage, 900), paint: i => (shaded && red(i) ? CHOSEN : NEUTRAL), size: stage.small() ? 3 : 5 })
+function showCrowd(stage, coloured) {
+    stage.dots({ place: sunflower(stage, 900), paint: i => (coloured && green(i) ? CROWD : NEUTRAL), size: stage.small() ? 3.4 : 5.5 })
     stage.ink([])
     stage.handles()
 }
@@ -104,67 +124,70 @@ function showOwn(world, stage) {
     const rows = ownRows(world), found = ownFinding(world)
     stage.dots({ place: sunflower(stage, 900), paint: () => NEUTRAL, shown: 0, size: 3 })
     stage.handles()
-    stage.ink([...keyOf(stage, ["true", "false"]), ...axes(stage, "How likely you said it was", "How often it was true"), ...ownPicture(stage, world)])
-    stage.say(rows.p.length ? found.text : "No dots yet.", "Your reliability diagram")
+    stage.ink([...keyOf(stage, [["default", "true"], ["paid", "false"]]), ...axes(stage, "Probability that you gave", "Share that was true"), ...ownPicture(stage, world, stage.small() ? 6 : 8)])
+    stage.say(rows.p.length ? found.text.replaceAll("*", "") : "No dots yet.", "Your reliability diagram")
 }
 
 function youPart(world) {
-    const first = ({ bets }) => bets[0] !== "-"
-    const ten = ({ bets }) => !bets.slice(0, 10).includes("-")
+    const some = ({ bets }) => /[^-]/.test(bets.slice(0, 10))
     return { id: "you", number: 1, name: "You", steps: [
         {
             id: "start",
             build: () => [element("h1", {}, "How sure are you?"),
-                words("A forecaster says 70 %. A model says 70 %. You say you are fairly sure. Do such numbers come true?", "lead"),
-                words("Find out in 20 minutes, first with your own numbers, then with those of a bank. Everything stays in your browser."),
-                words("Scroll to begin.", "hint")],
-            view: stage => { showCrowd(world, stage); stage.say("900 dots, each one a person.", "The picture") },
+                words("The forecast says 70 % chance of rain. A bank’s model says 70 % risk. A friend is 70 % sure. Can you trust such numbers?", "lead"),
+                words("Find out in 20 minutes: first with your own numbers, then with a bank’s. Nothing leaves your browser."),
+                element("p", {}, press("Begin", () => world.go("ten")))],
+            view: stage => { showCrowd(stage); stage.say("900 dots.", "The picture") },
         },
         {
             id: "ten",
             build: () => [heading(1, "You"),
-                words("Choose for each statement how likely it is true. If you have no idea, say 50 %. Each answer becomes a dot of your own diagram."),
+                words("How likely is each statement to be true? If you have no idea, say 50 %. Each answer becomes a dot in your own diagram."),
                 ...Array.from({ length: 10 }, (_, n) => bet(world, n))],
             view: stage => {
-                if (!first(world.state)) { showCrowd(world, stage, true); stage.say("900 dots; some are red.", "The picture") } else showOwn(world, stage)
+                if (!some(world.state)) { showCrowd(stage, true); stage.say("900 dots; some are green.", "The picture") } else showOwn(world, stage)
             },
         },
         {
             id: "own",
             build: () => [
-                live(world, ({ bets }) => (/[^-]/.test(bets.slice(0, 10)) ? "" : "Answer one of the statements above, and your first dot falls into the diagram."), "hint"),
-                after(world, ({ bets }) => /[^-]/.test(bets.slice(0, 10)),
-                    words("This is a *reliability diagram*. Each dot is an answer of yours. A column holds answers that were about equally sure; those that were true sink to the bottom."),
-                    words("The *mark* of a column shows two numbers: how likely you said (to the right), and how often it was true (upwards). On the *diagonal* both are the same."),
-                    words("The grey *band* shows where 95 of 100 marks fall if you judge perfectly. With so few answers it is wide, because chance moves a mark a lot."),
+                live(world, state => (some(state) ? "" : "Answer one of the statements above. Then your first dot appears."), "hint"),
+                after(world, some,
+                    words("This is a *reliability diagram*. Each small dot is one of your answers. Answers with similar probabilities share a column, with the true statements at the bottom."),
+                    words("The ring in each column is its *mark*. Its place from left to right is the mean probability you gave. Its height is the share of statements that were true. On the *diagonal* the two are equal."),
+                    words("The grey *band* shows where 95 of 100 marks fall if your probabilities are right. Ten answers are few, so chance alone moves a mark a lot."),
                     live(world, () => ownFinding(world).text, "finding"),
-                    live(world, state => {
-                        const rows = ownRows(world), n = rows.p.length, [low, high] = consistency({ rows: n, sum: total(rows.p) }), came = mean(rows.y)
-                        if (!ten(state)) return ""
-                        const range = `If you judge perfectly, 95 of 100 times between ${percent(low)} and ${percent(high)} of your ten are true. `
-                        return range + (came < low ? "Fewer were: you overestimated. " : came > high ? "More were: you underestimated. " : "So it was. ") + "Ten more follow in the story; your diagram stays above."
-                    }))],
+                    live(world, ({ bets }) => {
+                        const left = bets.slice(0, 10).split("-").length - 1
+                        return left ? `You have not answered ${left} of the ten statements.` : "Ten more questions follow in the story. Your diagram stays at the top of the page."
+                    }, "hint"))],
             view: stage => showOwn(world, stage),
         },
     ] }
 }
 
 function endPart(world) {
+    const lesson = text => { const made = element("li"); rich(made, text); return made }
     return { id: "end", number: 8, name: "Your twenty", steps: [{
         id: "end",
         build: () => [element("h2", {}, "Your twenty answers"),
             live(world, () => ownFinding(world).text, "finding"),
             live(world, () => {
                 const { n, brier } = ownFinding(world)
-                return n ? `Your Brier score is ${brier.toFixed(3)}. Saying 50 % to everything gives 0.250; smaller is better.` : ""
+                return n ? `Your Brier score is ${brier.toFixed(3)}. Always saying 50 % gives 0.250; lower is better.` : ""
             }),
             live(world, () => {
                 const { n } = ownFinding(world)
-                return n < COUNT ? `You answered ${n} of ${COUNT}. An answer counts if you give it before the gesture below it.` : ""
+                return n < COUNT ? `${n} of your ${COUNT} answers count so far. Each question of the story counts once you have answered it and tried what follows.` : ""
             }, "hint"),
-            words("What you now know: a probability can be checked. A calibrator repairs the numbers, but not the order. A right average can hide a group, and one test is made for one look."),
-            element("p", {}, sharing(world), " ", press("Begin again", () => world.restart())),
-            words("The bank and its customers are simulated, so their true risks are known. No real bank knows them.", "hint")],
+            words("What to remember", "task"),
+            element("ul", {},
+                lesson("Probabilities can be checked: compare what was predicted with how often it happened, and allow for chance."),
+                lesson("A calibrator corrects the numbers, not the order of the customers."),
+                lesson("Being right on average can hide a group for which the model is wrong."),
+                lesson("An ordinary test is made for one look. To look every week, use a method made for that.")),
+            element("p", { class: "row" }, sharing(world), press("Begin again", () => world.restart())),
+            words("The bank and its customers are simulated. So their true risks are known, which no real bank can say.", "hint")],
         view: stage => showOwn(world, stage),
     }] }
 }

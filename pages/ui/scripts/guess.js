@@ -1,17 +1,15 @@
 // A guess placed in the picture of a lesson's step, by mouse, touch or arrow keys. An SVG of its own lies over the
 // picture, which stays as it is; places are in the units of its first two axes.
-const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 20, STEPS = 100, DAY = 864e5
+const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 20, STEPS = 100
 const make = (name, attributes = {}) => {
     const element = document.createElementNS(SVG, name)
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
     return element
 }
-// Of Plotly, or of a script that draws over Plotly's (calibrated.js)
-const charts = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
-    .filter(at => at._fullLayout?.xaxis?._length && at.checkVisibility({ visibilityProperty: true }))
-const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
-const said = (axis, value) => axis.type === "date" ? new Date(Math.round(value / DAY) * DAY).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })
-    : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
+// The first picture of Plotly, or of a script that draws over Plotly's (calibrated.js)
+const first = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
+    .find(at => at._fullLayout?.xaxis?._length && at.checkVisibility({ visibilityProperty: true }))
+const said = (axis, value) => axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
     : value.toFixed(Math.abs(axis.range[1] - axis.range[0]) < 0.5 ? 3 : 2)
 const within = (value, low, high) => Math.min(Math.max(value, low), high)
 
@@ -31,7 +29,7 @@ function mark(chart, { at, begin, label }) {
     // Of the axis. A level starts where the model is taken at its word, if wrong; halfway of a time might be the answer
     const word = upright ? 0.2 : axes().yaxis.d2p(begin) / axes().yaxis._length
     let share = word >= 0 && word <= 1 ? word : 0.5
-    const value = () => read(along(), share * along()._length)
+    const value = () => along().p2d(share * along()._length)
     const draw = () => {
         const { xaxis, yaxis } = axes(), pixel = along()._offset + share * along()._length
         const other = upright ? yaxis._offset + yaxis._length / 2 : xaxis._offset + xaxis.d2p(at)
@@ -44,7 +42,7 @@ function mark(chart, { at, begin, label }) {
         const beside = x + 14 > last ? x - 14 - long : x + 14  // at the left if there is no room to the right
         words.setAttribute("x", within(beside, Math.min(xaxis._offset + 4, last), last))  // not over the scale
         words.setAttribute("y", y < 28 ? y + 24 : y - 12)  // below the mark at the upper edge
-        const ends = [0, along()._length].map(pixel => read(along(), pixel)).sort((one, other) => one - other)
+        const ends = [0, along()._length].map(pixel => along().p2d(pixel)).sort((one, other) => one - other)
         const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
             "aria-valuemin": ends[0], "aria-valuemax": ends[1], "aria-valuenow": value(), "aria-valuetext": said(along(), value()) }
         for (const [key, text] of Object.entries(told)) thumb.setAttribute(key, text)
@@ -114,33 +112,6 @@ function curve(chart, { label, over: [first, last] }) {
     return { parts: [band, thumb], focus: thumb, draw, pointed, pressed, value, ready, area: "none" }
 }
 
-// The buttons in the text do the same for the keyboard
-function panels(all, given) {
-    const layers = []
-    const choose = i => event => { event.stopPropagation(); given(i + 1) }
-    const one = (svg, box, i) => {
-        const rect = make("rect", { ...box, class: "panel" })
-        rect.addEventListener("click", choose(i))
-        svg.append(rect)
-    }
-    // Its key has the place of a chart among others, of which it may be the first to be drawn
-    const places = all.map(chart => chart.closest('[class*="_panel_"]')?.className.match(/_panel_(\d+)/)[1])
-    if (places[0]) all.forEach((chart, i) => {
-        const svg = overlay(chart)
-        layers.push(svg)
-        one(svg, { x: 0, y: 0, width: "100%", height: "100%" }, Number(places[i]))
-    })
-    else {
-        const svg = overlay(all[0]), layout = all[0]._fullLayout
-        layers.push(svg)
-        layout._subplots.cartesian.forEach((name, i) => {
-            const { xaxis, yaxis } = layout._plots[name]
-            one(svg, { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length }, i)
-        })
-    }
-    return layers
-}
-
 function placed(chart, data, button) {
     const svg = overlay(chart), way = (data.kind === "curve" ? curve : mark)(chart, data)
     const area = make("rect", { class: "area" })
@@ -179,28 +150,20 @@ function placed(chart, data, button) {
 export default function ({ data, parentElement, setTriggerValue }) {
     if (OPEN.has(parentElement)) return OPEN.get(parentElement)
     const button = parentElement.querySelector("button"), how = parentElement.querySelector("p")
-    const [act, keys] = data.how, byKeys = keys && !matchMedia("(pointer: coarse)").matches
+    const [act, keys] = data.how, byKeys = !matchMedia("(pointer: coarse)").matches
     how.textContent = byKeys ? `${act}, ${keys}.` : `${act}.`
-    button.hidden = data.kind === "panel"
-    const give = guess => { setTriggerValue("guess", guess) }
-    let drawn = [], on = [], now
-    const clear = () => { drawn.forEach(svg => svg.remove()); drawn = [] }
+    let on, now
     // The picture may come later than the question, or be drawn once more
     const look = setInterval(() => {
-        const all = data.kind === "panel" ? charts() : charts().slice(0, 1)
-        if (!all.length) return
-        const known = all.length === on.length && all.every((chart, i) => chart === on[i])
-        if (known && drawn.every(svg => svg.isConnected)) return now?.draw()
-        clear()
-        on = all
-        if (data.kind === "panel") drawn = panels(all, give)
-        else {
-            now = placed(all[0], data, button)
-            drawn = [now.svg]
-        }
+        const chart = first()
+        if (!chart) return
+        if (chart === on && now.svg.isConnected) return now.draw()
+        now?.svg.remove()
+        on = chart
+        now = placed(chart, data, button)
     }, 200)
-    button.onclick = () => now && give(now.value())
-    const end = () => { clearInterval(look); clear(); OPEN.delete(parentElement) }
+    button.onclick = () => now && setTriggerValue("guess", now.value())
+    const end = () => { clearInterval(look); now?.svg.remove(); OPEN.delete(parentElement) }
     OPEN.set(parentElement, end)
     return end
 }

@@ -22,7 +22,7 @@ export default function ({ data, parentElement }) {
     }
     frame.title = "How sure are you? A story about calibration"
     Object.assign(frame.style, { width: "100%", height: "calc(100dvh - 10.5rem)", minHeight: "30rem", border: 0, display: "block", borderRadius: ".5rem" })
-    frame.src = `${file}${fragment()}`
+    frame.src = `${file}${data.at ? "#at=" + data.at : fragment()}`
     frame.addEventListener("load", theme)
     addEventListener("message", heard)
     const watch = new MutationObserver(theme)
