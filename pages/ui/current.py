@@ -71,7 +71,7 @@ PAGES = {
         Page(
             "pages/explore_groups.py",
             "Groups",
-            "For which groups is the model wrong?",
+            "Who is the model wrong for?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
