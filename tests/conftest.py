@@ -52,7 +52,9 @@ def of_share(nodeid: str, share: str) -> bool:
 
 @pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each file stays
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items[:] = [item for item in items if of_share(item.nodeid, config.getoption("--share"))]
+    share = config.getoption("--share")
+    config.hook.pytest_deselected(items=[item for item in items if not of_share(item.nodeid, share)])
+    items[:] = [item for item in items if of_share(item.nodeid, share)]
     items.sort(
         key=lambda item: next(
             (i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), len(SLOW_FIRST)
