@@ -11,7 +11,7 @@ import streamlit as st
 from calib.analysis.centres import centres as pool_centres
 from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
-from calib.export.source import SURVIVAL
+from calib.export.source import SURVIVAL_SETTINGS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
@@ -46,7 +46,7 @@ def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
         st.info(plain(f"{error} {NEEDED}"))
         _sample()
         st.stop()
-    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL))
+    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL_SETTINGS))
     if known.missing:
         st.info(plain(f"{NEEDED} Choose the {listed(known.missing)}."))
         _sample()
