@@ -16,8 +16,8 @@ from calib.kernel.wording import percent, with_interval
 from calib.metrics import METRICS
 
 METHODS = (
-    "Each row whose status at the horizon is known has the inverse of the probability of not being censored as its "
-    "weight (Graf et al. 1999; Gerds & Schumacher 2006). Observed risks are {estimate} estimates. Smooth curves, ICI, "
+    "Rows of known status at the horizon are weighted by the inverse probability of censoring (Graf et al. 1999; Gerds "
+    "& Schumacher 2006). Observed risks are {estimate} estimates. Smooth curves, ICI, "
     "E50 and E90 use pseudo-values (Andersen & Perme 2010; Austin, Harrell & van Klaveren 2020). The AUC compares "
     "cumulative cases with dynamic controls (Uno et al. 2007; Blanche et al. 2013). All 95 % intervals count that the "
     "censoring is estimated."
@@ -32,7 +32,7 @@ LIMITS = (
     "E50 and E90 have no intervals.",
     "The report does not say how the model was developed. Add this, with the setting and dates of the data.",
 )
-FEW_CENTRES = "In simulations the interval for a new centre covered 90 % of new slopes, with 5 or 10 centres that differ."
+FEW_CENTRES = "In simulations with 5 or 10 centres, the interval for a new centre covered 90 % of new slopes."
 
 
 def survival_html(

@@ -172,17 +172,13 @@ def draw_curves(record: Curves, theme: Theme = LIGHT) -> go.Figure:
         showlegend=False,
         hovermode="closest",
     )
+    p, low, high = (known[column].to_numpy() for column in ("p", "new_low", "new_high"))
     for i, name in enumerate(names):
         x, y = axes(i)
         at = {"xaxis": x, "yaxis": y, "mode": "lines"}
         figure.add_traces(
             [
-                band(
-                    *(known[c].to_numpy() for c in ("p", "new_low", "new_high")),
-                    theme.muted,
-                    xaxis=x,
-                    yaxis=y,
-                ),
+                band(p, low, high, theme.muted, xaxis=x, yaxis=y),
                 go.Scatter(
                     x=[0, 1], y=[0, 1], line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", **at
                 ),
