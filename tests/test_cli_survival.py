@@ -1,5 +1,7 @@
 """``python -m calib survival``: its numbers are those of ``check_survival``, and its refusals are messages."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from calib import check_survival
 from calib.__main__ import main
+from calib.analysis.centres import centres
 from tests.saying import assert_says
 
 
@@ -40,6 +43,21 @@ def test_it_prints_the_numbers_and_writes_the_bins(table, capsys, tmp_path):
     assert_allclose(
         written.loc[written["model"] == "forest", "observed"], found.bins(4, "forest")["observed"]
     )
+
+
+def test_the_report_has_the_verdict_the_numbers_and_the_centres(table, tmp_path):
+    path, frame = table
+    report = tmp_path / "report.html"
+    given = ["survival", str(path), *OPTIONS, *CODES, "--centre", "centre", "--html", str(report)]
+    assert main(given) == 0
+    text = html.unescape(report.read_text(encoding="utf-8"))
+    risks = {name: frame[name] for name in ("cox", "forest")}
+    found = check_survival(frame["years"], frame["status"], risks, 5, cause="dead", censored="alive")
+    made = centres(found.evaluation, frame["centre"].to_numpy()[found.known["row"]])
+    for said in (found.verdict.sentence, found.estimate("slope", "forest").text(), *made.sentences):
+        assert said in text
+    assert "Kaplan–Meier" in text
+    assert "Aalen–Johansen" not in text
 
 
 def test_survival_probabilities_are_turned_into_risks(table, capsys):

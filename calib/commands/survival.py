@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
-from calib.analysis.survival.table import check_survival_table
+from calib.analysis.centres import Centres, centres
+from calib.analysis.survival.check import SurvivalEvaluation
+from calib.analysis.survival.table import check_survival_table, column
 from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
 from calib.commands.output import csv_bytes, print_table
 from calib.data import read_table
+from calib.export.survival import formatted_survival, survival_html
 from calib.kernel.overview import COMMANDS
-from calib.kernel.wording import with_interval
-from calib.metrics import METRICS
 
 
 def add_survival(commands: Any) -> None:
@@ -51,11 +52,13 @@ def add_survival(commands: Any) -> None:
     )
     command.add_argument("--bins", type=int, default=10, metavar="N", help="bins in --csv (default: 10)")
     add_file(command, "--csv", "write predicted and observed risk per bin")
+    command.add_argument("--centre", metavar="COLUMN", help="centre of each row, compared in --html")
+    add_file(command, "--html", "write the validation report")
     command.set_defaults(run=_survival)
 
 
 def _survival(args: argparse.Namespace) -> int:
-    check_folders(args.csv)
+    check_folders(args.csv, args.html)
     read_file(args.data)  # refuses a missing file
     frame = read_table(args.data, args.data.name)
     risks = names_in(args.risk) or ()
@@ -73,17 +76,21 @@ def _survival(args: argparse.Namespace) -> int:
         censoring_groups=args.censoring_groups,
     )
     print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
-    print_table(_printed(found))
+    print_table(formatted_survival(found))
     if args.csv:
         bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
         write_file(args.csv, csv_bytes(pd.concat(bins)))
+    if args.html:
+        write_file(args.html, survival_html(found, _centres(frame, found, args.centre), source=_command()))
     return 0
 
 
-def _printed(found: SurvivalEvaluation) -> pd.DataFrame:
-    """Return one row per metric and one column per risk, with intervals where they are known."""
-    columns = {
-        name: [with_interval(*found.table(name).loc[metric]) for metric in SURVIVAL_METRICS]
-        for name in found.evaluation.predictions
-    }
-    return pd.DataFrame(columns, index=[METRICS[metric].label for metric in SURVIVAL_METRICS])
+def _centres(frame: pd.DataFrame, found: SurvivalEvaluation, name: str | None) -> Centres | None:
+    if name is None:
+        return None
+    return centres(found.evaluation, column(frame, name).astype(str).to_numpy()[found.known["row"]])
+
+
+def _command() -> str:
+    """Return the command as it was typed."""
+    return f"python -m calib {shlex.join(sys.argv[1:])}"

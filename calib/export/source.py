@@ -208,7 +208,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     )
 
 
-SURVIVAL = ("time", "event", "risks", "cause", "censored", "means", "horizon")
+SURVIVAL_SETTINGS = ("time", "event", "risks", "cause", "censored", "means", "horizon")
 SURVIVAL_BODY = """frame, label, positive = load_table(recipe, {uploads})
 columns = survival_columns(frame, label, positive{stated})
 found = columns.check(frame{roles})
@@ -233,7 +233,7 @@ def _survival_source(recipe: Recipe, files: Mapping[str, str] | None) -> str:
     head = head.replace("from calib import Recipe\n", f"from calib import Recipe\n{imported}")
     body = SURVIVAL_BODY.format(
         uploads="uploads" if uploads else "{}",
-        stated=_keywords(recipe.stated_settings("survival", *SURVIVAL)),
+        stated=_keywords(recipe.stated_settings("survival", *SURVIVAL_SETTINGS)),
         roles=_keywords({name: column for name, column in given.items() if column is not None}),
     )
     return f"{HOW}{head}\n{uploads}{recipe.to_python()}\n{body}"

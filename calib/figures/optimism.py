@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.internal_validation import MEASURES, Validation
+from calib.analysis.internal_validation import Validation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import MISSING, alike, number, with_interval
@@ -77,7 +77,7 @@ def formatted_validation(found: Validation) -> pd.DataFrame:
                 " to ".join(alike(each.split_low, each.split_high)) for each in lines.itertuples()
             ],
         },
-        index=[INTERCEPT if key == "intercept" else METRICS[key].label for key in MEASURES],
+        index=[INTERCEPT if key == "intercept" else METRICS[key].label for key in map(str, lines.index)],
     )
 
 

@@ -77,8 +77,8 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     figure.add_trace(diagonal(theme))
-    risk, low, high = (curve[name].to_numpy() for name in ("risk", "lower", "upper"))
-    figure.add_trace(band(risk, low, high, color))
+    risk, lower, upper = (curve[name].to_numpy() for name in ("risk", "lower", "upper"))
+    figure.add_trace(band(risk, lower, upper, color))
     figure.add_scatter(
         x=curve["risk"],
         y=curve["observed"],

@@ -8,15 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calib.analysis.centres import Centres
 from calib.analysis.centres import centres as pool_centres
 from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
-from calib.export.source import SURVIVAL
+from calib.export.source import SURVIVAL_SETTINGS
+from calib.export.survival import survival_html
 from calib.kernel.checks import InputError
 from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, downloads, evaluations, headings, jobs, tables
+from pages.ui import chart, controls, current, downloads, evaluations, headings, jobs, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -46,7 +48,7 @@ def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
         st.info(plain(f"{error} {NEEDED}"))
         _sample()
         st.stop()
-    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL))
+    known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL_SETTINGS))
     if known.missing:
         st.info(plain(f"{NEEDED} Choose the {listed(known.missing)}."))
         _sample()
@@ -152,11 +154,18 @@ def table(made: SurvivalEvaluation) -> None:
 
 
 def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> None:
-    """Draw the calibration of each centre."""
+    """Draw the calibration of each centre, and offer the report."""
     headings.part("Centres")
     name = choose_centres(recipe, list(map(str, frame.columns)))
-    if name is not None:
-        of_centres(made.evaluation, column(frame, name).astype(str).to_numpy()[made.known["row"]])
+    names = None if name is None else column(frame, name).astype(str).to_numpy()[made.known["row"]]
+    found = None if names is None else of_centres(made.evaluation, names)
+    source = current.python()
+    downloads.button(
+        "Validation report (HTML)",
+        lambda: survival_html(made, found, source=source),
+        "survival_report.html",
+        "text/html",
+    )
 
 
 def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
@@ -170,16 +179,17 @@ def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     return chosen
 
 
-def of_centres(evaluation: Any, names: Any, key: str | None = None) -> None:
-    """Draw the forest plot, the sentences and the curves of centres."""
+def of_centres(evaluation: Any, names: Any, key: str | None = None) -> Centres | None:
+    """Draw the forest plot, the sentences and the curves of centres; return them, or None with the reason."""
     try:
         made = pool_centres(evaluation, names, key)
     except InputError as error:
         st.info(plain(error))
-        return
+        return None
     chart.show("centres", made)
     with headings.details("centres_details"):
         for sentence in made.sentences:
             st.markdown(plain(sentence))
         st.caption(NEW_CENTRE)
     chart.show("centre_curves", made)
+    return made

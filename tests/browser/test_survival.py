@@ -1,0 +1,36 @@
+"""Time to event, centres and optimism in a browser."""
+
+from pages.ui.explore.survival import SAMPLE
+
+TRAINED = {
+    "data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none",
+    "reliability.details": "optimism", "reliability.resamples": "200",
+}  # fmt: skip
+
+
+def test_the_sample_opens_by_a_click_and_a_key_moves_the_horizon(tab):
+    tab.open("explore_survival")
+    tab.page.get_by_role("link", name="Show a sample with censored patients").click()
+    tab.page.get_by_text("Predicted risk by 5").first.wait_for()
+    tab.settle()
+    tab.page.get_by_role("slider").first.focus()
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.get_by_text("Predicted risk by 4").first.wait_for()
+    tab.page.wait_for_url("**survival.horizon=4*")
+    tab.page.get_by_text("In a new centre the calibration slope").first.wait_for()
+    assert tab.faults() == []
+
+
+def test_centres_of_a_column_on_groups(tab):
+    tab.open("explore_groups", **SAMPLE, **{"groups.view": "centres"})
+    tab.page.get_by_text("In a new centre the calibration slope").first.wait_for()
+    assert tab.faults() == []
+
+
+def test_validate_begins_by_a_click_and_can_be_cancelled(tab):
+    tab.open("explore_reliability", **TRAINED)
+    tab.page.get_by_role("button", name="Start", exact=True).click()
+    tab.page.get_by_role("button", name="Cancel").click()
+    tab.page.get_by_role("button", name="Start again").click()
+    tab.page.get_by_text("Corrected for optimism").wait_for()
+    assert tab.faults() == []
