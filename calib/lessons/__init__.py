@@ -156,7 +156,7 @@ def parse_step(text: str) -> tuple[Lesson, int]:
     >>> parse_step("three_classes:9")
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: lesson must be a step of three_classes from 1 to 3, but is 'three_classes:9'.
+    calib.kernel.checks.InputError: lesson must be a step of three_classes from 1 to 4, but is 'three_classes:9'.
     """
     key, _, number = (text if ":" in text else f"{text}:1").partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):

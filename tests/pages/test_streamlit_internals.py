@@ -86,12 +86,9 @@ MARKUP = {
     "heatmaplayer": "what comes in after a guess is moved",
     "contourlayer": "what comes in after a guess is moved",
     "_fullLayout": "a guess is placed in the units of the axes; Plotly's events do not tell where a plot lies",
-    "_plots": "a guess among the panels of one chart",
-    "_subplots": "a guess among the panels of one chart",
     "_length": "a guess is placed in the units of the axes",
     "_offset": "a guess is placed in the units of the axes",
     "p2d": "a guess is placed in the units of the axes",
-    "p2l": "a guess is placed in the units of the axes",
     "d2p": "a guess is placed in the units of the axes",
     "_ev": "a chart that is drawn anew has other events; nothing tells of it",
 }
