@@ -956,7 +956,7 @@ def with_classes(recipe: Recipe, classes: int) -> dict[str, Any]:
     list into the Recipe.
 
     >>> with_classes(Recipe(), 3)["calibrators"]
-    ('none', 'temperature', 'structured_matrix', 'venn_abers')
+    ('none', 'auto', 'temperature', 'structured_matrix', 'venn_abers')
     >>> with_classes(Recipe(calibrators=("none", "beta")), 3)
     {}
     """
