@@ -413,7 +413,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     ),
     "survival": (
         Parameter(
-            "time",
+            "duration",
             "Time",
             "text",
             None,

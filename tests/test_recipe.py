@@ -273,7 +273,7 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
             "text": lambda p: "a,b",
             "moves": lambda p: "0.2:0>0.7:1",
             "integer": lambda p: next(n for n in (7, p.low, p.high) if in_range(n, p) and n != p.default),
-            "number": lambda p: min(7.5, p.high / 2),
+            "number": lambda p: min(7.5, (p.high or 15) / 2),
         }[SETTINGS[name].kind](SETTINGS[name])
         recipe = Recipe(settings={name: other})
         assert list(recipe.to_query()) == [name]

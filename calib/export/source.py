@@ -208,7 +208,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     )
 
 
-SURVIVAL_SETTINGS = ("time", "event", "risks", "cause", "censored", "means", "horizon")
+SURVIVAL_SETTINGS = ("duration", "event", "risks", "cause", "censored", "means", "horizon")
 SURVIVAL_BODY = """frame, label, positive = load_table(recipe, {uploads})
 columns = survival_columns(frame, label, positive{stated})
 found = columns.check(frame{roles})

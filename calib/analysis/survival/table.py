@@ -44,7 +44,7 @@ class SurvivalColumns:
 
     Attributes
     ----------
-    time, event
+    duration, event
         Column of the time, and of what happened then.
     risks
         Columns of the predictions, by one or several horizons.
@@ -58,7 +58,7 @@ class SurvivalColumns:
         Time up to which events count.
     """
 
-    time: str | None
+    duration: str | None
     event: str | None
     risks: tuple[str, ...]
     codes: tuple[str, ...]
@@ -71,7 +71,7 @@ class SurvivalColumns:
     def missing(self) -> list[str]:
         """Names of what must be chosen."""
         needed = {
-            "time": self.time,
+            "time": self.duration,
             "event": self.event,
             "predictions": self.risks,
             "event of interest": self.cause,
@@ -89,7 +89,7 @@ class SurvivalColumns:
         """Check the risks; ``roles`` are the further columns of ``check_survival_table``."""
         return check_survival_table(
             frame,
-            self.time or "",
+            self.duration or "",
             self.event or "",
             self.risk,
             self.horizon or 0,
@@ -116,7 +116,7 @@ def survival_columns(
     --------
     >>> frame = pd.DataFrame({"time": [2.0, 3.0], "status": [1, 0], "risk_1": [0.1, 0.2], "risk_5": [0.4, 0.5]})
     >>> found = survival_columns(frame)
-    >>> found.time, found.event, found.cause, found.censored, found.horizon, found.risk
+    >>> found.duration, found.event, found.cause, found.censored, found.horizon, found.risk
     ('time', 'status', '1', '0', 5.0, 'risk_5')
     """
     columns = list(map(str, frame.columns))
@@ -128,7 +128,7 @@ def survival_columns(
     cause = stated.get("cause") or positive or "1"
     turned = any(name.lower().startswith("surv") for name in risks)  # risk or survival is asked
     return SurvivalColumns(
-        stated.get("time") or time,
+        stated.get("duration") or time,
         event,
         risks,
         codes,

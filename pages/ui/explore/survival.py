@@ -72,7 +72,7 @@ def columns(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None
 def _controls(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> None:
     names = list(map(str, frame.columns))
     one = {"widget": st.selectbox, "placeholder": "Choose a column"}
-    controls.choice("survival.time", recipe, known.time, names, **one)
+    controls.choice("survival.duration", recipe, known.duration, names, **one)
     controls.choice("survival.event", recipe, known.event, names, **one)
     risks = [name for name in known.risks if name in names]
     controls.choice("survival.risks", recipe, risks, names, st.multiselect, placeholder="Choose columns")
