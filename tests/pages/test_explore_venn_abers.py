@@ -246,8 +246,8 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     ("query", "words"),
     [
         ({"placement": "cv", "cv": "3"}, "fold 1 of 3"),
-        ({"placement": "oob", "model": "random_forest", "params": '{"n_estimators":10}'}, "left out of the"),
-        ({"placement": "train"}, "trained the model"),
+        ({"placement": "oob", "model": "random_forest", "params": '{"n_estimators":10}'}, "did not see one"),
+        ({"placement": "train"}, "same rows as the model"),
         ({"placement": "full", "model": "decision_tree", "test_size": "0.05"}, "was refitted"),
         ({"evaluation": "folds", "folds": "3"}, "The model gives the score"),
         ({"model": "svm"}, "The model gives the score −"),

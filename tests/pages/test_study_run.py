@@ -358,7 +358,7 @@ def test_a_changed_file_takes_the_place_of_the_one_of_its_name_and_results_are_n
 )
 def test_no_link_reads_a_file_of_the_server(name):
     at = page(STEM, **{"run.sets": name})
-    said = (f"There is no data set {name!r} here", "Upload", "number of an OpenML data set")
+    said = (f"Data set {name!r} does not exist", "Upload", "number of an OpenML data set")
     assert any(part in text for text in messages(at) for part in said)
     assert "start_study" not in [button.key for button in at.button]
 
