@@ -13,7 +13,7 @@ from tests.pages.app import at_once, bring, faults, go, headline, page, working
 SLOW = {"model": "random_forest", "params": '{"n_estimators": 1000}'}
 NAME = "Data: **Breast cancer: malignant or not**"
 TREE = {"data": "sample:breast_cancer", "model": "decision_tree", "calibrators": "none,platt,venn_abers"}
-FITTED = [one.script for one in current.PAGES["Explore"] if one.key not in ("data", "survival")]  # survival fits nothing
+FITTED = [one.script for one in current.PAGES["Explore"] if one.key not in ("data", "survival")]  # no model
 
 
 def csv(rows, seed):
