@@ -92,7 +92,12 @@ def test_late_and_corrected_labels_are_told(files, tmp_path, capsys):
     frame.loc[10, "outcome"] = "no" if frame.loc[10, "outcome"] == "yes" else "yes"
     assert main(["watch", *files(frame), *options]) == 0
     said = capsys.readouterr().out
-    assert_says(said, "60 rows got the missing label", "1 row got another label", "300 rows count")
+    assert_says(
+        said,
+        "Labels that were missing before were added to 60 rows",
+        "1 row got another label",
+        "300 rows count",
+    )
     assert main(["watch", *files(frame.drop(columns="id")), *options]) == 2
     assert "key: column 'id' was not found" in capsys.readouterr().err
     assert main(["watch", *files(frame), *options[:2]]) == 2

@@ -49,7 +49,7 @@ class ClassSteps(JointCalibrator):
     """
 
     key = "class_steps"
-    label = "Venn–Abers of each class"
+    label = "Venn–Abers per class"
     source = "Vovk and Petej 2012"
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -86,8 +86,8 @@ class ClassSteps(JointCalibrator):
 CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
     "structured vector scaling": StructuredVector,
     "structured matrix scaling": StructuredMatrix,
-    "Platt scaling of each class": lambda: OneVsRest(Platt()),
-    "Venn–Abers of each class": ClassSteps,
+    "Platt scaling per class": lambda: OneVsRest(Platt()),
+    "Venn–Abers per class": ClassSteps,
 }
 
 

@@ -43,7 +43,8 @@ def _audit(args: argparse.Namespace) -> int:
     evaluation = evaluated(recipe, dataset)
     key = args.calibrator or next(iter(evaluation.predictions), None)
     if key is None:
-        raise InputError(next(iter(evaluation.refused.values()), "calibrators: the Recipe's list is empty."))
+        none = 'The Recipe has no calibrators. Add at least one to "calibrators".'
+        raise InputError(next(iter(evaluation.refused.values()), none))
     watch = Watch(print_progress if sys.stderr.isatty() else None)
     found = audit_evaluation(
         evaluation,

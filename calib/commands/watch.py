@@ -57,7 +57,7 @@ def add_watch(commands: Any) -> None:
     command.add_argument(
         "--key",
         metavar="NAME",
-        help="column whose values are different in every row, so that rows are recognised and get late labels",
+        help="column with a unique value per row; it identifies rows, so that labels can be added later",
     )
     for name in ("alpha", "horizon"):
         add_setting(command, SETTINGS[f"watch.{name}"])

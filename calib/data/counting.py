@@ -227,7 +227,7 @@ def count_predictions(
     Raises
     ------
     DataError
-        For a missing column, scores that are not numbers, or a file that cannot be read to its end.
+        For a missing column, scores that are not numbers, or a file that cannot be read completely.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def count_predictions(
         total, notes = _left_out(sql, file, target, score)
         frame = _fetched(sql, file, target, score)
     if file.state() != seen:
-        raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
+        raise DataError(f"{file.path.name} changed while it was being read.", "Read it again.")
     lines = (
         f"The file was read where it is, and its {total:,} rows were counted by score and label: "
         f"{len(frame):,} lines."
@@ -571,4 +571,4 @@ def _refusal(said: str, name: str) -> DataError:
     if line and "quote" in said:
         return DataError(f"A quotation mark in line {line[1]} is never closed.", "Close or remove it.")
     reason = said.strip().partition("\n")[0]
-    return DataError(f"{name} cannot be read to its end ({reason}).", "Check the file, and save it again.")
+    return DataError(f"{name} could not be read completely ({reason}).", "Check the file, and save it again.")

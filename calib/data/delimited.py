@@ -189,7 +189,7 @@ def numbered(text: bytes, delimiter: str, fewest: int = FEWEST_LINES) -> tuple[l
                 lines.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
-        what = f"a cell in line {line} or below is longer than {csv.field_size_limit():,} characters"
+        what = f"a cell in line {line} or a later line is longer than {csv.field_size_limit():,} characters"
         why = what if "field limit" in str(error) else error
         raise DataError(
             f"The text cannot be read as a table ({why}).", "Save the table as CSV, with one row per line."

@@ -119,7 +119,7 @@ class OpenTable(FolderTable):
     def check(self) -> None:
         """Refuse a table that has changed since it was opened."""
         if _state(os.stat(self.path)) != self.state:
-            raise DataError(f"{self.name} changed while it was read.", "Open it again.")
+            raise DataError(f"{self.name} changed while it was being read.", "Open it again.")
 
 
 _DIGESTS: dict[tuple[int, ...], str] = {}

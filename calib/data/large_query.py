@@ -111,7 +111,8 @@ class LargeQuery:
         n = frame[COUNT].to_numpy(np.float64)
         unlabelled, unscored = frame[target].isna().to_numpy(), ~np.isfinite(as_float(frame[score]))
         kept = ~unlabelled & ~unscored & (n > 0)
-        lines = f"The database counted {int(n.sum()):,} rows by score and label: {int(kept.sum()):,} lines."
+        pairs = f"{counted(int(kept.sum()), 'distinct pair')} of score and label"
+        lines = f"The database grouped {counted(int(n.sum()), 'row')} into {pairs}."
         reasons = {
             "because the label is missing": unlabelled,
             f"because {score!r} is missing or infinite": unscored,

@@ -113,7 +113,8 @@ def prepare_predictions(
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
     if lines is not None and known.counts:
         raise DataError(
-            "weight: this table already has counts of events and trials.", "Remove the role “weight”."
+            "weight: this table already has counts of events and trials.",
+            "Remove the role “Weight or count” from the column.",
         )
     counts = known.per_class(label) if lines is None else lines.counts
     taken = {*map(str, (roles or {}).values()), *counting}

@@ -221,7 +221,7 @@ def unchanged(path: Path) -> Iterator[None]:
     before = _state(path)
     yield
     if before != _state(path):
-        raise DataError(f"{path.name} changed while it was read.", "Read it again.")
+        raise DataError(f"{path.name} changed while it was being read.", "Read it again.")
 
 
 def _state(path: Path) -> tuple[int, int] | None:

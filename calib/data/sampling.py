@@ -131,7 +131,7 @@ class Rest:
 
 
 def _changed() -> DataError:
-    return DataError("The table changed while it was read.", "Read it again.")
+    return DataError("The table changed while it was being read.", "Read it again.")
 
 
 def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
@@ -304,7 +304,7 @@ def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) ->
                 if len(batch):
                     yield typed_batch(file.head, names, batch)
         if file.state() != seen:
-            raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
+            raise DataError(f"{file.path.name} changed while it was being read.", "Read it again.")
 
     return blocks
 

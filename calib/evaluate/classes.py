@@ -24,15 +24,15 @@ MOST_NAMED = 20  # most classes that a message lists
 
 LOSS_DECOMPOSITION = {
     "mcb": (
-        "Miscalibration of the log loss",
+        "Miscalibration component of the log loss",
         "Reduction of the log loss by the best temperature (MCB); it is at most the whole calibration error.",
     ),
     "dsc": (
-        "Discrimination of the log loss",
+        "Discrimination component of the log loss",
         "Log loss of the class shares minus the log loss with this temperature (DSC).",
     ),
     "unc": (
-        "Uncertainty of the log loss",
+        "Uncertainty component of the log loss",
         "Log loss if every row is predicted with the class shares (UNC). Log loss = MCB − DSC + UNC.",
     ),
 }

@@ -292,7 +292,8 @@ EXPERIMENT = Experiment(
             2,
             1,
             3,
-            help="Maximum number of columns that define a group; there are 16, 112 or 368 such groups.",
+            help="Maximum number of columns that define a group. With 1, 2 or 3 columns there are 16, 112 or 368 "
+            "groups.",
         ),
         Parameter(
             "shift",

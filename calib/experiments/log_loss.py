@@ -247,7 +247,7 @@ EXPERIMENT = Experiment(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",
         r"p_0 \le \frac{N-1}{N} < 1, \qquad p_1 \ge \frac1N > 0",
     ),
-    source=f"{PAPER}, lemma 2 and Table 1, where every log loss of DIR is infinite.",
+    source=f"{PAPER}, lemma 2 and Table 1. In this table, the log loss of DIR is always infinite.",
     plays="run",
 )
 

@@ -241,8 +241,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=looking,
     notice=(
-        "The test raises more false alarms with every look. The evidence raises a false alarm for fewer than 5 % of "
-        "the models, however often you look.",
+        "The test raises more false alarms with every look. For a calibrated model, the probability that the evidence "
+        "ever raises a false alarm is at most 5 %, however often you look.",
         "After 20 calibrated weeks the evidence finds the change sooner than the test. The old, calibrated "
         "rows weaken the test, whereas the evidence starts a new bet every week.",
     ),

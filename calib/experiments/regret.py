@@ -181,7 +181,7 @@ EXPERIMENT = Experiment(
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,
     why=(
-        "The midpoint is half-way between the numbers, not between the regrets: an error near 0 or 1 costs more.",
+        "The midpoint is equally far from p0 and p1, but its two regrets differ: an error near 0 or 1 costs more.",
         "Near 0 and 1 the loss is steeper, so the two regrets are equal nearer to one half.",
         "This p is on the more certain side, where a mistake costs most.",
     ),

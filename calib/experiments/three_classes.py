@@ -164,12 +164,12 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     rest, divided = (number(100 * found.classes[key], 2) for key in ("rest", "divided"))
     wrong = 100 * found.classes["temperature"]
     titles = {
-        "one against the rest": f"One against the rest: individual classes are wrong by {rest} points, and "
-        f"by {divided} after dividing by the sum",
+        "one against the rest": f"One against the rest: the error of individual classes is {rest} points, "
+        f"and {divided} points after dividing by the sum",
     }
     usual = (
-        f"After temperature scaling, the confidence is wrong by {scaled['confidence']} points, individual "
-        f"classes by {scaled['classes']}"
+        f"After temperature scaling, the error is {scaled['confidence']} points for the confidence and "
+        f"{scaled['classes']} points for individual classes"
     )
     return Errors(
         title=titles.get(shown, usual),

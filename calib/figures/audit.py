@@ -181,8 +181,8 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
             marker=outlined(mark.color, 12, theme) | {"symbol": mark.symbol},
             error_x=error_bars(table["predicted"], table["low"], table["high"], rgba(theme.muted, 0.35), 8),
             customdata=np.column_stack([known, table[["low", "high"]].to_numpy()]),
-            hovertemplate="predicted %{x:.3f} on average<br>by chance observed from %{customdata[3]:.3f} to "
-            "%{customdata[4]:.3f}<extra></extra>",
+            hovertemplate="mean prediction %{x:.3f}<br>range of the observed frequency expected by chance: "
+            "%{customdata[3]:.3f} to %{customdata[4]:.3f}<extra></extra>",
         )
     )
     return figure

@@ -27,7 +27,7 @@ from calib.kernel.wording import briefly, listed, number, with_clipped, within_a
 from calib.metrics import METRICS, Metric, class_metrics
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
-NOTHING = "No model has been grown yet."
+NOTHING = "No depth has been computed yet."
 HEIGHTS = {1: 230, 2: 110, 3: 72}  # rows → height of a panel in pixels, so that all fit a window
 LEADING = 220  # height of the large panel above several rows
 TOO_FEW = "Too few rows to distinguish between depths"

@@ -206,7 +206,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
         },
         customdata=lines[["z", "off", "group"]].to_numpy(),
         text=["beyond chance" if ring else "within chance" for ring in off],
-        hovertemplate="predicted %{x:.3f} on average<br>%{text}, z = %{customdata[0]:.2f}",
+        hovertemplate="mean prediction %{x:.3f}<br>%{text}, z = %{customdata[0]:.2f}",
     )
 
 

@@ -127,7 +127,7 @@ PAGES = {
         Page(
             "pages/learn_three_classes.py",
             "Three classes",
-            "Can the confidence be right and the classes wrong?",
+            "Can the confidence be right but the class probabilities wrong?",
         ),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         GLOSSARY_PAGE,

@@ -219,7 +219,7 @@ def test_a_file_that_is_damaged_or_changes_while_it_is_read_is_said(tmp_path, mo
     left_out = counting._left_out
     change = lambda *args: path.write_text("label,p\n1,2\n") and left_out(*args)  # noqa: E731
     monkeypatch.setattr(counting, "_left_out", change)
-    with pytest.raises(DataError, match="changed while it was read"):
+    with pytest.raises(DataError, match="changed while it was being read"):
         count_predictions(file, "label", "p")
 
 

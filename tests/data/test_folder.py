@@ -209,7 +209,7 @@ def test_a_table_that_became_a_link_is_refused(root):
 def test_a_table_that_changes_while_it_is_read_is_said(root):
     table = Folder(root).open("scores.csv")
     (root / "scores.csv").write_bytes(CONTENT * 2)
-    with pytest.raises(DataError, match=r"scores\.csv changed while it was read"):
+    with pytest.raises(DataError, match=r"scores\.csv changed while it was being read"):
         table.digest()
     assert Folder(root).open("scores.csv").digest() == digest(CONTENT * 2)
 

@@ -119,7 +119,7 @@ def test_a_seed_out_of_range_is_refused_by_the_command_line(seed, capsys):
         (
             b"a,y\n" + b"x" * 200_000 + b",0\n1,1\n",
             "t.csv",
-            "line 2 or below is longer than 131,072 characters",
+            "line 2 or a later line is longer than 131,072 characters",
         ),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_file_that_changes_is_said(tmp_path):
     frame = table()
     sample = draw_rows(blocks_of_file(written(frame, path)), "y", 1_000)
     frame.iloc[:-1].to_parquet(path)
-    with pytest.raises(DataError, match="changed while it was read"):
+    with pytest.raises(DataError, match="changed while it was being read"):
         parts(sample)
 
 

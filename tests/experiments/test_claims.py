@@ -813,7 +813,7 @@ def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
 @claims(
     "looking",
     "The test raises more",
-    "The evidence raises a false alarm",
+    "For a calibrated model, the probability",
     "After 20 calibrated",
     "The old, calibrated",
 )

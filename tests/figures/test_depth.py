@@ -135,7 +135,7 @@ def test_some_depths_are_enough_for_a_picture():
     first = [table for table in scores() if table["growth"].iloc[0] == "tree"][:2]
     figure = draw(prepare(first))
     assert len({trace.xaxis for trace in figure.data}) == 2
-    with pytest.raises(InputError, match="No model has been grown yet"):
+    with pytest.raises(InputError, match="No depth has been computed yet"):
         prepare([])
     with pytest.raises(InputError, match=r"Mean width is not available"):
         prepare([table[table["calibrator"] == "none"] for table in scores()], "width")

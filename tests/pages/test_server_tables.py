@@ -415,7 +415,7 @@ def test_predictions_of_a_database_that_do_not_fit_into_memory_are_counted_there
     monkeypatch.setattr(database, "check_memory", large_once())
     at = settled(of_database(page("explore_data"), "scored"))
     assert not faults(at)
-    assert any("The database counted 400 rows" in note.value for note in at.text)
+    assert any("The database grouped 400 rows" in note.value for note in at.text)
     assert at.session_state["recipe"].weight == "count"
 
 

@@ -112,7 +112,9 @@ def advise(evaluation: Evaluation) -> Choice:
     'isotonic'
     """
     if not evaluation.predictions:
-        raise ValueError("there is no calibrator to advise on")
+        raise ValueError(
+            "There is nothing to recommend, because no calibrator was evaluated. Add at least one calibrator."
+        )
     rule = _advise if evaluation.classes == 2 else _advise_classes
     return once(evaluation, "advise", lambda: rule(evaluation))
 

@@ -130,8 +130,8 @@ class SurvivalEvaluation:
         fixed = [name for name, each in named(given).items() if not callable(each)]
         if risk is None and fixed and horizon != self.horizon:
             raise InputError(
-                f"These risks are by {number(self.horizon)}. Pass those by {number(horizon)}: at(…, risk=…). Or give "
-                "check_survival functions of the horizon."
+                f"These risks are by {number(self.horizon)}. Pass those by {number(horizon)}: at(…, risk=…). Or pass "
+                "each risk to check_survival as a function of the horizon."
             )
         return check_survival(**{**self.given, "risk": given, "horizon": horizon})
 

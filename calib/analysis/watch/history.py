@@ -34,7 +34,7 @@ from calib.kernel.wording import counted
 NO_ALARM, NEW_ALARM, STILL = "no alarm", "new alarm", "still in alarm"
 SAME = 1e-9  # relative difference of two predictions that are written with different numbers of digits
 AS_NUMBER = r"^0*(\d+)(?:\.0)?$"
-NAME_A_KEY = "Name a column whose values are different in every row, with --key."
+NAME_A_KEY = "Name a column with a unique value per row, with --key."
 
 
 @dataclass(frozen=True)

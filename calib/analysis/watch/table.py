@@ -266,7 +266,7 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
         lines = ["Read: nothing new."] if not kept.changed else lines
         lines += [f"{counted(again, 'row')} {'was' if again == 1 else 'were'} read before."] if again else []
     if read.completed:
-        lines.append(f"{counted(read.completed, 'row')} got the missing label.")
+        lines.append(f"Labels that were missing before were added to {counted(read.completed, 'row')}.")
     if read.corrected:
         lines.append(
             f"{counted(read.corrected, 'row')} got another label than before. The evidence was computed again from the "

@@ -361,7 +361,8 @@ EXPERIMENT = Experiment(
         "do not help.",
         "Training the tuned forest on these rows too lowers the error more than any calibrator does.",
     ),
-    no_turn="By every measure with a clear answer, additional rows help most as training rows of the forest.",
+    no_turn="By every measure that gives a clear answer, additional rows help most if they are used to train the "
+    "forest.",
     ghosts=(
         {"traces": ["Isotonic regression"]},
         {"traces": ["Venn–Abers"]},

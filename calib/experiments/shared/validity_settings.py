@@ -9,7 +9,7 @@ PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
 
 GAP = Parameter(
     "gap",
-    "Distance of the classes",
+    "Distance between the classes",
     "number",
     1.5,
     0.0,

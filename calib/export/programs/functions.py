@@ -62,7 +62,7 @@ def _each(scores, outputs):
 
 
 def _like(scores, answers):
-    """Return the results as an array or Series if the scores are one."""
+    """Return the results in the type of the scores: an array, a Series or a list."""
     if not hasattr(scores, "astype"):
         return answers
     made = scores.astype(object)

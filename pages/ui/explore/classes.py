@@ -116,7 +116,7 @@ def _advised(evaluation: Evaluation) -> None:
             f"Add {name_of(START_OF_CLASSES[0])}",
             on_click=lambda: state.update(calibrators=(*keys, START_OF_CLASSES[0])),
             key="add_joint",
-            help="The best starting method in our benchmark of three or more classes.",
+            help="The best default in our benchmark of data with three or more classes.",
         )
 
 

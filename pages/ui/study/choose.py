@@ -183,7 +183,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
     chooser, picker = st.columns(2, gap="large")
     with picker:
         st.file_uploader(
-            f"Your own tables, whose label column is called {TARGET}",
+            f"Your own tables (the label column must be called {TARGET})",
             accept_multiple_files=True,
             key="run_files",
             on_change=_files_received,
