@@ -64,15 +64,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)  # only with pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file together, and browser tests in two parts, each with one server and Chromium.
-
-    As one part they were the last to end: a test that waits for a browser leaves its processor idle.
-    """
+    """Keep the tests of a file together, and all browser tests, which share a server and Chromium."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return f"browser {zlib.crc32(file.encode()) % 2}" if file.startswith(SLOW_FIRST[0]) else file
+            return SLOW_FIRST[0] if nodeid.startswith(SLOW_FIRST[0]) else super()._split_scope(nodeid)
 
     return Together(config, log) if config.getvalue("dist") == "loadfile" else None
