@@ -307,7 +307,7 @@ def test_folds_too_small_for_an_interval_are_refused_and_the_others_work():
     model = CalibratedClassifier(GaussianNB(), "venn_abers", "cv", cv=LeaveOneOut())
     with pytest.raises(InputError, match="a fold has fewer than two calibration rows.*without intervals"):
         model.fit(X[rows], Y[rows])
-    with pytest.raises(InputError, match="With this cv, all training rows are of one class.*StratifiedKFold"):
+    with pytest.raises(InputError, match="With this cv, all training rows are in one class.*StratifiedKFold"):
         CalibratedClassifier(GaussianNB(), "platt", "cv", cv=KFold(2)).fit(np.sort(X, axis=0), np.sort(Y))
 
 

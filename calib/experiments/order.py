@@ -107,8 +107,8 @@ def prepare(orderings: Orderings) -> Order:
     found = {first: orderings.frequency(first) for first in (0, 1)}
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
-        f"after a {first} the predictor predicts {_fraction(orderings, selected[first])}, and class 1 "
-        f"follows in {_count(orderings, first)}"
+        f"after a {first}, it predicts {_fraction(orderings, selected[first])} and class 1 follows "
+        f"in {_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None
     )

@@ -150,9 +150,8 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Model comparison",
-    question="With equal covariances, the boundary between the classes is straight; with unequal "
-    "covariances, it is curved. Which model is closest to the true probabilities if the boundary "
-    "is curved?",
+    question="With equal covariances, the boundary is straight; with unequal ones, it is curved. Which model is "
+    "closest to the true probabilities if the boundary is curved?",
     answers=("The forest", "The support-vector machine with Platt scaling", "Logistic regression"),
     right=2,
     why=(

@@ -104,6 +104,7 @@ class Mark:
 
 FIXED = {
     "none": Mark(LIGHT.uncalibrated, "circle", "dot"),
+    "auto": Mark("#833BE9", "triangle-right", "longdash"),
     "platt": Mark("#D27800", "square", "dash"),
     "isotonic": Mark("#CC78A8", "diamond", "dashdot"),
     "beta": Mark("#009166", "triangle-up", "solid"),
@@ -127,7 +128,6 @@ FIXED = {
 RESERVE = (
     Mark("#DC6E78", "hexagram", "longdashdot"),
     Mark("#DC468C", "hourglass", "longdashdot"),
-    Mark("#8C965A", "triangle-right", "dashdot"),
     Mark("#6E7814", "star-triangle-up", "longdashdot"),
     Mark("#D264BE", "star-triangle-down", "dashdot"),
     Mark("#E65A32", "diamond-tall", "longdash"),

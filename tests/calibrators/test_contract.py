@@ -222,7 +222,7 @@ def test_missing_and_infinite_scores_are_refused(key, value):
 )
 def test_labels_other_than_0_and_1_are_refused(key, labels):
     scores, y, _ = problem(key)
-    with pytest.raises(InputError, match="labels 0 and 1 only"):
+    with pytest.raises(InputError, match="only the labels 0 and 1"):
         CALIBRATORS[key]().fit(scores, labels(y))
 
 

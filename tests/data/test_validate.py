@@ -77,7 +77,7 @@ def test_more_than_two_classes_are_predicted_together_unless_one_is_chosen():
     assert (together.severity, together.fixes) == ("info", ())
     assert_says(together.message, "3 classes", "'maybe', 'no', 'yes'", "together")
     (one,) = validate(frame, "target", "yes")
-    assert "'yes' is predicted against the others" in one.message
+    assert "'yes' is predicted against the other classes" in one.message
     assert one.fix == {"positive": None}
 
 

@@ -43,7 +43,7 @@ VISION = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-PAPERS = [*FIXED][:9]  # the methods of the four papers
+PAPERS = [key for key in FIXED if key != "auto"][:9]  # the methods of the four papers
 XYZ = np.array(  # sRGB's primaries and white (IEC 61966-2-1)
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )

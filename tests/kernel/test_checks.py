@@ -70,7 +70,7 @@ def test_labels_0_and_1_are_taken_whatever_their_type(labels):
     ],
 )
 def test_other_labels_are_refused_never_mapped(labels, first):
-    with pytest.raises(InputError, match=f"y must .*0 and 1 .*'{first}'.*Map"):
+    with pytest.raises(InputError, match=f"y must .*0 and 1,? .*'{first}'.*Map"):
         checks.binary_labels(labels)
 
 

@@ -156,5 +156,5 @@ def test_the_minutes_of_a_lesson_are_its_words_pictures_and_questions_and_the_gu
 @pytest.mark.parametrize("broken", ["right = 3", "right = 0"])
 def test_a_question_without_a_right_answer_is_refused_by_name(broken):
     assert read("k", TEXT + QUESTION).questions[0].right == 2
-    with pytest.raises(InputError, match="Lesson k: question 1: .*right must"):
+    with pytest.raises(InputError, match="Lesson k: question 1: .*`right` must"):
         read("k", TEXT + QUESTION.replace("right = 2", broken))

@@ -307,7 +307,7 @@ def test_progress_rises_to_one_and_cancelling_stops(key):
 
 def test_rank_needs_the_trees_of_a_forest():
     placed = PLACEMENTS["split"]().fit(LogisticRegression(), X, Y, random_state=0)
-    with pytest.raises(InputError, match="single trees.*LogisticRegression .*no trees"):
+    with pytest.raises(InputError, match="individual trees.*LogisticRegression .*no trees"):
         placed.calibrate(CALIBRATORS["rank"]())
 
 

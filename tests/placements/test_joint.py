@@ -120,7 +120,7 @@ def test_bad_input_is_refused_by_name():
             "supported by placement='full'",
         ),
         (lambda: CalibratedClassifier(GaussianNB(), "vector", "none").fit(X, Y), "needs calibration scores"),
-        (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, CODED > 1), "for three or more classes"),
+        (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, CODED > 1), "to three or more classes"),
         (
             lambda: CalibratedClassifier(GaussianNB(), base_rate=0.2).fit(X, Y),
             "base_rate must be one share for each of the",

@@ -109,7 +109,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"With as many calibration rows as training rows, {_extreme(last, best, much, measure, base)}",
+        title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
         f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
@@ -148,7 +148,7 @@ def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) ->
     least, as_it_is, with_venn = briefly(last[best], own, venn)
     return (
         f"{method_name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
-        f"uncalibrated, {with_venn} with Venn–Abers"
+        f"uncalibrated, Venn–Abers {with_venn}"
     )
 
 

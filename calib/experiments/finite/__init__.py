@@ -398,7 +398,7 @@ EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points have known probabilities; eight of them also have a label. Which tree has the "
+    question="Twelve points have known probabilities; eight also have a label. Which tree has the "
     "lowest expected loss: one leaf, one split, or splits until all leaves are pure?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
