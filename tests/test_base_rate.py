@@ -171,14 +171,14 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     assert not any("test row" in problem.message for problem in too_few(moved))
     half = moved.at(np.arange(100))
     assert len(half.before.y) == 100
-    assert any("base rate of 0.03" in note for note in moved.notes)
+    assert any("0.03 in deployment" in note for note in moved.notes)
 
 
 def test_test_rows_of_one_class_stand_for_no_other_rate():
     ordered = GaussianPair([0], [[1]], [1], [[1]]).sample(200, random_state=0)
     y = np.where(np.arange(200) < 140, ordered.y, 0)
     table = type(ordered)("ordered", ordered.X, y, time=np.arange(200.0))
-    with pytest.raises(InputError, match="of one class"):
+    with pytest.raises(InputError, match="are in one class"):
         evaluate(recipe(split="time", time="t", model="naive_bayes", calibrators=("none",)), table)
 
 
@@ -255,7 +255,7 @@ def test_rows_of_one_class_by_weight_have_no_rate_to_move_from():
     recipe = Recipe(model="naive_bayes", calibrators=("isotonic",), base_rate=0.2)
     told = set()
     for seed in range(20):
-        with pytest.raises(InputError, match="base_rate: .* are of one class") as error:
+        with pytest.raises(InputError, match="base_rate: .* are in one class") as error:
             evaluate(recipe.replace(seed=seed), light)
         told.add(str(error.value))
     assert any("no base rate to adjust" in message for message in told)

@@ -104,8 +104,8 @@ def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_
         ({"segment": ["site = 1"]}, "segment is .* is too large for memory"),
         ({"weight": "site"}, "weight: 'site' is not a count of rows"),
         ({"score": None}, "several columns of scores, p and q"),
-        ({"score": "r"}, "score: there is no column 'r'"),
-        ({"target": "labels"}, "target: there is no column 'labels'"),
+        ({"score": "r"}, "score: column 'r' was not found"),
+        ({"target": "labels"}, "target: column 'labels' was not found"),
         ({"data_params": {"drop_repeated": True}}, "drop_repeated"),
     ],
 )

@@ -75,7 +75,7 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
-        return "; differences may be due to sampling variability"
+        return "; differences may be due to chance"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
     view = view_of_all(len(p))

@@ -185,4 +185,6 @@ def test_the_note_says_by_how_much_odds_are_multiplied_at_the_rate_that_calibrat
     recipe = Recipe(calibrators=("platt",), part="part", split="file", base_rate=0.1, model="naive_bayes")
     found = evaluate(recipe, prepare(table, "y", roles={"part": "part"}))
     fitted = y[part == "calibrate"].mean()
-    assert any(f"multiplied by {number(BaseRate(fitted, 0.1).ratio)}. " in note for note in found.notes)
+    assert any(
+        f"multiplied by {number(BaseRate(fitted, 0.1).ratio)}, computed" in note for note in found.notes
+    )

@@ -119,11 +119,11 @@ def test_arrays_of_other_shapes_are_named_and_not_read():
 @pytest.mark.parametrize(
     ("arrays", "said"),
     [
-        ({"y": Y}, r"does not contain two arrays of one length: 'y' \(60\)"),
+        ({"y": Y}, r"does not contain two arrays of the same length: 'y' \(60\)"),
         ({"y": Y, "probs": P[:50]}, r"'y' \(60\) and 'probs' \(50 × 3\)"),
         ({"y": Y[:0], "probs": P[:0]}, "no rows"),
         ({"y": Y, "y_0": Y, "q": Y, "p": np.column_stack([P, P]), "p_0": Y}, "both called 'p_0'"),
-        ({"images": np.zeros((5, 2, 2))}, "two arrays of one length"),
+        ({"images": np.zeros((5, 2, 2))}, "two arrays of the same length"),
     ],
 )
 def test_arrays_that_are_no_table_are_refused_with_their_shapes(arrays, said):

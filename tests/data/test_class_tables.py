@@ -203,7 +203,7 @@ def test_rows_that_do_not_sum_to_one_are_named_and_can_be_divided():
         {"scores_as": "shares"},
     ]
     made = broken.copy()
-    assert "was not 1 in 2 rows" in to_probabilities(made, ALL, "net", "shares")
+    assert "of 2 rows did not sum to 1" in to_probabilities(made, ALL, "net", "shares")
     np.testing.assert_allclose(made, P)
     votes = np.array([[2.0, 1, 1], [0, 0, 0]])
     assert_says(to_probabilities(votes, ALL[:2], "trees", "shares"), "zeros", "1/3", "row 2")

@@ -62,14 +62,14 @@ def test_all_that_does_not_fit_is_told_in_one_message_with_the_remedy():
         loaded(new)
     said = str(told.value)
     for words in (
-        "new.csv does not fit old.csv",
+        "new.csv does not match old.csv",
         "no column 'town'",
         "'n' contains text, but numbers",
         "'maybe'",
     ):
         assert words in said
     assert "exclude" in said
-    assert said.count("new.csv does not fit") == 1
+    assert said.count("new.csv does not match") == 1
 
 
 def test_what_is_left_out_need_not_be_there_and_labels_meet_as_they_are_merged():

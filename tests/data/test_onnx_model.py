@@ -97,7 +97,7 @@ def test_inputs_are_matched_by_name_and_all_that_does_not_fit_is_told():
         onnx_scores(model, wrong, "y")
     assert "no column 'b'" in refused.value.message
     assert "'a' is not numeric" in refused.value.message
-    with pytest.raises(DataError, match=r"\b2 columns.*\b3 without the label"):
+    with pytest.raises(DataError, match=r"\b2 input columns.*\b3 without the label"):
         onnx_scores(logistic().SerializeToString(), TABLE.assign(more=1.0), "y")
 
 
@@ -190,14 +190,14 @@ def test_a_graph_that_computes_for_longer_than_a_bound_is_ended(monkeypatch, gra
         onnx_scores(graph(3), TABLE, "y")["model_score"], expit(0.5 * TABLE["a"] - TABLE["b"]), rtol=1e-12
     )
     monkeypatch.setattr("calib.data.onnx_model.LONGEST_RUN", 1)
-    with pytest.raises(DataError, match=r"takes more than .*1 seconds for 300 rows"):
+    with pytest.raises(DataError, match=r"exceeds a limit: .*1 seconds for 300 rows"):
         onnx_scores(graph(much), TABLE, "y")
 
 
 @pytest.mark.parametrize("rows", [10**9, 10**15])
 def test_a_graph_that_asks_for_more_memory_than_a_bound_is_refused(rows):
     assert len(onnx_scores(of_any_size(10), TABLE, "y")) == len(TABLE)
-    with pytest.raises(DataError, match=r"fails on this table|takes more than 2\.1 GB"):
+    with pytest.raises(DataError, match=r"fails on this table|exceeds a limit: 2\.1 GB"):
         onnx_scores(of_any_size(rows), TABLE, "y")
 
 
@@ -296,7 +296,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     with pytest.raises(DataError, match="not trained"):
         load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
     for content, uploaded in ((b"no model", table), (model, TABLE.drop(columns="b"))):
-        with pytest.raises(DataError, match=r"^credit\.onnx: .*(cannot be run|takes 2 columns)"):
+        with pytest.raises(DataError, match=r"^credit\.onnx: .*(cannot be run|has 2 input columns)"):
             load(recipe.replace(exclude=()), {"00aa": uploaded, "00bb": content})
 
 

@@ -97,7 +97,7 @@ def test_of_k_classes_one_class_or_the_confidence(axis):
 
 
 def test_what_is_no_axis_or_no_option_is_refused_by_name(axis):
-    with pytest.raises(InputError, match="ax must .*matplotlib axis.*Figure"):
+    with pytest.raises(InputError, match="ax must .*matplotlib Axes.*Figure"):
         check(Y, P).plot(axis.figure)
     with pytest.raises(InputError, match="colour"):
         check(Y, P).plot(axis, colour="red")

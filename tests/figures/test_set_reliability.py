@@ -64,7 +64,7 @@ def test_ink_is_the_themes(theme):
 
 
 def test_no_predictions_are_refused():
-    with pytest.raises(InputError, match="A CSV file has none"):
+    with pytest.raises(InputError, match="CSV files contain no predictions"):
         prepare({}, "kc1")
 
 

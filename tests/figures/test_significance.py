@@ -113,7 +113,7 @@ def test_of_very_many_pairs_some_are_said_in_words_and_columns_without_room_for_
     assert record.title == "435 of 435 pairs differ significantly"
     assert_says(record.alt, "m1 better than m11", "396 others")
     assert not any(draw(record).layout.xaxis.ticktext)
-    assert_says(record.caption, "Columns", "order of the rows")
+    assert_says(record.caption, "Columns", "order as the rows")
 
 
 def test_of_very_many_setups_the_first_are_drawn_and_the_caption_says_so():

@@ -48,7 +48,7 @@ def test_weighted_rows_stand_for_the_stated_rate_and_are_worth_as_kish_says():
     alone = class_weights(y[rows], 0.07)
     assert alone.sum() == pytest.approx(alone.sum() ** 2 / (alone @ alone), rel=1e-12)
     np.testing.assert_allclose(np.bincount(rows, alone), weights, rtol=1e-12)
-    with pytest.raises(InputError, match="of one class"):
+    with pytest.raises(InputError, match="are in one class"):
         class_weights(np.ones(3), 0.5)
 
 

@@ -159,7 +159,7 @@ def test_nothing_of_a_closed_room_is_kept(rooms):
     rooms.close(code, key)
     assert held() is None
     for move in (rooms.join, rooms.look, lambda code: rooms.vote(code, seat, 1, Vote(1))):
-        with pytest.raises(InputError, match=f"no open room {code}"):
+        with pytest.raises(InputError, match=f"Room {code} is not open"):
             move(code)
 
 

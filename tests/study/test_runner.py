@@ -199,7 +199,7 @@ def test_progress_counts_cells_and_what_is_left(path, sets):
     assert [share for share, _ in said] == [k / 24 for k in range(25)]
     assert "12 of 24 runs, " in said[12][1]
     assert " per second, " in said[12][1]
-    assert said[12][1].endswith(" left")
+    assert said[12][1].endswith(" remaining")
     said.clear()
     study(path, sets, watch=Watch(lambda share, doing: said.append((share, doing))))
     assert said == [(1.0, "24 of 24 runs")]

@@ -194,7 +194,7 @@ def test_rows_whose_labels_never_come_can_be_left_out_for_good():
     ("words", "table"),
     [
         ("2 new rows are older than 2024-01-30", ("a", "b", 60)),
-        ("another prediction", (None, None, 0)),
+        ("a different prediction", (None, None, 0)),
     ],
 )
 def test_what_cannot_be_counted_is_refused_whole(words, table):
