@@ -33,7 +33,7 @@ class Quadratic(LogOddsPolynomial):
     >>> quadratic.predict([0.0, 0.1])    # the parabola falls at 0.2: below, its value there holds
     array([0.5, 0.5])
     >>> quadratic.notes_
-    ('the curve falls from 0.2000 to 0.3333, where higher scores get lower probabilities.',)
+    ('the fitted curve falls from 0.2000 to 0.3333, so higher scores get lower probabilities there.',)
     """
 
     key = "quadratic"
