@@ -39,6 +39,7 @@ from sklearn.model_selection import train_test_split
 from calib import Recipe
 from calib.analysis.recommendation.arena import prior
 from calib.analysis.recommendation.rule import (
+    GAPS,
     JUSTIFIED_ROW_PART,
     LITTLE,
     START,
@@ -77,7 +78,7 @@ class Rules(NamedTuple):
 
 TRIED = ((0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, JUSTIFIED_ROW_PART, 0.1, 1.0))
 SHIPPED = Rules(LITTLE, JUSTIFIED_ROW_PART)
-GAPS = ["gap", "gap_lower", "gap_upper"]  # columns of the difference from the reference, on the test rows
+SHARE = 0.7  # of a table, whose rows calibrate; the others are the test set
 
 
 def load(path: Path) -> Dataset:
@@ -104,7 +105,7 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
 def judge_scores(p: np.ndarray, y: np.ndarray, size: int, seed: int) -> pd.DataFrame:
     """Return the same for the scores of a model: ``size`` rows calibrate, and 3/7 as many are the test set."""
     rows, rest = train_test_split(
-        np.arange(len(y)), train_size=round(size / 0.7), stratify=y, random_state=seed
+        np.arange(len(y)), train_size=round(size / SHARE), stratify=y, random_state=seed
     )
     rest = rest[: LEFT_OVER[1]]
     data = Evaluation.from_predictions(y[rows], p[rows]).dataset
@@ -134,7 +135,7 @@ def discrete(kind: str, task: int, rows: int = 20_000) -> tuple[np.ndarray, np.n
 def run_discrete(file: Path, sizes: list[int], tasks: int) -> pd.DataFrame:
     """Judge the advice on simulated tables of so many rows, of which 70 % calibrate."""
     lines = [
-        judge_scores(*discrete(kind, task), round(0.7 * size), task).assign(
+        judge_scores(*discrete(kind, task), round(SHARE * size), task).assign(
             **dict(zip(CELL, (f"{kind} {task}", kind, size, 0), strict=True))
         )
         for kind, size, task in product(("seven values", "votes of ten"), sizes, range(tasks))
@@ -195,7 +196,7 @@ def run_scores(store: Path, file: Path, sizes: list[int]) -> pd.DataFrame:
         found = opened.repeats()
         for size, (data, model, repeat) in product(sizes, found):
             y, cell = found[data, model, repeat].y, (data, model, size, repeat)
-            if cell in have or len(y) < size / 0.7 + LEFT_OVER[0] or min(y.mean(), 1 - y.mean()) * size < 2:
+            if cell in have or len(y) < size / SHARE + LEFT_OVER[0] or min(y.mean(), 1 - y.mean()) * size < 2:
                 continue
             seed = zlib.crc32(f"{data}/{size}".encode()) // 2  # a Recipe takes 31 bits
             lines = judge_scores(found[data, model, repeat].p, y, size, seed)
@@ -238,7 +239,7 @@ def chosen_by(
     """
     share = float(table["share"].iloc[0])
     before = prior(float(table["minority"].iloc[0]), bool(table["tied"].iloc[0]), arena)
-    expected = expected_gaps(table[GAPS], before, START[0], share * (1 - share), order)
+    expected = expected_gaps(table[[*GAPS]], before, START[0], share * (1 - share), order)
     for little, sure in rules:
         yield choose(
             table.assign(sure=table["surest"] < sure, expected=expected),

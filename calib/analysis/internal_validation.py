@@ -482,14 +482,13 @@ def validate_recipe(
         cv=recipe.cv,
         random_state=recipe.seed,
     )
-    weight, cluster = dataset.weight, dataset.cluster
     return validate(
         chosen,
         dataset.X,
         dataset.y,
         B,
-        sample_weight=weight,
-        cluster=cluster,
+        sample_weight=dataset.weight,
+        cluster=dataset.cluster,
         random_state=recipe.seed,
         watch=watch,
     )

@@ -59,8 +59,7 @@ def add_survival(commands: Any) -> None:
 
 def _survival(args: argparse.Namespace) -> int:
     check_folders(args.csv, args.html)
-    read_file(args.data)  # refuses a missing file
-    frame = read_table(args.data, args.data.name)
+    frame = read_table(read_file(args.data), args.data.name)
     risks = names_in(args.risk) or ()
     found = check_survival_table(
         frame,

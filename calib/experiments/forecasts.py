@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.figures.axes import percent_ticks
-from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import brief, counted
 from calib.metrics import brier_score
 
@@ -102,16 +102,8 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
 def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
     """Draw one mark per level, larger for more answers, and the diagonal."""
     axis = {"range": [-0.05, 1.05], **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=360,
-            showlegend=False,
-            xaxis=axis | {"title": {"text": "Confidence"}, "constrain": "domain"},
-            yaxis=axis | {"title": {"text": "Share of right answers"}, "scaleanchor": "x"},
-        )
-    )
-    figure.add_trace(diagonal(theme).update(line_width=1.2))
+    figure = square(theme, axis, "Confidence", "Share of right answers", height=360, showlegend=False)
+    figure.update_traces(line_width=1.2)  # of the diagonal
     table = record.table
     figure.add_scatter(
         x=table["sure"],

@@ -224,13 +224,8 @@ def _survival_source(recipe: Recipe, files: Mapping[str, str] | None) -> str:
         "cluster": recipe.cluster,
         "censoring_groups": recipe.setting("survival.within"),
     }
-    head, uploads = _imports([recipe], files or {})
-    head = head.replace("calib import Recipe, evaluate\n", "calib import Recipe\n")
-    head = head.replace("digest, load\n", "digest, load_table\n").replace(
-        "import load\n", "import load_table\n"
-    )
-    imported = "from calib.analysis.survival.table import survival_columns\n"
-    head = head.replace("from calib import Recipe\n", f"from calib import Recipe\n{imported}")
+    begin = "from calib import Recipe\nfrom calib.analysis.survival.table import survival_columns\n"
+    head, uploads = _imports([recipe], files or {}, begin, "load_table")
     body = SURVIVAL_BODY.format(
         uploads="uploads" if uploads else "{}",
         stated=_keywords(recipe.stated_settings("survival", *SURVIVAL_SETTINGS)),
@@ -350,18 +345,22 @@ def _indented(recipe: Recipe) -> str:
     return recipe.to_python().removeprefix("recipe = ").replace("\n", "\n    ")
 
 
-def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]:
-    """Return the import lines, and the lines that read uploaded files."""
+def _imports(
+    recipes: list[Recipe],
+    files: Mapping[str, str],
+    begin: str = "from calib import Recipe, evaluate\n",
+    load: str = "load",
+) -> tuple[str, str]:
+    """Return the import lines, which begin with these and load by this function, and those that read uploads."""
     names = _names([data for recipe in recipes for data in (recipe.data, recipe.judge_on)], files)
     models = _names([recipe.onnx for recipe in recipes], files)
     if not names + models:
-        return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
+        return f"{begin}from calib.sources import {load}\n", ""
     # If a Recipe names a sheet or a header line, the file is passed on unread, and each Recipe reads it itself.
     reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
     return (
-        "from pathlib import Path\n\nfrom calib import Recipe, evaluate\n"
-        f"from calib.data import {reader.partition('(')[0]}\n"
-        "from calib.sources import digest, load\n",
+        f"from pathlib import Path\n\n{begin}from calib.data import {reader.partition('(')[0]}\n"
+        f"from calib.sources import digest, {load}\n",
         "uploads = {}  # Recipes know a file by the digest of its content\n"
         f"{_reading(names, reader)}{_reading(models, 'content') if models else ''}\n",
     )

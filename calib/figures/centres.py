@@ -15,7 +15,7 @@ from calib.analysis.centres import Centres, Pooled
 from calib.figures.base import FigureEntry, TableRecord, chart_text
 from calib.figures.ink import error_bars, hollow, lanes, outlined
 from calib.figures.panels import axes, band, heading, panels
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import counted, with_interval
 
 LANE, LONGEST = 30, 18  # pixels of a lane, letters of a name
@@ -179,9 +179,7 @@ def draw_curves(record: Curves, theme: Theme = LIGHT) -> go.Figure:
         figure.add_traces(
             [
                 band(p, low, high, theme.muted, xaxis=x, yaxis=y),
-                go.Scatter(
-                    x=[0, 1], y=[0, 1], line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", **at
-                ),
+                diagonal(theme, xaxis=x, yaxis=y),
                 go.Scatter(
                     x=known["p"],
                     y=known["observed"],

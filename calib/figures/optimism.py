@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.internal_validation import Validation
 from calib.figures.base import FigureEntry, TableRecord
-from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import MISSING, alike, number, with_interval
 from calib.metrics import METRICS
 
@@ -39,16 +39,8 @@ def prepare(found: Validation) -> OptimismCurve:
 def draw(record: OptimismCurve, theme: Theme = LIGHT) -> go.Figure:
     """Draw both curves on the unit square."""
     axis = {"range": [0, 1], "constrain": "domain"}
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=480,
-            xaxis={**axis, "title": {"text": "Predicted probability"}},
-            yaxis={**axis, "title": {"text": "Observed frequency"}, "scaleanchor": "x"},
-            legend={"y": -0.15},
-        )
-    )
-    figure.add_trace(diagonal(theme))
+    titles = "Predicted probability", "Observed frequency"
+    figure = square(theme, axis, *titles, height=480, legend={"y": -0.15})
     for name, color, dash in (("apparent", theme.muted, "dash"), ("corrected", theme.calibration, "solid")):
         figure.add_scatter(
             x=record.table["p"],

@@ -17,7 +17,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, of_metrics, predictions_to_draw, stacked
 from calib.figures.many import grey_lines_note, in_colour, mute
-from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
 
@@ -79,17 +79,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     """Draw the curves on the unit square, with marks as large as the density."""
     axis = {"range": [0, 1], "constrain": "domain"}
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=560,
-            uirevision="smooth_calibration",
-            xaxis={**axis, "title": {"text": record.predicts}},
-            yaxis={**axis, "title": {"text": "Smoothed frequency"}, "scaleanchor": "x"},
-            legend={"y": -0.15},
-        )
-    )
-    figure.add_trace(diagonal(theme))
+    more = {"height": 560, "uirevision": "smooth_calibration", "legend": {"y": -0.15}}
+    figure = square(theme, axis, record.predicts, "Smoothed frequency", **more)
     figure.add_traces([_line(key, curve, theme) for key, curve in record.curves.items()])
     by_error = sorted(record.curves, key=lambda key: record.curves[key].error)
     named = [key for key in ("none", by_error[0], by_error[-1]) if key in record.curves]

@@ -17,7 +17,7 @@ from calib.analysis.survival.check import SurvivalEvaluation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import band
-from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import alike, percent
 
 
@@ -67,16 +67,8 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
         "tickformat": ".0%",
     }
     by = f"risk by {record.horizon:g}"
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=460,  # a phone is narrow
-            showlegend=False,
-            xaxis={**axis, "title": {"text": f"Predicted {by}"}},
-            yaxis={**axis, "title": {"text": f"Observed {by}"}, "scaleanchor": "x", "constraintoward": "top"},
-        )
-    )
-    figure.add_trace(diagonal(theme))
+    more = {"height": 460, "showlegend": False, "yaxis_constraintoward": "top"}  # a phone is narrow
+    figure = square(theme, axis, f"Predicted {by}", f"Observed {by}", **more)
     risk, lower, upper = (curve[name].to_numpy() for name in ("risk", "lower", "upper"))
     figure.add_trace(band(risk, lower, upper, color))
     figure.add_scatter(

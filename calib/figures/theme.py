@@ -258,6 +258,19 @@ def diagonal(theme: Theme, **changes: Any) -> go.Scatter:
     return go.Scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False, **changes)
 
 
+def square(theme: Theme, axis: dict[str, Any], x: str, y: str, **changes: Any) -> go.Figure:
+    """Return a figure with the diagonal, whose axes have these titles, the same settings and the same scale."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            xaxis={**axis, "title": {"text": x}, "constrain": "domain"},
+            yaxis={**axis, "title": {"text": y}, "scaleanchor": "x"},
+            **changes,
+        )
+    )
+    return figure.add_trace(diagonal(theme))
+
+
 def layout(theme: Theme, **changes) -> dict[str, Any]:
     """Return a Plotly layout with every colour explicit and space for a legend below the plot."""
     return {"template": _template(theme, tuple(theme.mark(key).color for key in MARKS)), **changes}

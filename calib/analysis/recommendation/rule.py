@@ -25,7 +25,7 @@ gave the true class a probability of 0 does not replace the first compared one, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,8 @@ from calib.metrics.paired_intervals import difference_interval
 # The methods with a prior, of two classes and of more; the first compared one is the reference
 START = ("auto", "platt", "venn_abers")
 START_OF_CLASSES = ("auto", "structured_matrix", "dirichlet", "platt")
+GAPS = ("gap", "gap_lower", "gap_upper")  # columns of a difference from the start or the choice
+CHANGES = ("change", "lower", "upper")  # of that from the uncalibrated model
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
@@ -132,8 +134,8 @@ def _advise_classes(evaluation: Evaluation) -> Choice:
     table = pd.DataFrame(
         {"score": {key: rows.mean(loss) for key, loss in losses.items()}, "infinite": infinite}
     )
-    to_own = gaps_from(rows, losses, "none").set_axis(["change", "lower", "upper"], axis=1)
-    return Choice(choice, start, table.join(to_own).join(gaps_from(rows, losses, choice)))
+    to_choice = gaps if choice == start else gaps_from(rows, losses, choice)
+    return Choice(choice, start, table.join(gaps_from(rows, losses, "none", CHANGES)).join(to_choice))
 
 
 def _advise(evaluation: Evaluation) -> Choice:
@@ -151,11 +153,10 @@ def _advise(evaluation: Evaluation) -> Choice:
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
-    gaps = ("gap", "gap_lower", "gap_upper")
     table.insert(3, "sure", table["surest"] < JUSTIFIED_ROW_PART)
-    table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
+    table = table.join(_against(evaluation, "none", CHANGES))
     start = start_of(table, START)
-    to_start = _against(evaluation, start, gaps)
+    to_start = _against(evaluation, start)
     uncertainty = evaluation.share * (1 - evaluation.share)
     table["expected"] = expected_gaps(to_start, prior(*calibration_kind(evaluation)), start, uncertainty)
     wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
@@ -165,7 +166,7 @@ def _advise(evaluation: Evaluation) -> Choice:
         miscalibrated=wrong,
         share=evaluation.share,
     )
-    table = table.join(to_start if choice == start else _against(evaluation, choice, gaps))
+    table = table.join(to_start if choice == start else _against(evaluation, choice))
     return Choice(choice, start, table, wrong)
 
 
@@ -185,15 +186,20 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     return min(equal, key=by_simplicity)
 
 
-def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd.DataFrame:
+def _against(evaluation: Evaluation, reference: str, names: Sequence[str] = GAPS) -> pd.DataFrame:
     """Return the mean difference of every method's losses from those of the reference, with its interval."""
-    predicted = {key: each.p for key, each in evaluation.predictions.items()}
-    if reference not in predicted:
-        return pd.DataFrame(np.nan, list(predicted), names)
-    lines = {
-        key: difference_interval("brier", evaluation.sample, p, predicted[reference])
-        for key, p in predicted.items()
-    }
+    p = {key: each.p for key, each in evaluation.predictions.items()}
+    return _differences(
+        p, reference, names, lambda key: difference_interval("brier", evaluation.sample, p[key], p[reference])
+    )
+
+
+def _differences(
+    methods: Iterable[str], reference: str, names: Sequence[str], interval: Callable[[str], Sequence[float]]
+) -> pd.DataFrame:
+    """Return one line per method, NaN if the reference is none of them."""
+    unknown = (np.nan,) * len(names)
+    lines = {key: interval(key) if reference in methods else unknown for key in methods}
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
@@ -244,8 +250,10 @@ def expected_gaps(
     return found.round(TIE_DECIMALS)
 
 
-def gaps_from(rows: Rows, losses: Mapping[str, Array], start: str) -> pd.DataFrame:
-    """Return "gap", "gap_lower", "gap_upper": each method's mean loss minus that of the start, with its 95 % interval.
+def gaps_from(
+    rows: Rows, losses: Mapping[str, Array], start: str, names: Sequence[str] = GAPS
+) -> pd.DataFrame:
+    """Return each method's mean loss minus that of the start, with its 95 % interval, in columns of these names.
 
     Parameters
     ----------
@@ -256,11 +264,7 @@ def gaps_from(rows: Rows, losses: Mapping[str, Array], start: str) -> pd.DataFra
     start
         One of the methods; NaN if it is none of them.
     """
-    names = ["gap", "gap_lower", "gap_upper"]
-    if start not in losses:
-        return pd.DataFrame(np.nan, list(losses), names)
-    lines = {key: mean_interval(rows, loss - losses[start]) for key, loss in losses.items()}
-    return pd.DataFrame.from_dict(lines, orient="index", columns=names)
+    return _differences(losses, start, names, lambda key: mean_interval(rows, losses[key] - losses[start]))
 
 
 def lowest_expected(
