@@ -1,10 +1,10 @@
 """Change what the server does and has no setting for (SECURITY.md), and ask it for what it tells nobody.
 
 Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. Streamlit keeps all files
-that a session sends, and when it ends, it waits for those that are still coming. A logged error quotes its message,
-which may quote a cell of the data. If a page of another origin connects, Streamlit asks an Amazon server for its own
-address. It keeps the sessions of closed tabs, with all their data, until another tab is closed much later, and the
-callbacks of all earlier charts of a session. It collects garbage after every run, or never.
+that a session sends. A logged error quotes its message, which may quote a cell of the data. If a page of another origin
+connects, Streamlit asks an Amazon server for its own address. It keeps the sessions of closed tabs, with all their
+data, until another tab is closed much later, and the callbacks of all earlier charts of a session. It collects garbage
+after every run, or never.
 
 ``tests/pages/test_streamlit_internals.py`` has the reason for each private name that this module or the stylesheets and
 scripts use, and fails if the name is gone or no longer needed.
@@ -32,7 +32,6 @@ from streamlit import net_util, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.web.server.starlette import starlette_server
 
 from calib.data import confined, limits
 from calib.data.too_large import HEAD
@@ -43,7 +42,6 @@ from pages.ui.session_cache import OF_UPLOADS
 
 TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
 ENDS = "application/x-ends"  # with "+" and the size of the file of which only the ends are there
-PATIENCE = 3  # seconds that requests have left when the server ends
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
@@ -140,18 +138,12 @@ def _within_bound(add: Callable[..., None]) -> Callable[..., None]:
     return added
 
 
-def _soon_ended(options: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
-    """Wrap the options of the server: when it ends, it does not wait for a slow upload to the end."""
-    return wraps(options)(lambda: options() | {"timeout_graceful_shutdown": PATIENCE})
-
-
 def protect_data() -> None:
     """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish
         MemoryUploadedFileManager.add_file = _within_bound(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign]
-        starlette_server._get_uvicorn_config_kwargs = _soon_ended(starlette_server._get_uvicorn_config_kwargs)
     MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:

@@ -21,7 +21,6 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
-from streamlit.web.server.starlette import starlette_server
 
 import pages.ui.everything
 from calib.data import limits
@@ -141,12 +140,6 @@ def test_many_small_uploads_at_once_are_counted_together(monkeypatch):
     monkeypatch.setattr(limits, "LARGE", 100)
     coming, uploads = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
     assert sum(coming.fits_memory(upload, 90) for upload in uploads) == 5  # each takes twice its size
-
-
-def test_a_server_that_ends_waits_only_seconds_for_a_slow_upload():
-    server.protect_data()
-    server.protect_data()
-    assert starlette_server._get_uvicorn_config_kwargs()["timeout_graceful_shutdown"] == server.PATIENCE
 
 
 def test_the_process_that_reads_uploads_begins_after_a_run_that_draws_or_stops(monkeypatch):

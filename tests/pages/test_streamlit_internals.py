@@ -25,7 +25,7 @@ from streamlit.runtime.state import session_state
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState, WStates
 from streamlit.web.server import server_util
-from streamlit.web.server.starlette import starlette_routes, starlette_server
+from streamlit.web.server.starlette import starlette_routes
 
 from pages.ui import server
 
@@ -253,17 +253,6 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
         "a session keeps only so many of the files that it sends; no setting bounds them",
         lambda: "upload_mgr.add_file(" in source(starlette_routes),
     ),
-    "_get_uvicorn_config_kwargs": (
-        "a server that ends does not wait for slow uploads; no setting says how long",
-        lambda: (
-            "**uvicorn_kwargs" in source(starlette_server)
-            and "timeout_graceful_shutdown" not in source(starlette_server)
-        ),
-    ),
-    "starlette_server": (
-        "has the options of the server",
-        lambda: "uvicorn_kwargs = _get_uvicorn_config_kwargs()" in source(starlette_server),
-    ),
     "on_headers_finished": (
         "an upload too large for memory is cut when it begins",
         lambda: (
@@ -321,7 +310,7 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
 def private_names() -> set[str]:
     tree = list(ast.walk(ast.parse(ADAPTER.read_text(encoding="utf-8"))))
     modules = ("streamlit", "streamlit.runtime.scriptrunner", "starlette.formparsers")
-    modules += ("streamlit.runtime.memory_uploaded_file_manager", "streamlit.web.server.starlette")
+    modules += ("streamlit.runtime.memory_uploaded_file_manager",)
     imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module in modules]
     attributes = [node for node in tree if isinstance(node, ast.Attribute)]
     of_others = {
