@@ -59,7 +59,7 @@ def test_a_cell_shows_the_dashboard_in_which_files_are_uploaded(chromium: Browse
     context = chromium.new_context(viewport={"width": 1366, "height": 1200})
     context.set_default_timeout(1000 * LIMIT)
     page = context.new_page()
-    page.goto(f"http://{host}:{jupyter}/lab/tree/{host}.ipynb?token={TOKEN}")
+    page.goto(f"http://{host}:{jupyter}/lab/tree/{host}.ipynb?reset&token={TOKEN}")
     page.locator(".jp-CodeCell .cm-content").first.click()
     page.get_by_text(re.compile(r"Python 3.*\| Idle")).first.wait_for()
     page.keyboard.press("Shift+Enter")
