@@ -139,13 +139,14 @@ def site(wheel, tmp_path_factory) -> Path:
 
 
 LOOK = """
-import os
+import os, sys
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
 import calib, calibration_explorer.__main__ as started
 
 at = AppTest.from_file(str(started.APP), default_timeout=300).run()
-print(Path(calib.__file__).parent, started.APP.parent, at.title[0].value, len(at.exception), sep="\\n", flush=True)
+print(Path(calib.__file__).parent, started.APP.parent, at.title[0].value, len(at.exception), sep="\\n")
+print([name for name in ("duckdb", "jinja2", "segno", "sklearn.cluster") if name in sys.modules], flush=True)
 os._exit(0)  # a thread of a library that still works would abort the end
 """
 
@@ -159,10 +160,11 @@ def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
         [sys.executable, "-c", LOOK], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    calib, app, title, faults = done.stdout.splitlines()
+    calib, app, title, faults, unused = done.stdout.splitlines()
     assert (Path(calib), Path(app)) == (site / "calib", site / "calibration_explorer")
     assert_says(title, "probabilities", "right")
     assert faults == "0"
+    assert unused == "[]", "the first page does not use it"
 
 
 STARTS = {

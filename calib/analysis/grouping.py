@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.cluster import KMeans
 from sklearn.tree import DecisionTreeRegressor
 
 from calib.analysis.subgroups import group_rows
@@ -316,6 +315,8 @@ def _tree(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
 
 
 def _clusters(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
+    from sklearn.cluster import KMeans  # here, because pages import this module at the start
+
     values = _matrix(table, first)
     spread = values[first].std(axis=0)
     values = values / np.where(spread > 0, spread, 1.0)

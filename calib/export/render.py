@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import plotly.graph_objects as go
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -15,13 +15,16 @@ from calib.figures.theme import controls
 from calib.kernel.markup import html_table
 from calib.kernel.wording import without_direction_marks
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 MOST_COLUMNS = 4  # columns with intervals that a sheet is wide
 MOST_ROWS = 12  # longest table that is printed in one piece
 
 
 def render(template: str, **values: Any) -> str:
     """Render the template with these values; ``plotly_js`` and ``light`` are available to all templates."""
-    return TEMPLATES.get_template(template).render(values, plotly_js=Markup(get_plotlyjs()), light=LIGHT)
+    return _templates().get_template(template).render(values, plotly_js=Markup(get_plotlyjs()), light=LIGHT)
 
 
 def _drawn(figure: go.Figure) -> Markup:
@@ -60,12 +63,18 @@ def _in_order(value: Any) -> Any:
     return without_direction_marks(value) if type(value) is str else value
 
 
-TEMPLATES = Environment(
-    loader=PackageLoader("calib.export"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    finalize=_in_order,
-)
-TEMPLATES.filters |= {"drawn": _drawn, "table": _table, "in_parts": _in_parts}
+@cache
+def _templates() -> Environment:
+    """Return the environment of all templates."""
+    import jinja2  # here, because pages import this module at the start
+
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("calib.export"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_in_order,
+    )
+    templates.filters |= {"drawn": _drawn, "table": _table, "in_parts": _in_parts}
+    return templates

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlsplit
 
-import segno
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS, Experiment
@@ -266,6 +265,8 @@ def _address() -> str:
 
 def _qr(code: str) -> None:
     """Draw the link as a QR code."""
+    import segno  # here, because only a projector needs it
+
     drawn = io.BytesIO()
     segno.make(browser.link({"room": code}), error="m", micro=False).save(
         drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False
