@@ -608,7 +608,7 @@ TESTS = (
 )
 
 ROOT = Path(__file__).parents[1]
-UNTRACKED = ("__pycache__", "build", ".git", ".venv", ".*cache", ".hypothesis", ".cells", "*.sqlite")
+UNTRACKED = ("build", ".git", ".venv", ".*cache", ".hypothesis", ".cells", "*.sqlite")
 
 
 def change(file: Path, there: str, new: str) -> None:
@@ -619,7 +619,7 @@ def change(file: Path, there: str, new: str) -> None:
 
 
 def add_everything(tree: Path) -> None:
-    """Copy the tree and make each addition in the copy."""
+    """Copy the tree, with what is compiled already, and make each addition in the copy."""
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*UNTRACKED), dirs_exist_ok=True)
     for files, registry, _, changes in ADDITIONS.values():
         for file, text in files.items():
