@@ -32,40 +32,30 @@ NUMERIC = (
 )
 LIMIT = 900  # seconds in which the tests of one mutant end
 LIBRARIES = ("numpy", "pandas", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "hypothesis")
-SWAPS: dict[type, type] = {
-    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult},
-    **{
-        ast.Lt: ast.LtE,
-        ast.LtE: ast.Lt,
-        ast.Gt: ast.GtE,
-        ast.GtE: ast.Gt,
-        ast.Eq: ast.NotEq,
-        ast.NotEq: ast.Eq,
-    },
-    **{ast.And: ast.Or, ast.Or: ast.And, ast.USub: ast.UAdd},
+PAIRS = ((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or))
+PAIRS += ((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq))
+SWAPS: dict[type, type] = {ast.Pow: ast.Mult, ast.USub: ast.UAdd} | {
+    one: other for pair in PAIRS for one, other in (pair, pair[::-1])
 }
-UNREAD = (
-    ast.Raise,
-    ast.JoinedStr,
-    ast.arguments,
-)  # tests of words hold messages, the reference holds defaults
+# Tests of words hold messages, and the reference holds defaults
+UNREAD, ANNOTATIONS = (ast.Raise, ast.JoinedStr, ast.arguments), ("annotation", "returns")
 
 
 def changeable(tree: ast.AST, within: bool = False) -> Iterator[ast.AST]:
     """Yield the nodes of functions' bodies that can be changed, always in the same order."""
+    within = within or isinstance(tree, ast.FunctionDef)
+    for node in _parts(tree):
+        if within and (type(getattr(node, "op", None)) in SWAPS or is_comparison(node) or is_number(node)):
+            yield node
+        yield from changeable(node, within)
+
+
+def _parts(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes directly below one, without annotations and what is not changed."""
     for field, value in ast.iter_fields(tree):
         for node in value if isinstance(value, list) else [value]:
-            if (
-                not isinstance(node, ast.AST)
-                or isinstance(node, UNREAD)
-                or field in ("annotation", "returns")
-            ):
-                continue
-            if within and (
-                type(getattr(node, "op", None)) in SWAPS or is_comparison(node) or is_number(node)
-            ):
+            if isinstance(node, ast.AST) and not isinstance(node, UNREAD) and field not in ANNOTATIONS:
                 yield node
-            yield from changeable(node, within or isinstance(tree, ast.FunctionDef))
 
 
 def is_comparison(node: ast.AST) -> bool:
@@ -111,9 +101,13 @@ def survives(path: Path, tree: ast.Module) -> bool:
     """Tell whether all tests of a module pass with this tree, in a process of its own."""
     child = os.fork()
     if child == 0:
-        os.setsid()
-        compiled_instead(path, tree)
-        os._exit(int(any(fails(files) for files in tests_of(path))))
+        killed = True  # also by an error that ends pytest
+        try:
+            os.setsid()
+            compiled_instead(path, tree)
+            killed = any(fails(files) for files in tests_of(path))
+        finally:
+            os._exit(int(killed))
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)
