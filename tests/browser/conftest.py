@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
@@ -45,42 +46,66 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def warm(chromium: Browser, server: str) -> Iterator[BrowserContext]:
-    """Yield the browser context of all tests' tabs, with one tab that stays.
+def shared_context(chromium: Browser, server: str) -> Iterator[Callable[..., BrowserContext]]:
+    """Return a function that gives the one browser context with these options, which all tests share.
 
-    They share its process and its compiled scripts; otherwise half of the time would go into compiling Streamlit and
-    Plotly again.
+    Its tabs share a process and its compiled scripts, with one tab that stays; otherwise half of the time would go into
+    compiling Streamlit and Plotly again.
     """
-    context = chromium.new_context(accept_downloads=True, reduced_motion="reduce")
-    context.set_default_timeout(1000 * LIMIT)
-    context.new_page().goto(f"{server}/_stcore/health")
+
+    @cache
+    def context(**options) -> BrowserContext:
+        made = _context(chromium, **options)
+        made.new_page().goto(f"{server}/_stcore/health")
+        return made
+
     yield context
-    context.close()
+    for made in chromium.contexts:
+        made.close()
+
+
+def _context(chromium: Browser, **options) -> BrowserContext:
+    context = chromium.new_context(accept_downloads=True, **options)
+    context.set_default_timeout(1000 * LIMIT)
+    return context
 
 
 @pytest.fixture
-def new_tab(chromium: Browser, server: str, warm: BrowserContext) -> Iterator[Callable[..., Tab]]:
+def new_tab(
+    chromium: Browser, server: str, shared_context: Callable[..., BrowserContext]
+) -> Iterator[Callable[..., Tab]]:
     """Return a function that opens tabs, each its own session: ``new_tab(address=…, width=…, color_scheme="dark",
     …)``.
 
-    A tab with further options gets its own browser context. At the end of a test, none of its tabs may have faults.
+    With ``fresh`` nobody has used its browser before: nothing is stored, and no other tab sees what it stores. At the
+    end of a test, none of its tabs may have faults.
     """
     opened: list[Tab] = []
+    own: list[BrowserContext] = []
 
-    def make(address: str = server, width: int = 1400, color_scheme: str = "light", **options) -> Tab:
-        context = chromium.new_context(accept_downloads=True, **options) if options else warm
-        context.set_default_timeout(1000 * LIMIT)
+    def make(
+        address: str = server,
+        width: int = 1400,
+        color_scheme: str = "light",
+        reduced_motion: str = "reduce",
+        fresh: bool = False,
+        **options,
+    ) -> Tab:
+        context = _context(chromium, **options) if fresh else shared_context(**options)
+        own.extend([context] * fresh)
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=color_scheme)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         opened.append(Tab(page, address))
         return opened[-1]
 
     yield make
     faults = [fault for tab in opened for fault in tab.faults()]
-    for tab in opened:
-        (tab.page if tab.page.context is warm else tab.page.context).close()
-    warm.pages[0].evaluate("localStorage.clear()")
+    shared = {tab.page.context for tab in opened}.difference(own)
+    for part in (*[tab.page for tab in opened], *own):
+        part.close()
+    for context in shared:
+        context.pages[0].evaluate("localStorage.clear()")
     assert faults == []
 
 

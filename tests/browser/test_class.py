@@ -35,7 +35,7 @@ def close(host):
 @pytest.fixture
 def phone(new_tab):
     """A tab of a phone that nobody has used before."""
-    return lambda: new_tab(width=390, has_touch=True)
+    return lambda: new_tab(width=390, has_touch=True, fresh=True)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(opened, pho
 
 def test_the_teachers_key_is_in_no_address_and_a_reload_keeps_the_class(opened, phone):
     """Neither in that of the projector, nor in a request, nor in what a request says that it comes from."""
-    host, code = opened(f"One question: {ASKED.name}", has_touch=False)
+    host, code = opened(f"One question: {ASKED.name}", fresh=True)
     told = []
     host.page.on("request", lambda request: told.extend((request.url, *request.all_headers().values())))
     key = host.page.evaluate("sessionStorage.getItem('calibration-explorer-room')").removeprefix(f"{code} ")
