@@ -128,9 +128,9 @@ def tables(draws: int) -> str:
 
     python -m scripts.verdicts --write docs/measurements.md
 
-The verdict tests level, slope and shape together, by drawing the labels 999 times. The table shows how often, in %,
+The verdict tests the level, slope and shape of the calibration curve together, by drawing new labels 999 times. The table shows how often, in %,
 the verdict rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000 rows). This rate should be at most
-5 %; the number of draws leaves an uncertainty of {open_} points. The power columns use a quarter of these draws.
+5 %; with this number of draws, the uncertainty is {open_} points. The power columns use a quarter of these draws.
 They are for three wrong models: log-odds 0.5 too high, log-odds divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too
 few” is how often a calibrated model gets the verdict that there are too few rows.
 
