@@ -71,8 +71,8 @@ OTHER_FITS = (
     101  # of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 )
 COVERED = (
-    "In simulations the 95 % intervals held the slope in 87 to 92 % and the AUC in 88 to 93 % of samples. Read them as "
-    "slightly too narrow. The estimate .632+ exists for the Brier score and the AUC."
+    "In simulations the 95 % intervals included the slope in 87 to 92 % and the AUC in 88 to 93 % of "
+    "samples. Treat them as slightly too narrow. The estimate .632+ exists for the Brier score and the AUC."
 )
 LISTED = 500  # selected rows on the page; the download contains all
 PICK = (

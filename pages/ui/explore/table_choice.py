@@ -50,7 +50,7 @@ def _of_folder(now: str | None) -> None:
         list(tables),
         format_func=tables.get,
         placeholder="Choose a table",
-        help="The server reads the table where it is. Links contain the name of the table, so you can open "
+        help="The server reads the table in its folder. Links contain the name of the table, so you can open "
         "them without an upload.",
     )
 

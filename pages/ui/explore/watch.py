@@ -42,8 +42,8 @@ SO_FAR = {
     ),
 }
 BY_ROW = (
-    "The program takes the order of the rows as time. If a column contains dates, choose it under “Date "
-    "or time” on *Data*."
+    "The program assumes that the rows are in order of time. If a column contains dates, choose it under "
+    "“Date or time” on *Data*."
 )
 AT_ONCE = 200_000  # rows that are monitored without a progress message
 
@@ -111,7 +111,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     if watched.impossible is not None:
         st.markdown(f"{impossible_in_words(watched.impossible)} **{DO['limit']}**")
     if watched.alarm is None:
-        st.markdown("Nothing needs to be done.")
+        st.markdown("No action is needed.")
     if alarm is not None:
         at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
