@@ -404,7 +404,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     return Problem(
         "warning",
         found.name,
-        f"Looks like weights: {now}.",
+        f"The column looks like weights: {now}.",
         "Assign the role “Weight or count” if the column contains the weight or count of each row.",
         {"weight": found.name},
         "Use as weights",

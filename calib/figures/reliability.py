@@ -372,7 +372,7 @@ def shape_of(curve: Curve) -> Shape:
         return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
     if isinstance(curve, SmoothCurve):
         hover, consistency = (
-            "a mean of effectively %{customdata[3]:,.0f} rows",
+            "effective number of rows: %{customdata[3]:,.0f}",
             (curve.band_lower, curve.band_upper),
         )
         return Shape(

@@ -166,7 +166,7 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
         "Win rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
         "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie "
-        "counts one half.",
+        "counts as one half.",
     )
 
 
