@@ -120,7 +120,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "recommended calibrator.",
         ),
         Parameter(
-            "all_metrics", "All metrics", "boolean", False, help="Show all metrics, not only the common ones."
+            "all_metrics", "All metrics", "boolean", False, help="Show all metrics, not only the most common."
         ),
         Parameter(
             "more_metrics",

@@ -328,7 +328,9 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
+        text += (
+            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which are hardly informative."
+        )
     elif few:
         text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text

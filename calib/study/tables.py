@@ -102,7 +102,7 @@ def overall_table(summary: MetricSummary) -> StudyTable:
         f"{counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
-    return StudyTable("tests", "Tests of all setups at once", frame, note)
+    return StudyTable("tests", "Tests of all setups together", frame, note)
 
 
 def adjusted_table(summary: MetricSummary) -> StudyTable:

@@ -418,6 +418,6 @@ def _losses(found: GroupingLosses) -> None:
         )
     st.caption(
         f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are determined on one half of "
-        f"the rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        f"significant below {number(found.level)}."
+        f"the rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value below "
+        f"{number(found.level)} is significant."
     )

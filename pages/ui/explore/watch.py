@@ -33,11 +33,14 @@ from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
 SO_FAR = {
-    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the mean prediction is right."),
-    "brier": ("Brier score", "Mean over all rows so far."),
+    "level": (
+        "Observed − predicted",
+        "Mean difference over all rows so far; it is 0 if the mean prediction is right.",
+    ),
+    "brier": ("Brier score", "Mean Brier score of all rows so far."),
     "slope": (
         "Slope",
-        "Calibration slope on the log-odds scale; 1 if the model is neither overconfident nor "
+        "Calibration slope on the log-odds scale; it is 1 if the model is neither overconfident nor "
         "underconfident.",
     ),
 }
