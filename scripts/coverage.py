@@ -5,7 +5,7 @@
 Test rows are drawn repeatedly from worlds whose every value is known (``scripts.worlds``), and each interval is
 computed as a page or a report computes it. An interval that is not given, because the page says why there is none,
 counts as not given, not as a miss. Slow ones are drawn less often. Prints Markdown; with ``--write`` it also replaces
-the section "Do the intervals cover?" of the file. Run by hand: half an hour on one core.
+the section "Do the intervals include the true values?" of the file. Run by hand: half an hour on one core.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) ->
     )
 
 
-SECTION = "## Do the intervals cover?"
+SECTION = "## Do the intervals include the true values?"
 
 
 def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
