@@ -1,4 +1,4 @@
-"""The constant Venn predictor beside Venn–Abers: equally valid, but no better than the frequency of class 1.
+"""The constant Venn predictor and Venn–Abers: equally valid, but no better than the frequency of class 1.
 
 Vovk and Petej (2014), section 2: {k/(l + 1), (k + 1)/(l + 1)}.
 """
@@ -208,4 +208,4 @@ EXPERIMENT = Experiment(
 )
 
 
-FIGURES = (FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw),)
+FIGURES = (FigureEntry("constant", "The constant Venn predictor and Venn–Abers", prepare, draw),)
