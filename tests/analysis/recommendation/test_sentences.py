@@ -30,7 +30,7 @@ PLANTED = [
     ("verdict", "O/E 0.740", "O/E 0.750"),
     ("verdict", "ECE is 0.22", "ECE is 0.23"),
     ("verdict", "For 13 rows", "For 12 rows"),
-    ("verdict", "said 0 % or 100 % (to 16 digits) and the opposite", "predicted 0 %, but the event"),
+    ("verdict", "predicted 0 % or 100 % (to 16 digits), but the opposite", "predicted 0 %, but the event"),
     ("reasons", "→ 0.1524", "→ 0.1424"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
