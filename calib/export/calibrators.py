@@ -113,11 +113,13 @@ NOTES = {
     "overconfident. Use it only for comparison.",
 }
 RATE = (
-    "This calibrator is for a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a base "
+    "This calibrator applies to a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a "
+    "base "
     "rate of {0.fitted:.6g}, and all odds are multiplied by {0.ratio:.6g}."
 )
 RATES = (
-    "This calibrator is for given class shares in deployment. Each probability is multiplied by the share "
+    "This calibrator applies to given class shares in deployment. Each probability is multiplied by the "
+    "share "
     "of its class in deployment, divided by its share in the calibration data. Each row is then divided by "
     "its sum."
 )
