@@ -392,7 +392,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1,
             1,
             MOST_STEPS_AHEAD,
-            help="How many days ahead the predictions were made (rows, if there is no time column).",
+            help="Number of days ahead for which predictions are made (number of rows, if there is no time "
+            "column).",
         ),
         Parameter(
             "skip_unlabelled",

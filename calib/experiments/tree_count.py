@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
         "remove nearly all of this part.",
         "The gain does not grow: the step to 500 trees gains at most a fifth as much as the step to 50.",
     ),
-    no_turn="The error from disagreement between trees falls with their number, whatever the trees are.",
+    no_turn="The error from disagreement between trees falls with their number, for every kind of tree.",
     parameters=(
         Parameter(
             "trees",

@@ -93,6 +93,7 @@ BRIER_SKILL = Metric(
     "Brier skill",
     brier_skill,
     True,
-    "Reduction of the Brier score, as a share, compared with always predicting the overall frequency; 1 is perfect.",
+    "Relative reduction of the Brier score, compared with always predicting the overall frequency; 1 is "
+    "perfect.",
     everyday=False,
 )
