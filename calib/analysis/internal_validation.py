@@ -3,9 +3,9 @@
 Harrell's bootstrap (Harrell, Lee & Mark 1996): a resample of the rows plays the sample, all rows play the population.
 Every step of the estimator is repeated in each resample. The optimism of one resample is the measure of its model on
 the resample minus that on all rows; the corrected measure is the apparent one minus the mean optimism. The interval
-is the corrected measure ± 1.96 standard deviations of the optimism, because the error of the corrected measure is the
-optimism of these rows minus its mean. It exists for the slope too, whose location-shifted interval (Noma et al. 2021)
-has no width if the apparent slope is always 1. ``location_shifted`` gives that interval as well.
+is the corrected measure ± 1.96 standard deviations of its error, by a double bootstrap (Noma et al. 2021): the model of
+each resample is corrected by resamples of this resample, and its true measure is that on all rows. A single bootstrap
+would miss that chance moves the corrected slope and the true one in opposite directions.
 
 Beside it are .632+ (Efron & Tibshirani 1997), repeated cross-validation, and what single splits would have said.
 """
@@ -55,6 +55,7 @@ Array = np.ndarray
 MEASURES = ("slope", "intercept", "in_the_large", "observed_expected", "brier", "auc", "ici")
 FEWEST_OF_CLASS = 10  # fewest rows of either class
 FEWEST_RESAMPLES = 20
+INNER = 2  # resamples of each resample
 POINTS = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 TRIES = 100  # draws of a resample with both classes
@@ -126,26 +127,33 @@ class _Model:
         return np.interp(grid, cells.points, cells.observed, left=np.nan, right=np.nan)
 
     @cached_property
-    def whose(self) -> Array:
-        """Rows that are drawn together, int (n,)."""
-        return np.arange(self.n) if self.cluster is None else self.cluster
+    def _of_cluster(self) -> list[Array]:
+        """Rows of each cluster."""
+        whose = np.arange(self.n) if self.cluster is None else self.cluster
+        order = np.argsort(whose, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(whose[order])) + 1)
 
-    def drawn(self, rng: np.random.Generator) -> Array:
-        """Draw whole clusters with replacement until both classes are there; return the rows."""
-        places = np.argsort(self.whose, kind="stable")
-        starts = np.searchsorted(self.whose[places], np.arange(self.whose.max() + 2))
+    def drawn(self, rng: np.random.Generator, clusters: Array | None = None) -> tuple[Array, Array]:
+        """Draw from the clusters (all by default) with replacement until both classes are there.
+
+        Returns
+        -------
+        The clusters drawn, and their rows.
+        """
+        among = np.arange(len(self._of_cluster)) if clusters is None else clusters
         for _ in range(TRIES):
-            picked = rng.integers(0, len(starts) - 1, len(starts) - 1)
-            rows = np.concatenate([places[starts[each] : starts[each + 1]] for each in picked])
+            picked = among[rng.integers(0, len(among), len(among))]
+            rows = np.concatenate([self._of_cluster[each] for each in picked])
             if self.y[rows].min() < self.y[rows].max():
-                return rows
+                return picked, rows
         raise InputError(
             "Resamples hold one class only, because almost all events are in one cluster. Resample rows "
             "instead: leave out cluster."
         )
 
     def bootstrap(self, i: int, grid: Array) -> dict[str, Any]:
-        rows, every = self.drawn(np.random.default_rng([self.seed, 0, i])), np.arange(self.n)
+        rng, every = np.random.default_rng([self.seed, 0, i]), np.arange(self.n)
+        picked, rows = self.drawn(rng)
         p = self.predict(rows, f"resample {i + 1}")
         out = np.setdiff1d(every, rows)
         left_out = self.measured(out, p) if len(out) else np.full(len(MEASURES), np.nan)
@@ -153,8 +161,15 @@ class _Model:
             "train": self.measured(rows, p),
             "test": self.measured(every, p),
             "out": left_out,
+            "inner": np.array([self._optimism_within(rng, picked, rows, i) for _ in range(INNER)]),
             "bend": self.curve(rows, p, grid) - self.curve(every, p, grid),
         }
+
+    def _optimism_within(self, rng: np.random.Generator, clusters: Array, rows: Array, i: int) -> Array:
+        """Return the optimism (7,) of a resample of a resample, whose rows play the population."""
+        again = self.drawn(rng, clusters)[1]
+        p = self.predict(again, f"a resample of resample {i + 1}")
+        return self.measured(again, p) - self.measured(rows, p)
 
     def cross_validation(self, i: int, grid: Array) -> dict[str, Any]:
         kind = StratifiedKFold if self.cluster is None else StratifiedGroupKFold
@@ -186,6 +201,8 @@ class Validation:
         Labels, 1 for the positive class.
     train, test, out : (B, 7)
         Measures of the model of each resample: on the resample, on all rows, and on the rows that it left out.
+    inner : (B, INNER, 7)
+        Optimism of resamples of each resample.
     cross_validated : (repeats, 7)
         Measures of the predictions of each repetition of cross-validation.
     split : (splits, 7)
@@ -200,6 +217,7 @@ class Validation:
     train: Array
     test: Array
     out: Array
+    inner: Array
     cross_validated: Array
     split: Array
     curve: pd.DataFrame
@@ -215,6 +233,17 @@ class Validation:
         """Apparent measures less their optimism, (7,)."""
         return self.apparent - self.optimism
 
+    @property
+    def standard_error(self) -> Array:
+        """Standard deviation of the errors of the corrected measures, (7,); at least that of the optimism.
+
+        The few resamples within a resample add noise, whose variance is known and subtracted.
+        """
+        optimism = self.train - self.test
+        variance = _variance(optimism - self.inner.mean(axis=1))
+        noise = _mean(self.inner.var(axis=1, ddof=1)) / self.inner.shape[1]
+        return np.sqrt(np.fmax(variance - noise, _variance(optimism)))
+
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row per measure.
 
@@ -223,7 +252,7 @@ class Validation:
         of single splits lie), and ``undefined`` (number of resamples in which the measure does not exist).
         """
         tails = (1 - level) / 2, (1 + level) / 2
-        half = float(ndtri(tails[1])) * _spread(self.train - self.test)
+        half = float(ndtri(tails[1])) * self.standard_error
         split_low, split_high = _quantiles(self.split, tails)
         columns = {
             "apparent": self.apparent,
@@ -238,13 +267,6 @@ class Validation:
             "undefined": (~np.isfinite(self.train - self.test)).sum(axis=0),
         }
         return pd.DataFrame(columns, index=list(MEASURES))
-
-    def location_shifted(self, level: float = 0.95) -> pd.DataFrame:
-        """Return the interval of Noma et al. (2021), low and high: quantiles of the measure on resamples, less the
-        optimism.
-        """
-        low, high = _quantiles(self.train, ((1 - level) / 2, (1 + level) / 2)) - self.optimism
-        return pd.DataFrame({"low": low, "high": high}, index=list(MEASURES))
 
     def leave_one_centre_out(self, watch: Watch | None = None) -> Centres:
         """Internal–external validation: predict each cluster by a model of the others; see ``centres``.
@@ -307,9 +329,9 @@ def _mean(values: Array) -> Array:
     return np.where(count > len(values) / 2, sums / np.maximum(count, 1), np.nan)
 
 
-def _spread(values: Array) -> Array:
-    """Return the standard deviation (7,) of the finite values; NaN if half of them or fewer are."""
-    return np.sqrt(_mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1))
+def _variance(values: Array) -> Array:
+    """Return the variance (7,) of the finite values; NaN if half of them or fewer are."""
+    return _mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1)
 
 
 def _quantiles(values: Array, tails: tuple[float, float]) -> Array:
@@ -411,16 +433,18 @@ def validate(
     ]
     found = _Kept.of(resume, model, grid).finish(tasks, model, grid, n_jobs, watch or Watch())
     of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
-    train, test, out, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
+    train, test, out, inner, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
     apparent = model.curve(every, p, grid)
     curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
     repeated, split = (
         np.array([each["test"] for each in of[kind]]) for kind in ("cross_validation", "single_split")
     )
-    return Validation(model.measured(every, p), p, model.y, train, test, out, repeated, split, curve, model)
+    return Validation(
+        model.measured(every, p), p, model.y, train, test, out, inner, repeated, split, curve, model
+    )
 
 
-_PARTS = ("train", "test", "out", "bend")
+_PARTS = ("train", "test", "out", "inner", "bend")
 
 
 def _model(
