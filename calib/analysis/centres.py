@@ -40,7 +40,7 @@ FEWEST_TO_PREDICT = 3  # centres
 DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW = 5  # centres below which τ is hardly known
 GRID = 25  # points of the pooled curve
-LEAST = 1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled
+LEAST = 1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
 STEPS, PRECISION = 10_000, 1e-12  # of the search for τ²
 
 
@@ -332,7 +332,7 @@ def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float)
             into[i] = np.interp(grid, cells.points, values, left=np.nan, right=np.nan)
     ends = np.full((len(grid), 5), np.nan)
     for j in range(len(grid)):
-        known = errors[:, j] > 0
+        known = errors[:, j] > LEAST
         if known.sum() >= FEWEST_TO_PREDICT:
             each = pool(found[known, j], errors[known, j] ** 2, level, DRAWS_OF_CURVE)
             ends[j] = expit([each.value, each.low, each.high, each.new_low, each.new_high])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -268,26 +268,6 @@ class Validation:
         }
         return pd.DataFrame(columns, index=list(MEASURES))
 
-    def leave_one_centre_out(self, watch: Watch | None = None) -> Centres:
-        """Internal–external validation: predict each cluster by a model of the others; see ``centres``.
-
-        The estimator is fitted once per cluster, so clusters should be centres, not patients.
-
-        Raises
-        ------
-        InputError
-            If no clusters are known, or the estimator fails without one of them.
-        """
-        model = self.model
-        if model.cluster is None:
-            raise InputError("No centres are known. Pass groups= to validate, with the centre of each row.")
-        p = np.empty(model.n)
-        for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
-            held = model.cluster == i
-            p[held] = model.predict(np.flatnonzero(~held), f"all but {model.names[i]}")[held]
-        whose = model.names[model.cluster]
-        return centres(check(model.y, p, model.weight, whose), whose)
-
     def _plus_632(self, key: str) -> float:
         """Return .632 of the error on rows left out, and more of it the closer this error is to no information."""
         if key not in ("brier", "auc"):
@@ -359,7 +339,7 @@ def validate(
     splits: int = 50,
     random_state: int = 0,
     n_jobs: int | None = None,
-    resume: str | Path | None = None,
+    resume: str | Path | dict[Any, Any] | None = None,
     watch: Watch | None = None,
 ) -> Validation:
     """Correct the performance of a model for optimism; all its steps are repeated in each resample.
@@ -389,7 +369,8 @@ def validate(
     n_jobs
         Number of processes, as in joblib.
     resume
-        File in which each finished fit is kept. A run that was interrupted continues from it.
+        File, or a dictionary, in which each finished fit is kept. A run that was interrupted, or one with more
+        resamples, continues from it.
     watch
         Reports progress, and cancels.
 
@@ -423,6 +404,11 @@ def validate(
     model = _model(
         estimator, X, y, sample_weight, checks.one_name(cluster, groups), pos_label, random_state, folds
     )
+    what, most = "rows of the minority class", int(min(model.y.sum(), (1 - model.y).sum()))
+    if model.names is not None:
+        what, most = "clusters", len(model.names)
+    if folds > most:
+        raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     every = np.arange(model.n)
     p = model.predict(every, "all rows")
     grid = np.unique(np.quantile(p, np.linspace(0.01, 0.99, POINTS)))
@@ -447,6 +433,46 @@ def validate(
 _PARTS = ("train", "test", "out", "inner", "bend")
 
 
+def leave_one_centre_out(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    centre: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    watch: Watch | None = None,
+) -> Centres:
+    """Internal–external validation: predict each centre by a model of all others, and pool over centres.
+
+    All steps of the estimator are fitted once per centre (Steyerberg & Harrell 2016).
+
+    Parameters
+    ----------
+    centre : (n,)
+        Centre of each row.
+    estimator, X, y, sample_weight, pos_label, watch
+        See ``validate``.
+
+    Raises
+    ------
+    InputError
+        If the estimator fails without one of the centres, and as ``validate`` and ``centres``.
+    """
+    model = _model(estimator, X, y, sample_weight, centre, pos_label)
+    assert model.names is not None
+    if len(model.names) < 2:
+        raise InputError(
+            "There is one centre, so no other centre can train a model. Use at least two centres."
+        )
+    p = np.empty(model.n)
+    for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
+        held = model.cluster == i
+        p[held] = model.predict(np.flatnonzero(~held), f"all centres but {model.names[i]}")[held]
+    whose = model.names[model.cluster]
+    return centres(check(model.y, p, model.weight, whose), whose)
+
+
 def _model(
     estimator: Any,
     X: Any,
@@ -454,8 +480,8 @@ def _model(
     sample_weight: ArrayLike | None,
     cluster: ArrayLike | None,
     pos_label: Any,
-    seed: int,
-    folds: int,
+    seed: int = 0,
+    folds: int = 0,
 ) -> _Model:
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
@@ -474,17 +500,17 @@ def _model(
             f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_OF_CLASS} are needed. "
             "Collect more rows of it."
         )
-    what, most = "rows of the minority class", fewest
-    if whose is not None:
-        what, most = "clusters", int(whose.max()) + 1
-    if folds > most:
-        raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     checks.in_range(seed, "random_state", low=0, integer=True)
     return _Model(estimator, X, labels, weight, whose, seed, folds, names)
 
 
 def validate_recipe(
-    recipe: Recipe, dataset: Dataset, calibrator: str, B: int, watch: Watch | None = None
+    recipe: Recipe,
+    dataset: Dataset,
+    calibrator: str,
+    B: int,
+    watch: Watch | None = None,
+    resume: dict[Any, Any] | None = None,
 ) -> Validation:
     """Correct the performance of a Recipe's model with one calibrator; see ``validate``.
 
@@ -493,12 +519,53 @@ def validate_recipe(
     InputError
         If nothing is trained, or there are more than two classes, and as ``validate``.
     """
+    return validate(
+        _calibrated(recipe, dataset, calibrator, "Optimism"),
+        dataset.X,
+        dataset.y,
+        B,
+        sample_weight=dataset.weight,
+        cluster=dataset.cluster,
+        random_state=recipe.seed,
+        resume=resume,
+        watch=watch,
+    )
+
+
+def leave_out_recipe(
+    recipe: Recipe, dataset: Dataset, calibrator: str, column: str, watch: Watch | None = None
+) -> Centres:
+    """Predict each centre by a Recipe's model of all others, which does not use the column of centres.
+
+    Raises
+    ------
+    InputError
+        As ``validate_recipe`` and ``leave_one_centre_out``.
+    """
+    centre = dataset.X[column] if column in dataset.X else dataset.beside[column]
+    without = replace(dataset, X=dataset.X.drop(columns=column, errors="ignore"))
+    if not without.X.shape[1]:
+        raise InputError(
+            f"The model has no columns but {column!r}, the centre. Choose another column of centres."
+        )
+    return leave_one_centre_out(
+        _calibrated(recipe, without, calibrator, "Leaving out one centre"),
+        without.X,
+        dataset.y,
+        centre.astype(str).to_numpy(),
+        sample_weight=dataset.weight,
+        watch=watch,
+    )
+
+
+def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) -> CalibratedClassifier:
+    """Return the Recipe's model with one calibrator, to be fitted to all rows; ``what`` needs it."""
     if dataset.predictions or dataset.joint or dataset.rest is not None:
         raise InputError(
-            "Optimism is that of a model of two classes that is trained here, on all rows of a table. Choose “Train a "
+            f"{what} needs a model of two classes that is trained here, on all rows of a table. Choose “Train a "
             "model” on Data, and one class."
         )
-    chosen = CalibratedClassifier(
+    return CalibratedClassifier(
         make_estimator(recipe, dataset),
         calibrator,
         "none" if calibrator == "none" else recipe.placement,
@@ -506,31 +573,26 @@ def validate_recipe(
         cv=recipe.cv,
         random_state=recipe.seed,
     )
-    return validate(
-        chosen,
-        dataset.X,
-        dataset.y,
-        B,
-        sample_weight=dataset.weight,
-        cluster=dataset.cluster,
-        random_state=recipe.seed,
-        watch=watch,
-    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
     """Finished fits: (kind, number) → arrays, and the file in which they are kept, or None."""
 
-    done: dict[tuple[str, int], dict[str, Any]]
+    done: dict[Any, Any]
     path: Path | None
 
     @classmethod
-    def of(cls, path: str | Path | None, model: _Model, grid: Array) -> _Kept:
-        """Read the fits of an interrupted run; refuse a file of another one. A line that was cut is ignored."""
-        if path is None:
+    def of(cls, kept: str | Path | dict[Any, Any] | None, model: _Model, grid: Array) -> _Kept:
+        """Read the fits of an interrupted run; refuse those of another one. A line that was cut is ignored."""
+        if kept is None:
             return cls({}, None)
-        path, digest = Path(path), joblib.hash((vars(model), grid))
+        digest = joblib.hash((vars(model), grid))
+        if isinstance(kept, dict):
+            if kept.setdefault("run", digest) != digest:
+                raise InputError("resume holds the fits of another run. Pass an empty dictionary.")
+            return cls(kept, None)
+        path = Path(kept)
         lines = path.read_text().splitlines() if path.exists() else []
         if not lines:
             path.write_text(json.dumps({"run": digest}) + "\n")

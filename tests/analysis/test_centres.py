@@ -8,8 +8,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from calib import check, check_survival, validate
+from calib import check, check_survival
 from calib.analysis.centres import between_variance, centres, pool
+from calib.analysis.internal_validation import leave_one_centre_out
 from calib.data import sample_table
 from calib.kernel.checks import InputError
 from tests.saying import says
@@ -148,12 +149,21 @@ def test_internal_external_validation_predicts_each_centre_by_the_others():
     X, centre = rng.normal(size=(600, 3)), np.repeat(["a", "b", "c", "d"], 150)
     y = (rng.random(600) < expit(X[:, 0])).astype(int)
     model = LogisticRegression(C=np.inf)
-    found = validate(model, X, y, 20, groups=centre, folds=4, repeats=1, splits=1).leave_one_centre_out()
+    found = leave_one_centre_out(model, X, y, centre)
     assert found.table.index.tolist() == ["a", "b", "c", "d"]
     p = model.fit(X[centre != "b"], y[centre != "b"]).predict_proba(X[centre == "b"])[:, 1]
     assert_allclose(
         found.table.loc["b", "slope"], check(y[centre == "b"], p).metrics.loc["none", "slope"], rtol=1e-4
     )
+
+
+def test_one_centre_or_a_rare_class_cannot_be_left_out():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1, 0], 20)
+    with pytest.raises(InputError, match=r"one centre.*at least two"):
+        leave_one_centre_out(LogisticRegression(), X, y, ["a"] * 60)
+    whose = np.where(y == 1, "a", "b")
+    with pytest.raises(InputError, match=r"fails on all centres but [ab] "):
+        leave_one_centre_out(LogisticRegression(), X, y, whose)
 
 
 @pytest.mark.parametrize(

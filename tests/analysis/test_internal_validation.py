@@ -123,6 +123,18 @@ def test_a_run_that_was_cancelled_continues_and_processes_change_nothing(tmp_pat
         quick(X, 1 - y, resume=kept)
 
 
+def test_a_dictionary_keeps_the_fits_and_more_resamples_continue_from_it():
+    (X, y), kept = rows(), {}
+    quick(X, y, resume=kept)
+    fits, watch = [], Watch(lambda share, what: fits.append(share))
+    again = validate(PLAIN, X, y, 25, repeats=1, splits=5, resume=kept, watch=watch)
+    assert len(fits) == 5 + 1
+    whole = validate(PLAIN, X, y, 25, repeats=1, splits=5)
+    pd.testing.assert_frame_equal(again.table(), whole.table())
+    with pytest.raises(InputError, match=r"another run.*empty dictionary"):
+        quick(X, 1 - y, resume=kept)
+
+
 def test_clusters_are_resampled_and_held_out_whole():
     X, y = rows()
     whose = np.repeat([f"centre {i}" for i in range(12)], 10)

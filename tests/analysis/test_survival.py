@@ -100,7 +100,7 @@ def test_numbers_are_those_of_scikit_survival_and_lifelines():
     assert_allclose(error**2 * 399 / 400, 0.0006151227469363525)
 
 
-# Computed by riskRegression 2022.11.28 in R 4.2.2: Score(…, Hist(time, status) ~ 1, times = 5) gives AUC and Brier score
+# riskRegression 2022.11.28 in R 4.2.2: Score(…, Hist(time, status) ~ 1, times = 5) gives AUC and Brier score
 # with their standard errors, and IPA; plotCalibration(method = "quantile", q = 4, cens.method = "local") gives the bins
 RISK_REGRESSION = {
     world: (

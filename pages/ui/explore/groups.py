@@ -22,6 +22,8 @@ from calib.analysis.audit.of_evaluation import (
     segment_numbers,
 )
 from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
+from calib.analysis.internal_validation import leave_out_recipe
+from calib.analysis.limitations import trained_here
 from calib.analysis.subgroups import group_rows
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
@@ -32,7 +34,7 @@ from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
-from pages.ui.explore.survival import choose_centres, of_centres
+from pages.ui.explore.survival import choose_centres, draw_centres, of_centres
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -40,6 +42,10 @@ HINT = "Click a segment to see only its rows on the other pages."
 GROUP_DIAGRAMS = 6
 LISTED = 200  # segments in the table below; the download has all
 REPAIR = "multicalibration"
+LEFT_OUT = (
+    "A model of all other centres predicts each centre (internal–external validation). It does not use the column of "
+    "centres. The result shows what a new centre can expect."
+)
 
 
 def whole(recipe: Recipe) -> Recipe:
@@ -100,8 +106,32 @@ def by_centre(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the calibration of each centre, pooled and expected in a new one."""
     chosen = choose_centres(recipe, names_of(evaluation))
     _predictions(evaluation, recipe)
-    if chosen is not None:
-        of_centres(evaluation, evaluation.column(chosen).astype(str).to_numpy(), _key(evaluation, recipe))
+    if chosen is None:
+        return
+    key = _key(evaluation, recipe)
+    same = evaluation.dataset.digest, recipe.digest("calibrate"), recipe.segment, chosen, key
+    names = evaluation.column(chosen).astype(str).to_numpy()
+    made = of_centres(evaluation, names, same, key)
+    if made is not None and trained_here(evaluation):
+        _left_out(evaluation, recipe, chosen, key, len(made.table))
+
+
+def _left_out(evaluation: Evaluation, recipe: Recipe, column: str, key: str, fits: int) -> None:
+    """Predict each centre by a model of the others, after a click if that takes long."""
+    headings.heading("Leave one centre out")
+    st.caption(LEFT_OUT)
+    seconds = evaluation.seconds / (recipe.folds if recipe.evaluation == "folds" else 1) * fits
+    known = evaluation.dataset.digest, recipe.digest("calibrate"), column, key
+    what = "Leave one centre out"
+    if not jobs.may_begin("left_out", known, what, jobs.price(fits, seconds), seconds):
+        return
+    call = partial(jobs.or_why, leave_out_recipe, recipe, evaluation.dataset, key, column)
+    found = jobs.run_one("left_out", what, known, call, for_all=not has_upload(recipe))
+    if isinstance(found, InputError):
+        st.info(plain(found))
+    elif found is not None:
+        draw_centres(found, "left_out")
+        downloads.table("Centres (CSV)", lambda: found.table, "left_out.csv", index=True)
 
 
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:

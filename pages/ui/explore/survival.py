@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from calib.analysis.centres import Centres
 from calib.analysis.centres import centres as pool_centres
 from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
+from calib.evaluate import Evaluation
 from calib.export.source import SURVIVAL_SETTINGS
 from calib.export.survival import survival_html
 from calib.kernel.checks import InputError
@@ -24,10 +25,6 @@ from pages.ui.text import plain
 
 KEPT = 12  # results per session
 LEADING = ("observed_expected", "slope", "ici", "brier", "auc")
-NEW_CENTRE = (
-    "In simulations the interval for a new centre held 90 % of new slopes with 5 or 10 centres that differ. With 30 it "
-    "held 93 %. With few centres read it as slightly too narrow."
-)
 NEEDED = "This page needs a table with times until an event."
 CENTRES = "The column that names the centre of each row, such as its hospital."
 LABELS = {"cause=": "“Event of interest”", "censored=": "“Censored”"}  # of messages → of the controls
@@ -158,7 +155,7 @@ def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> No
     headings.part("Centres")
     name = choose_centres(recipe, list(map(str, frame.columns)))
     names = None if name is None else column(frame, name).astype(str).to_numpy()[made.known["row"]]
-    found = None if names is None else of_centres(made.evaluation, names)
+    found = None if names is None else of_centres(made.evaluation, names, (id(made), name))
     source = current.python()
     downloads.button(
         "Validation report (HTML)",
@@ -179,17 +176,20 @@ def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     return chosen
 
 
-def of_centres(evaluation: Any, names: Any, key: str | None = None) -> Centres | None:
-    """Draw the forest plot, the sentences and the curves of centres; return them, or None with the reason."""
-    try:
-        made = pool_centres(evaluation, names, key)
-    except InputError as error:
-        st.info(plain(error))
+def of_centres(evaluation: Evaluation, names: Any, same: Hashable, key: str | None = None) -> Centres | None:
+    """Draw the centres of an evaluation, computed once for equal ``same``; return them, or None with the reason."""
+    made = jobs.cached("centres", KEPT, same, lambda: jobs.or_why(pool_centres, evaluation, names, key))
+    if isinstance(made, InputError):
+        st.info(plain(made))
         return None
-    chart.show("centres", made)
-    with headings.details("centres_details"):
+    draw_centres(made)
+    return made
+
+
+def draw_centres(made: Centres, key: str = "centres") -> None:
+    """Draw the forest plot, the sentences and the curves of centres."""
+    chart.show("centres", made, key=key)
+    with headings.details(f"{key}_details"):
         for sentence in made.sentences:
             st.markdown(plain(sentence))
-        st.caption(NEW_CENTRE)
-    chart.show("centre_curves", made)
-    return made
+    chart.show("centre_curves", made, key=f"{key}_curves")
