@@ -28,7 +28,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.wording import alike, brief_percent, counted, listed, number, with_interval
+from calib.kernel.wording import brief_percent, counted, listed, two_decimals
 from calib.metrics import METRICS, metric_value
 from calib.metrics.confidence import INTERVALS, LEVEL, View
 from calib.metrics.distances import curve_errors, smooth_cells
@@ -40,7 +40,9 @@ FEWEST_TO_PREDICT = 3  # centres
 DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW = 5  # centres below which τ is hardly known
 GRID = 25  # points of the pooled curve
-LEAST = 1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
+LEAST = (
+    1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
+)
 STEPS, PRECISION = 10_000, 1e-12  # of the search for τ²
 
 
@@ -214,13 +216,13 @@ def _told(key: str, found: Pooled) -> str:
         "observed_expected": "O/E",
     }[key]
     pooled = (
-        f"{with_interval(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
-        f"(τ {number(found.tau)}, I² {brief_percent(found.i_squared)})"
+        f"{two_decimals(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
+        f"(τ {two_decimals(found.tau)}, I² {brief_percent(found.i_squared)})"
     )
     if not math.isfinite(found.new_low):
         return f"The {name} is {pooled}; two centres cannot show what to expect in a new one."
     hardly = " With so few centres τ is hardly known." if found.centres < FEW else ""
-    low, high = alike(found.new_low, found.new_high)
+    low, high = two_decimals(found.new_low), two_decimals(found.new_high)
     return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
 

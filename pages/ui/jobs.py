@@ -39,6 +39,11 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     return results[key]
 
 
+def kept(name: str, key: Hashable) -> Any | None:
+    """Return the result that ``cached`` has kept, or None."""
+    return session_cache.cache(name, 1).get(key)
+
+
 class Job(WorkItem):
     """Call in the background that reports its progress and can be cancelled."""
 

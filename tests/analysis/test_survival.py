@@ -226,6 +226,19 @@ def test_the_curve_follows_the_risk_that_is_observed():
     assert ici.low < np.mean(np.sqrt(risk) - risk) < ici.high
 
 
+@pytest.mark.parametrize(("metric", "share"), [("e50", 0.5), ("e90", 0.9)])
+def test_quantiles_of_distances_have_intervals_that_include_0_if_the_risks_are_right(metric, share):
+    rng, n = np.random.default_rng(5), 1_000
+    risk = rng.uniform(0.05, 0.9, n)
+    event, end = rng.exponential(-1 / np.log(1 - risk)), rng.exponential(1.5, n)
+    right, wrong = (check_survival(np.minimum(event, end), event <= end, p, 1) for p in (risk, np.sqrt(risk)))
+    assert right.estimate(metric).low == 0
+    found, curve = wrong.estimate(metric), wrong.evaluation._cells("none")
+    assert 0 < found.low < np.quantile(np.sqrt(risk) - risk, share) < found.high
+    far = np.repeat(np.abs(curve.observed - curve.points), curve.count.astype(int))
+    assert_allclose(found.value, np.quantile(far, share, method="inverted_cdf"))
+
+
 def test_a_weighted_calibrator_fits_the_slope():
     found = check_survival(*world(), 5)
     known = found.known

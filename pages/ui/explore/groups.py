@@ -21,6 +21,7 @@ from calib.analysis.audit.of_evaluation import (
     search_seconds,
     segment_numbers,
 )
+from calib.analysis.centres import Centres
 from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
 from calib.analysis.internal_validation import leave_out_recipe
 from calib.analysis.limitations import trained_here
@@ -34,7 +35,7 @@ from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
-from pages.ui.explore.survival import choose_centres, draw_centres, of_centres
+from pages.ui.explore.survival import choose_centres, draw_centres, of_centres, preferred_centres
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -109,11 +110,27 @@ def by_centre(evaluation: Evaluation, recipe: Recipe) -> None:
     if chosen is None:
         return
     key = _key(evaluation, recipe)
-    same = evaluation.dataset.digest, recipe.digest("calibrate"), recipe.segment, chosen, key
+    same = _centres_key(evaluation, chosen, key)
     names = evaluation.column(chosen).astype(str).to_numpy()
     made = of_centres(evaluation, names, same, key)
     if made is not None and trained_here(evaluation):
         _left_out(evaluation, recipe, chosen, key, len(made.table))
+
+
+def known_centres(evaluation: Evaluation) -> dict[str, Centres]:
+    """Return heading → centres, as far as this session has computed them for the column and calibrator of the page."""
+    recipe, key = evaluation.recipe, _key(evaluation, evaluation.recipe)
+    column = preferred_centres(recipe)
+    made = {
+        "Centres": jobs.kept("centres", _centres_key(evaluation, column, key)),
+        "Leave one centre out": jobs.result("left_out", _centres_key(evaluation, column, key)),
+    }
+    return {heading: found for heading, found in made.items() if isinstance(found, Centres)}
+
+
+def _centres_key(evaluation: Evaluation, column: str | None, key: str) -> tuple[Any, ...]:
+    recipe = evaluation.recipe
+    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.segment, column, key
 
 
 def _left_out(evaluation: Evaluation, recipe: Recipe, column: str, key: str, fits: int) -> None:
@@ -121,7 +138,7 @@ def _left_out(evaluation: Evaluation, recipe: Recipe, column: str, key: str, fit
     headings.heading("Leave one centre out")
     st.caption(LEFT_OUT)
     seconds = evaluation.seconds / (recipe.folds if recipe.evaluation == "folds" else 1) * fits
-    known = evaluation.dataset.digest, recipe.digest("calibrate"), column, key
+    known = _centres_key(evaluation, column, key)
     what = "Leave one centre out"
     if not jobs.may_begin("left_out", known, what, jobs.price(fits, seconds), seconds):
         return

@@ -10,11 +10,11 @@ import streamlit as st
 
 from calib.analysis.centres import Centres
 from calib.analysis.centres import centres as pool_centres
-from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
+from calib.analysis.survival.check import SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
 from calib.evaluate import Evaluation
 from calib.export.source import SURVIVAL_SETTINGS
-from calib.export.survival import survival_html
+from calib.export.survival import formatted_bins, formatted_survival, survival_html
 from calib.kernel.checks import InputError
 from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
@@ -133,20 +133,12 @@ def headline(made: SurvivalEvaluation) -> None:
 def table(made: SurvivalEvaluation) -> None:
     """Draw all metrics and the bins."""
     headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
-    metrics = pd.DataFrame(
-        {
-            "Metric": [METRICS[metric].label for metric in SURVIVAL_METRICS],
-            "Value [95 % interval]": [made.estimate(metric).text() for metric in SURVIVAL_METRICS],
-        }
-    )
     left, right = st.columns(2, gap="large")
     with left:
-        grid(metrics, hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
-        st.caption("E50 and E90 have no interval, because no interval that was tried covers them.")
+        metrics = formatted_survival(made).set_axis(["Value [95 % interval]"], axis=1).rename_axis("Metric")
+        grid(metrics.reset_index(), hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
     with right:
-        shown = made.bins().drop(columns=["left", "right"])
-        percents = {name: st.column_config.NumberColumn(format="percent") for name in list(shown)[3:]}
-        grid(shown, hide_index=True, key="survival_bins", column_config=percents, alt="Groups of risk")
+        grid(formatted_bins(made), hide_index=True, key="survival_bins", alt="Groups of risk")
         downloads.table("Groups (CSV)", made.bins, "survival_groups.csv")
 
 
@@ -165,9 +157,14 @@ def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> No
     )
 
 
+def preferred_centres(recipe: Recipe) -> str | None:
+    """Return the column of centres: the chosen one, or the clusters."""
+    return recipe.setting("reliability.group") or recipe.cluster
+
+
 def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     """Draw the choice of the column of centres, by default the clusters, and return it."""
-    preferred = recipe.setting("reliability.group") or recipe.cluster
+    preferred = preferred_centres(recipe)
     chosen = preferred if preferred in names else None
     how = {"widget": st.selectbox, "placeholder": "Choose a column"}
     controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRES, **how)
