@@ -158,7 +158,7 @@ def prepare_predictions(
     total = known.total_weight(rows)
     del label, known, found, scored, rows  # free arrays as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n, total) if lines is None else []
-    watch.step(0.6, "how the scores rank the classes")
+    watch.step(0.7, "how the scores rank the classes")
     if why == "convention" and positive is None:
         ask_if_reversed(data)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
