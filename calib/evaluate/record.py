@@ -363,10 +363,12 @@ class Evaluation(OfAllClasses):
 
     def estimate(self, metric: str, key: str, interval: bool = True) -> Estimate:
         """Return a metric of one calibrator's predictions, with its rows and, if wanted, its 95 % interval."""
+        from calib.metrics.class_metric_intervals import CLASS_METRIC_INTERVALS
         from calib.metrics.confidence import INTERVALS, NO_ENDS
 
         value = self._measure(metric, self.predictions[key])
-        ends = self.interval(metric, key) if interval and metric in INTERVALS else NO_ENDS
+        known = CLASS_METRIC_INTERVALS if self.classes > 2 else INTERVALS
+        ends = self.interval(metric, key) if interval and metric in known else NO_ENDS
         clipped = np.nan
         if metric in PER_NAT and np.isinf(value):
             clipped = self._measure("log_loss_clipped", self.predictions[key]) * PER_NAT[metric]
