@@ -559,9 +559,10 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
 def _ask_for_label(table: pd.DataFrame) -> None:
     likely = target_candidates(table)[:LIKELY_CLASSES]
     if not likely:
+        another = "another sheet" if len(about(table).sheets) > 1 else "upload another file"
         st.info(
             "No column looks like a label: a label has at least 2 and at most "
-            f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
+            f"{LIKELY_CLASSES} different values. Choose the label column above, or {another}."
         )
         return
     st.info(
