@@ -14,7 +14,7 @@ from calib.analysis.watch.table import (
     SLOW,
     change_in_words,
     correction_sentences,
-    evidence_words,
+    evidence_beside,
     impossible_in_words,
 )
 from calib.calibrators import CALIBRATORS
@@ -123,11 +123,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                 st.caption(plain(corrected))
     _several(seen, evaluation)
     with headings.rows():
-        st.metric(
-            "Evidence now",
-            evidence_words(watched.log_now),
-            help=f"The alarm is raised at {watched.threshold:g}.",
-        )
+        value, note = evidence_beside(watched.log_now, watched.threshold)
+        noted("Evidence now", value, note or None, help=f"The alarm is raised at {watched.threshold:g}.")
         for name, (label, what) in SO_FAR.items():
             value, _, ends = seen.so_far(name).text().partition(" ")
             if ends:
