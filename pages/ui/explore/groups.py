@@ -464,7 +464,7 @@ def _losses(found: GroupingLosses) -> None:
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
-        f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        f"significant below {number(found.level)}."
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are determined on one half of "
+        f"the rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value below "
+        f"{number(found.level)} is significant."
     )
