@@ -20,6 +20,7 @@ from calib.kernel.weights import represented_rows
 from calib.kernel.wording import counted, number, percent, with_interval
 
 ROWS_AT_ONCE = 4096
+HEAD = 20_000  # rows that are looked at first
 FEW_LINES = 20  # fewer may coincide by chance
 GROUPED = 0.5  # share of lines whose score also occurs in the other class
 
@@ -113,9 +114,14 @@ def _is_grouped(data: Dataset) -> bool:
 
 
 def _are_grouped(scores: pd.DataFrame, y: np.ndarray) -> bool:
-    if len(y) < FEW_LINES or 2 * repeats(scores).sum() <= GROUPED * len(y):
+    if len(y) < FEW_LINES or _repeat_within(scores[:HEAD], y[:HEAD]):  # found at once, as in most tables
         return False
-    return not any(repeats(scores[y == label]).any() for label in (0, 1))
+    return 2 * repeats(scores).sum() > GROUPED * len(y) and not _repeat_within(scores, y)
+
+
+def _repeat_within(scores: pd.DataFrame, y: np.ndarray) -> bool:
+    """Tell whether two rows of one class have equal scores."""
+    return any(repeats(scores[y == label]).any() for label in (0, 1))
 
 
 def _without_counts(column: str) -> Problem:

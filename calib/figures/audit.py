@@ -91,7 +91,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Dark bars show the observed frequencies of segments, coloured marks their mean predictions. "
+        caption="Dark bars show observed frequencies, coloured marks mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the "
         "frequencies expected by chance, adjusted for the search of "
         f"{counted(len(found.segments), 'segment')} (5 % for all segments together). If its bar is inside "

@@ -378,7 +378,7 @@ def test_a_file_that_is_no_table_gives_one_message_and_nothing_is_lost():
 def test_a_file_is_read_in_the_background(monkeypatch):
     began = []
     monkeypatch.setattr(
-        "pages.ui.uploads.in_background", lambda what, call: began.append(what) or call(Watch())
+        "pages.ui.uploads.in_background", lambda what, call, _: began.append(what) or call(Watch())
     )
     at = bring(page("explore_data"), "*t*.csv", b"a,y\n" + b"1,0\n2,1\n" * 20)
     assert began == ["Reading *t*.csv"]

@@ -33,6 +33,7 @@ DO = {
 SELECTED = "Its 95 % interval allows for the fact that the alarm selected these rows."
 SLOW = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
+MOST_TIMES = 100_000  # times the level of the alarm
 
 
 def evidence_words(log: float) -> str:
@@ -44,6 +45,18 @@ def evidence_words(log: float) -> str:
     if np.log(LEAST_SAID) <= log < np.log(MOST_SAID):
         return number(float(np.exp(log)))
     return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
+
+
+def evidence_beside(log: float, threshold: float) -> tuple[str, str]:
+    """Write evidence as a number and the words after it: beyond 100,000 times the level of the alarm, its size says
+    nothing.
+
+    >>> evidence_beside(361.3, 20), evidence_beside(2.0, 20)
+    (('more than 100,000', 'times the alarm level'), ('7.39', ''))
+    """
+    if np.isfinite(log) and log > np.log(MOST_TIMES * threshold):
+        return f"more than {MOST_TIMES:,}", "times the alarm level"
+    return evidence_words(log), ""
 
 
 def impossible_in_words(impossible: Impossible) -> str:
@@ -237,10 +250,11 @@ def find(history: History, read: ReadRows) -> WatchFindings:
 def watch_sentences(finding: WatchFindings) -> list[str]:
     """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
     watched = finding.history.watch()
+    evidence = " ".join(evidence_beside(watched.log_now, watched.threshold)).strip()
     lines = [
         *_read_in_words(finding),
         f"{counted(watched.rows, 'row')} {'counts' if watched.rows == 1 else 'count'}. Evidence against calibration: "
-        f"{evidence_words(watched.log_now)}. The alarm is raised at {watched.threshold:g}.",
+        f"{evidence}. The alarm is raised at {watched.threshold:g}.",
         *_alarm_in_words(finding),
         *(_change_sentences(finding) if watched.found is not None else []),
     ]

@@ -43,6 +43,8 @@ from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, controls, current, downloads, frame, headings, state, tables
 from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
+from pages.ui.explore.groups import known_centres
+from pages.ui.explore.reliability import known_optimism
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
@@ -250,11 +252,14 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
     known, frames = at_random(evaluations), state.frames()
 
+    validated = {name: one for name in evaluations if (one := known_optimism(evaluations[name]))}
+    centres = {name: known_centres(one) for name, one in evaluations.items()}
+
     def problems() -> dict[str, list[Problem]]:
         return {name: sources.data_problems(one, frames) for name, one in recipes.items()}
 
     def report(theme: Theme) -> bytes:
-        return report_html(evaluations, theme, files, known, problems())
+        return report_html(evaluations, theme, files, known, problems(), validated, centres)
 
     source = python_source(recipes, files)
     _first_page(recipe)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -40,6 +39,7 @@ from pages.ui import controls, evaluations, frame, headings, read_as, state, tab
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
+from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
@@ -534,12 +534,8 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _first_rows(table.frame)
         st.stop()
     looking = f"Looking for problems in {counted(len(table.frame), 'row')}"
-    with (
-        st.spinner(looking, show_time=True) if len(table.frame) > evaluations.AT_ONCE_ROWS else nullcontext()
-    ):
-        found = evaluations.of_data(
-            "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table)
-        )
+    search = partial(in_background, looking, partial(sources.problems, recipe, table))
+    found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, search)
     found = [problem for problem in found if question is None or problem.message != question.message]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
@@ -567,9 +563,10 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
 def _ask_for_label(table: pd.DataFrame) -> None:
     likely = target_candidates(table)[:LIKELY_CLASSES]
     if not likely:
+        another = "another sheet" if len(about(table).sheets) > 1 else "upload another file"
         st.info(
             "No column looks like a label: a label has at least 2 and at most "
-            f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
+            f"{LIKELY_CLASSES} different values. Choose the label column above, or {another}."
         )
         return
     st.info(
