@@ -429,7 +429,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="columns",
-            help="The column that says what happened at that time. By default the label.",
+            help="The column that says what happened at that time. By default, this is the label.",
         ),
         Parameter(
             "risks",
@@ -457,8 +457,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="label",
-            help="Its code. By default the positive class. All codes but this one and that of censoring are "
-            "competing events.",
+            help="Its code; by default, this is the positive class. All codes other than this code and the "
+            "code of censoring are competing events.",
         ),
         Parameter(
             "censored",
@@ -467,7 +467,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="label",
-            help="The code of rows that were followed up to the time without any event.",
+            help="The code of rows that were followed up to this time without any event.",
         ),
         Parameter(
             "horizon",
@@ -487,7 +487,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="columns",
-            help="Estimates the censoring within each group of this column. Use it if the censoring depends on it.",
+            help="Estimates the censoring within each group of this column. Use this if the censoring "
+            "depends on that column.",
         ),
     ),
     "groups": (

@@ -119,9 +119,8 @@ RATE = (
 )
 RATES = (
     "This calibrator applies to given class shares in deployment. Each probability is multiplied by the "
-    "share "
-    "of its class in deployment, divided by its share in the calibration data. Each row is then divided by "
-    "its sum."
+    "share of its class in deployment, divided by its share in the calibration data. Each row is then "
+    "divided by its sum."
 )
 CROSS = (
     "Cross-calibration: each row needs {} scores, one from the model of each fold, in the order of the folds."

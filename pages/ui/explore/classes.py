@@ -26,8 +26,7 @@ from pages.ui.text import plain
 
 GAPS = (
     "Classes are sorted by the size of their gap: mean prediction minus observed share, with its 95 % "
-    "interval. Select a "
-    "class to see it on every page."
+    "interval. Select a class to see it on every page."
 )
 LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}

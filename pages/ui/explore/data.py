@@ -565,8 +565,8 @@ def _ask_for_label(table: pd.DataFrame) -> None:
     if not likely:
         another = "another sheet" if len(about(table).sheets) > 1 else "upload another file"
         st.info(
-            "No column looks like a label: a label has at least 2 and at most "
-            f"{LIKELY_CLASSES} different values. Choose the label column above, or {another}."
+            f"No column looks like a label: a label has at least 2 and at most {LIKELY_CLASSES} different "
+            f"values. Choose the label column above, or {another}."
         )
         return
     st.info(
