@@ -120,7 +120,7 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
         "Expected cost",
         brief(expected),
         **difference(expected - realised),
-        help="The expected cost according to the probabilities. The number next to it is the difference from "
+        help="The cost that follows from the probabilities. The number next to it is the difference from "
         "the realised cost, which is near 0 if the probabilities are calibrated.",
     )
 

@@ -333,7 +333,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
             if made.causes
             else f"No segment was significant; these are the first of {len(found.segments):,}."
         )
-        + " A range such as “1 to 3” excludes its upper end, except the highest range of a column."
+        + " A range such as “1 to 3” excludes its upper end, except for the highest range of a column."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads.table("All segments (CSV)", made.to_frame, "segments.csv")
