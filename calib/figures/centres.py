@@ -154,7 +154,7 @@ def prepare_curves(found: Centres) -> Curves:
         title=f"Curves of {counted(len(rows), 'centre')}, with the mean of all",
         caption="Each panel shows the observed frequency by prediction in one centre, over the pooled curve. The grey "
         "line is the pooled curve, and the band is where 95 % of the curves of new centres lie, at each prediction.",
-        alt=f"Smooth reliability curves of {counted(len(rows), 'centre')}, each with the pooled curve.",
+        alt=f"Smooth reliability curves of {counted(len(rows), 'centre')}, each beside the pooled curve.",
     )
 
 
