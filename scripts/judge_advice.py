@@ -1,7 +1,7 @@
 """Evaluate the advice "which calibrator should I use here?" on real data: small tables, with many rows left over.
 
     python -m scripts.judge_advice FOLDER --rows rows.csv [--arena sizes.csv] [--tables 4] [--sizes 150 300 1000]
-        [--skip NAME …]
+        [--left-over 300] [--skip NAME …]
     python -m scripts.judge_advice --store sizes.sqlite --rows rows.csv [--arena sizes.csv] --sizes 1500 5000 15000
 
 FOLDER holds one CSV file per data set, with its label in the column ``target``. From each one with enough rows,
@@ -82,7 +82,10 @@ SHARE = 0.7  # of a table, whose rows calibrate; the others are the test set
 
 
 def load(path: Path) -> Dataset:
-    return prepare(read_table(path, path.name), "target")
+    """Read a data set; of three or more classes, the most frequent one is predicted against the rest."""
+    frame = read_table(path, path.name)
+    often = frame["target"].value_counts()
+    return prepare(frame, "target", positive=often.index[0] if len(often) > 2 else None)
 
 
 def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
@@ -176,7 +179,9 @@ def _gap(evaluation: Evaluation, key: str) -> tuple[float, float, float]:
     return difference_interval("brier", evaluation.sample, first, second)
 
 
-def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]) -> pd.DataFrame:
+def run(
+    folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str], left_over: int
+) -> pd.DataFrame:
     have = set(pd.read_csv(file)[CELL].itertuples(index=False, name=None)) if file.exists() else set()
     for path in sorted(folder.glob("*.csv"), key=lambda path: path.stat().st_size):
         data = None if path.stem in skip else load(path)
@@ -184,7 +189,7 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
             (path.stem, model, size, table) for size in sizes for model in JUDGED for table in range(tables)
         )
         for cell in cells if data else ():
-            if cell not in have and len(data.y) >= cell[2] + LEFT_OVER[0]:
+            if cell not in have and len(data.y) >= cell[2] + left_over:
                 lines = judge(data, *cell[1:]).assign(**dict(zip(CELL, cell, strict=True)))
                 lines.to_csv(file, mode="a", header=not file.exists(), index=False)
     return pd.read_csv(file)
@@ -332,6 +337,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("judge_advice.csv"), metavar="FILE")
     parser.add_argument("--arena", type=Path, metavar="SIZES.csv")
     parser.add_argument("--tables", type=int, default=4)
+    parser.add_argument("--left-over", type=int, default=LEFT_OVER[0], help="fewest rows left over")
     parser.add_argument("--sizes", type=int, nargs="+", default=[150, 300, 1000])
     parser.add_argument("--skip", nargs="*", default=["sources", "scene", "SPF", "breast"], metavar="NAME")
     args = parser.parse_args()
@@ -342,7 +348,7 @@ def main() -> None:
         elif args.store:
             rows = run_scores(args.store, args.rows, args.sizes)
         else:
-            rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip)
+            rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip, args.left_over)
     cells = rows.groupby(CELL)
     best = rows[rows["brier"] <= cells["brier"].transform("min") + 1e-12]
     held = best.groupby(CELL)["open"].max().groupby("data").mean().mean()

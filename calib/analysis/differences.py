@@ -270,9 +270,9 @@ def repeat_splits(
     watch = watch or Watch()
     if not SPLITS[recipe.split].seeded:
         raise InputError(
-            f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. For a "
-            "split in "
-            "time use evaluation='folds' (an expanding window), otherwise split='random' or split='cluster'."
+            f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. "
+            f"For a split by time, use evaluation='folds' (an expanding window); otherwise use "
+            f"split='random' or split='cluster'."
         )
     metrics, tables = list(metrics), []
     for i in range(repeats):

@@ -180,7 +180,9 @@ def _features(
         yield from _leaks(typed, label, positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            found = f"{counted(len(made), 'column')} from 0 to 1, named like predictions"
+            found = (
+                f"{counted(len(made), 'column')} with values from 0 to 1 and names like those of predictions"
+            )
             message = f"{found}. A model would use them as features."
             remedy = "Evaluate these columns as existing predictions, or exclude them."
             yield Problem(
@@ -257,7 +259,9 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "constant":
             yield Problem("warning", name, "Every row has the same value.", "The column is excluded.")
         case "identifier":
-            message = "Looks like an identifier: its values identify rows instead of describing them."
+            message = (
+                "The column looks like an identifier: its values identify rows instead of describing them."
+            )
             yield Problem(
                 "warning",
                 name,
@@ -266,12 +270,14 @@ def _feature(column: Column) -> Iterator[Problem]:
                 "column.",
             )
         case "text":
-            message = f"Looks like free text: {column.distinct:,} different values."
+            message = f"The column looks like free text: {column.distinct:,} different values."
             yield Problem(
                 "warning", name, message, "The column is excluded. Convert the text to numbers or categories."
             )
         case "date":
-            yield Problem("info", name, "Holds dates.", "Dates become days since 1970, month and weekday.")
+            yield Problem(
+                "info", name, "Holds dates.", "Dates are converted to days since 1970, month and weekday."
+            )
         case "mixed":
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
@@ -296,6 +302,6 @@ def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[
     repeated = 0 if unlike else int(repeats(frame).sum())
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows are exact copies of an earlier row."
-        remedy = f"{FLATTER} Remove these copies, unless they are different cases."
+        remedy = f"{FLATTER} Remove these copies, unless they represent different cases."
         fix = {"data_params": {"drop_repeated": True}}
         yield Problem("warning", None, message, remedy, fix, "Remove repeated rows")

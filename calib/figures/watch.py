@@ -69,8 +69,8 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         table=table,
         title=summary(found),
-        caption="The dashes show the level of the alarm. The line is dotted where the evidence exceeds "
-        f"{MOST_TIMES:,} times the level of the alarm. The alarm is raised when the evidence reaches "
+        caption="The dashed line shows the alarm level. The line is dotted where the evidence exceeds "
+        f"{MOST_TIMES:,} times this level. The alarm is raised when the evidence reaches "
         f"{watched.threshold:g}. If the model is calibrated, the probability that this ever happens is at "
         f"most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),

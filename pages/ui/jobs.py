@@ -39,6 +39,11 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     return results[key]
 
 
+def kept(name: str, key: Hashable) -> Any | None:
+    """Return the result that ``cached`` has kept, or None."""
+    return session_cache.cache(name, 1).get(key)
+
+
 class Job(WorkItem):
     """Call in the background that reports its progress and can be cancelled."""
 
@@ -193,6 +198,7 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     says_left: bool = False,
     for_all: bool = False,
+    resumes: bool = False,
 ) -> list[Any] | None:
     """Return each ``call(watch)``, computed once per key in the background, or None while one is missing.
 
@@ -212,6 +218,8 @@ def run(
         Whether the work itself reports the remaining time.
     for_all
         Whether the results serve all sessions, whose keys then say all that they depend on; never of uploads.
+    resumes
+        Whether the calls keep what they have done, so that they continue after a Cancel.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
     cancel_others(kind, calls)
@@ -227,15 +235,20 @@ def run(
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
         with lesson_layout.on_picture(), st.container(key=f"running_{kind}"):
-            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
+            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left, resumes)
     return None
 
 
 def run_one(
-    kind: str, what: str, key: Any, call: Callable[[Watch], Any], for_all: bool = False
+    kind: str,
+    what: str,
+    key: Any,
+    call: Callable[[Watch], Any],
+    for_all: bool = False,
+    resumes: bool = False,
 ) -> Any | None:
     """Return ``call(watch)`` as ``run`` does, or None while it is missing."""
-    found = run(kind, what, {key: call}, for_all=for_all)
+    found = run(kind, what, {key: call}, for_all=for_all, resumes=resumes)
     return None if found is None else found[0]
 
 
@@ -333,28 +346,35 @@ def _failure(what: str, error: BaseException) -> str:
     )
 
 
-def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
+def _show(
+    kind: str,
+    jobs: Mapping[Any, Job],
+    meanwhile: Callable[[], None] | None,
+    says_left: bool,
+    resumes: bool,
+) -> None:
     """Draw the progress of the jobs with Cancel; after a Cancel, a button that starts them again."""
     if not any(job.cancelled for job in jobs.values()):
         _progress(kind, list(jobs.values()), meanwhile, says_left)
         return
     # One job shows its own partial results; of several jobs, the finished ones are shown
     partly = meanwhile is not None and (len(jobs) == 1 or any(job.finished for job in jobs.values()))
-    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly)
+    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly, resumes)
     if meanwhile:
         meanwhile()
 
 
-def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
+def _offer_again(kind: str, keys: Sequence[Any], partly: bool, resumes: bool) -> None:
     """Say after a Cancel what the page shows now, and offer a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
         # Other work than the page's own leaves the picture as it is
         of_page = partly or kind == PAGE or kind.startswith("learn_")
         below = "Results so far are shown below." if partly else before
-        st.info(f"Cancelled. {below}" if of_page else "Cancelled.")
+        kept = " Finished fits are kept." if resumes else ""
+        st.info(f"Cancelled. {below}" if of_page else f"Cancelled.{kept}")
         st.button(
-            "Continue" if partly else "Fit again" if kind == PAGE else "Start again",
+            "Continue" if partly or resumes else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",
             on_click=partial(forget, kind, list(keys)),
         )

@@ -122,5 +122,7 @@ def test_one_wrong_prediction_of_0_is_a_finding_of_its_own(monkeypatch):
     at = page("explore_watch", **DAILY)
     assert faults(at) == []
     assert headline(at)["Evidence now"] == "infinite"
-    assert_any_says([each.value for each in at.markdown], "For 1 row the model said 0 % and it happened")
+    assert_any_says(
+        [each.value for each in at.markdown], "For 1 row the model predicted 0 %, but the event happened"
+    )
     assert any("a prediction of 0 or 1 was wrong" in each.value for each in at.header)

@@ -145,7 +145,7 @@ def over_time(
         )
     if evaluation.weight is not None:
         raise InputError(
-            "Watch counts each row once, in the order of prediction. Choose no column under “Weight or "
+            "Watch counts each row once, in the order of prediction. Clear the column under “Weight or "
             "count”."
         )
     if calibrator == "none":

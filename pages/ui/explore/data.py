@@ -153,8 +153,9 @@ def own_model(recipe: Recipe) -> None:
         "A two-class model as ONNX",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
-        help="Only the model's graph runs. The file stays in this session's memory and is never written to disk. "
-        "Pickle files can run code, so they are not accepted: convert a scikit-learn model with skl2onnx.",
+        help="Only the graph of the model is executed. The file stays in this session's memory and is never "
+        "written to disk. Pickle files can run code, so they are not accepted: convert a scikit-learn "
+        "model with skl2onnx.",
     )
 
 
@@ -319,9 +320,12 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
     if classes := evaluations.classes_together(recipe):
         controls.together(positive, labels, len(classes))
         return
-    default = "a class such as 1, yes or true, else the minority class"
+    default = "a class such as 1, yes or true, otherwise the minority class"
     if recipe.content == "predictions":
-        default = "the class in the names of the score columns, else a class such as 1, yes or true. Else the page asks"
+        default = (
+            "the class in the names of the score columns, otherwise a class such as 1, yes or true. "
+            "If there is none, the page asks"
+        )
     in_use = _in_use(recipe) if labels and recipe.onnx is None else None
     state.control(
         st.selectbox,
@@ -690,7 +694,7 @@ def _balance(data: Dataset) -> None:
                 format="percent", min_value=0.0, max_value=float(found["share"].max())
             ),
         },
-        alt="Rows and share of every class",
+        alt="Number of rows and share of each class",
     )
 
 
@@ -724,7 +728,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
         hide_index=True,
         column_config={"column": st.column_config.TextColumn(width="medium")},
-        alt="Type, missing values and examples of every column",
+        alt="Type, missing values and examples of each column",
     )
     headings.heading("First rows")
     first = data.X.head(tables.PREVIEW_ROWS)

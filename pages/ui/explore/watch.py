@@ -34,17 +34,20 @@ from pages.ui.waiting import in_background
 
 HINT = "Click a mark to see only its period on the other pages."
 SO_FAR = {
-    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the mean prediction is right."),
-    "brier": ("Brier score", "Mean over all rows so far."),
+    "level": (
+        "Observed − predicted",
+        "Mean difference over all rows so far; it is 0 if the mean prediction is right.",
+    ),
+    "brier": ("Brier score", "Mean Brier score of all rows so far."),
     "slope": (
         "Slope",
-        "Calibration slope on the log-odds scale; 1 if the model is neither overconfident nor "
+        "Calibration slope on the log-odds scale; it is 1 if the model is neither overconfident nor "
         "underconfident.",
     ),
 }
 BY_ROW = (
-    "The program takes the order of the rows as time. If a column contains dates, choose it under “Date "
-    "or time” on *Data*."
+    "The program assumes that the rows are in order of time. If a column contains dates, choose it under "
+    "“Date or time” on *Data*."
 )
 
 
@@ -107,7 +110,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     if watched.impossible is not None:
         st.markdown(f"{impossible_in_words(watched.impossible)} **{DO['limit']}**")
     if watched.alarm is None:
-        st.markdown("Nothing needs to be done.")
+        st.markdown("No action is needed.")
     if alarm is not None:
         at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
