@@ -3,10 +3,10 @@
     python -m scripts.arena_data FOLDER [--public RDATA]
 
 Synthetic tables have known true probabilities, from which the labels are drawn: twelve of two classes with 45,000 rows,
-six of three to ten classes with 20,000 rows, and six more of these with 45,000 in the folder ``large``. RDATA is the folder
-``pydataset/resources/rdata/csv`` of the Python package pydataset 0.2.0, which holds tables of R packages. With it, 20
-tables of two classes and three of five to eight classes are added, these at both sizes. Their labels are columns, or columns cut at a
-value; columns that tell the label are excluded. The same seeds give the same files.
+six of three to ten classes with 20,000 rows, and six more of these with 45,000 in the folder ``large``. RDATA is the
+folder ``pydataset/resources/rdata/csv`` of the Python package pydataset 0.2.0, which holds tables of R packages. With
+it, 20 tables of two classes are added, and three of five to eight classes at both sizes. Their labels are columns, or
+columns cut at a value; columns that tell the label are excluded. The same seeds give the same files.
 """
 
 from __future__ import annotations
