@@ -1,4 +1,4 @@
-"""Measures exported calibrators for ten classes, fitted on 20,000 rows: their size per language, and the time for a
+"""Measures exported calibrators for ten classes, fitted to 20,000 rows: their size per language, and the time for a
 million rows in DuckDB and ONNX Runtime.
 
 Both engines run the same calibrator. DuckDB reads and writes tables in memory, and

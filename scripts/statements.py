@@ -163,6 +163,11 @@ def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
     for a, b in re.findall(rf"Brier score (?:\w+ )?from ({N}) to ({N})", text):
         yield "brier", "none", a, (), text
         yield "brier", after or "?", b, (), text
+    for name, a, b in re.findall(
+        rf"^For ({NAMED}) a random split would have given a Brier score of ({N}) instead of ({N})", text, re.I
+    ):
+        yield "brier at random", METHODS[_method(name)], a, (), text
+        yield "brier", METHODS[_method(name)], b, (), text
     for a, b in re.findall(rf"ECE (?:rises|falls) from ({N}) to ({N})", text):
         yield "ece", "none", a, (), text
         yield "ece", after or "?", b, (), text
@@ -391,6 +396,14 @@ def _words(piece: Piece, after: Sequence[Piece]) -> Iterator[str]:
             yield f"{name} reads as 1: {text}"
     if "Kernel test" in text and "probabilities of" not in text and " together" in text:
         yield f"whose probabilities? {text}"
+    verdict = re.search(
+        rf"(too optimistic|too pessimistic|no clear difference)(?: by)? \(?{N} \[({N}), ({N})\]", text
+    )
+    if verdict:
+        low_, high_ = number(verdict[2]), number(verdict[3])
+        said = "optimistic" if low_ > 0 else "pessimistic" if high_ < 0 else "no clear"
+        if said not in verdict[1]:
+            yield text
     shared = re.search(r"^(?:Lowest|Highest) ([\w ]+): .*, shared with (\d+) other", text)
     for table in (each.table for each in after if each.table is not None and shared):
         assert shared is not None

@@ -91,7 +91,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Dark bars show the observed frequencies of segments, coloured marks their mean predictions. "
+        caption="Dark bars show observed frequencies, coloured marks mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the "
         "frequencies expected by chance, adjusted for the search of "
         f"{counted(len(found.segments), 'segment')} (5 % for all segments together). If its bar is inside "
@@ -244,8 +244,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {gap} would "
-        "usually be found",
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of "
+        f"{gap} would usually be found",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search, for an average row. Dotted: the smallest gap that the search "
         "finds in 80 of 100 cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. "
