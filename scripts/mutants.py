@@ -155,7 +155,9 @@ def main(draws: int, seed: int, only: str) -> None:
             change,
             flush=True,
         )
-    print(f"{killed} of {len(chosen)} killed ({100 * killed / len(chosen):.1f} %); {len(possible)} are possible.")
+    print(
+        f"{killed} of {len(chosen)} killed ({100 * killed / len(chosen):.1f} %); {len(possible)} are possible."
+    )
 
 
 if __name__ == "__main__":

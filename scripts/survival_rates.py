@@ -24,7 +24,8 @@ from calib.kernel.records import Predictions
 from calib.metrics import METRICS, metric_value
 
 SHARES = (0.2, 0.5, 0.7)
-SHOWN = ("observed_expected", "in_the_large", "slope", "ici", "brier", "brier_skill", "auc")
+SHOWN = ("observed_expected", "in_the_large", "slope", "ici", "e50", "e90", "brier", "brier_skill", "auc")
+OF_CURVE = {"ici": np.mean, "e50": np.median, "e90": lambda distances: np.quantile(distances, 0.9)}
 POPULATION = 400_000
 BAND = slice(20, -20)  # cells of the curve, without those at the ends
 
@@ -105,8 +106,9 @@ def truth(model: str) -> dict[str, float]:
     world, rng = World(0, model), np.random.default_rng(99)
     risk = risks(rng, POPULATION)
     p, y = predicted(world, risk), (rng.random(POPULATION) < risk).astype(int)
-    found = {key: metric_value(METRICS[key], Predictions(y, p)) for key in SHOWN if key != "ici"}
-    return {**found, "ici": float(np.abs(p - risk).mean()), "risk": float(risk.mean())}
+    found = {key: metric_value(METRICS[key], Predictions(y, p)) for key in SHOWN if key not in OF_CURVE}
+    distances = {key: float(of(np.abs(p - risk))) for key, of in OF_CURVE.items()}
+    return {**found, **distances, "risk": float(risk.mean())}
 
 
 def one(world: World, seed: int) -> dict[str, tuple[float, float]]:

@@ -1,6 +1,7 @@
 """``python -m calib survival``: its numbers are those of ``check_survival``, and its refusals are messages."""
 
 import html
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose
 from calib import check_survival
 from calib.__main__ import main
 from calib.analysis.centres import centres
+from calib.kernel.wording import two_decimals
 from tests.saying import assert_says
 
 
@@ -54,8 +56,13 @@ def test_the_report_has_the_verdict_the_numbers_and_the_centres(table, tmp_path)
     risks = {name: frame[name] for name in ("cox", "forest")}
     found = check_survival(frame["years"], frame["status"], risks, 5, cause="dead", censored="alive")
     made = centres(found.evaluation, frame["centre"].to_numpy()[found.known["row"]])
-    for said in (found.verdict.sentence, found.estimate("slope", "forest").text(), *made.sentences):
+    for said in (found.verdict.sentence, two_decimals(*found.table("forest").loc["slope"]), *made.sentences):
         assert said in text
+    assert text.index("Summary</h2>") < text.index("Methods</h2>") < text.index("Calibration</h2>")
+    assert text.index("Calibration</h2>") < text.index("Centres</h2>") < text.index("Items of TRIPOD+AI")
+    assert all(f"Figure {i}. " in text for i in (1, 2, 3))
+    assert re.search(r"<td>23b</td>\s*<td>[^<]*</td>\s*<td>Centres</td>", text)
+    assert "Nagashima, Noma & Furukawa (2019)" in text
     assert "Kaplan–Meier" in text
     assert "Aalen–Johansen" not in text
 

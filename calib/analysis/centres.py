@@ -4,8 +4,8 @@ Slope and level (calibration-in-the-large) are pooled as they are, O/E as its lo
 (Debray et al. 2017; Snell et al. 2018; Barreñada et al. 2025). With yᵢ the value in centre i, vᵢ its variance and
 wᵢ = 1/(vᵢ + τ²), the variance τ² between centres is the restricted maximum likelihood estimate (REML, Viechtbauer
 2005). The mean μ = Σ w y / Σ w has the standard error of Hartung & Knapp (2001), √(Σ w (y − μ)² / ((k − 1) Σ w)), and
-Student's quantile with k − 1 degrees of freedom. The prediction interval for a new centre is μ ± t √(τ² + SE²) with
-k − 2 (Higgins, Thompson & Spiegelhalter 2009). Shrunken values are the means of yᵢ and μ, weighted by 1/vᵢ and 1/τ².
+Student's quantile with k − 1 degrees of freedom. Shrunken values are the means of yᵢ and μ, weighted by 1/vᵢ and 1/τ².
+The prediction interval for a new centre allows for the uncertainty of τ² as well (Nagashima, Noma & Furukawa 2019).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy  # it imports its parts when they are first used
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from calib.evaluate import Evaluation
 from calib.evaluate.arrays import present
@@ -27,7 +28,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.wording import alike, brief_percent, counted, listed, number, with_interval
+from calib.kernel.wording import brief_percent, counted, listed, two_decimals
 from calib.metrics import METRICS, metric_value
 from calib.metrics.confidence import INTERVALS, LEVEL, View
 from calib.metrics.distances import curve_errors, smooth_cells
@@ -35,10 +36,13 @@ from calib.metrics.distances import curve_errors, smooth_cells
 Array = np.ndarray
 
 POOLED = ("slope", "in_the_large", "observed_expected")
-FEWEST_TO_PREDICT = 3  # centres; k − 2 degrees of freedom must be positive
+FEWEST_TO_PREDICT = 3  # centres
+DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW = 5  # centres below which τ is hardly known
 GRID = 25  # points of the pooled curve
-LEAST = 1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled
+LEAST = (
+    1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
+)
 STEPS, PRECISION = 10_000, 1e-12  # of the search for τ²
 
 
@@ -70,7 +74,7 @@ class Pooled:
     centres: int
 
 
-def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL) -> Pooled:
+def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL, draws: int = DRAWS) -> Pooled:
     """Pool the values (k,) of k centres, whose sampling variances are known.
 
     Parameters
@@ -79,6 +83,8 @@ def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL) -> Poole
         Value in each centre, and its variance, above 0; at least two centres.
     level
         Level of the intervals.
+    draws
+        Number of quasi-random draws of a new centre, a power of 2.
 
     Raises
     ------
@@ -94,28 +100,55 @@ def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL) -> Poole
     y, v = checks.score_vector(values, "values"), checks.score_vector(variances, "variances")
     checks.same_length(values=y, variances=v)
     if len(y) < 2:
-        raise InputError("There is one centre, so variation between centres is unknown. Use at least two.")
+        raise InputError(
+            "There is only one centre, so the variation between centres is unknown. Use at least two centres."
+        )
     if (v <= 0).any():
-        raise InputError("variances must be above 0. Leave out centres of unknown variance.")
+        raise InputError("variances must be above 0. Exclude centres with an unknown variance.")
     k, squared = len(y), between_variance(y, v)
-    w = 1 / (v + squared)
-    mean = float(w @ y / w.sum())
-    error = math.sqrt(float(w @ (y - mean) ** 2) / (k - 1) / w.sum())
-    tail = (1 + level) / 2
-    half = float(stdtrit(k - 1, tail)) * error
-    new = float(stdtrit(k - 2, tail)) * math.hypot(math.sqrt(squared), error) if k > 2 else math.nan
+    mean, error = (float(each) for each in _mean_and_error(y, 1 / (v + squared)))
+    tails = np.array([1 - level, 1 + level]) / 2
+    half = float(stdtrit(k - 1, tails[1])) * error
+    low, high = (
+        np.quantile(_new_centres(y, v, draws), tails) if k >= FEWEST_TO_PREDICT else (math.nan, math.nan)
+    )
     fixed = 1 / v
     typical = (k - 1) * fixed.sum() / (fixed.sum() ** 2 - fixed @ fixed)
     return Pooled(
         mean,
         mean - half,
         mean + half,
-        mean - new,
-        mean + new,
+        float(low),
+        float(high),
         math.sqrt(squared),
         float(squared / (squared + typical)),
         k,
     )
+
+
+def _mean_and_error(y: Array, w: Array) -> tuple[Array, Array]:
+    """Return the mean of y (k,) for weights (…, k), and its Hartung–Knapp standard error."""
+    total = w.sum(axis=-1)
+    mean = w @ y / total
+    spread = (w * (y - mean[..., None]) ** 2).sum(axis=-1)
+    return mean, np.sqrt(spread / (len(y) - 1) / total)
+
+
+def _new_centres(y: Array, v: Array, draws: int) -> Array:
+    """Draw values of a new centre, (draws,), from the confidence distribution of Nagashima et al. (2019).
+
+    Cochran's Q = Σ (y − μ)²/v is distributed as Σ (1 + τ² aᵢ) χ²ᵢ, where a are the eigenvalues above 0 of the matrix
+    W − w w′/Σ w with w = 1/v. So each draw of the χ² gives the τ² of the observed Q.
+    """
+    k, w = len(y), 1 / v
+    eigenvalues = np.linalg.eigvalsh(np.diag(w) - np.outer(w, w) / w.sum())[1:]
+    uniform = scipy.stats.qmc.Sobol(k + 1, rng=0).random(draws)
+    normal, student = ndtri(uniform[:, :k]), stdtrit(k - 1, uniform[:, k])
+    squares = normal[:, 1:] ** 2
+    q = w @ (y - w @ y / w.sum()) ** 2
+    squared = np.maximum(0, (q - squares.sum(axis=1)) / (squares @ eigenvalues))
+    means, errors = _mean_and_error(y, 1 / (v + squared[:, None]))
+    return means + np.sqrt(squared) * normal[:, 0] - errors * student
 
 
 def between_variance(y: Array, v: Array) -> float:
@@ -169,7 +202,9 @@ class Centres:
         told = [_told(key, each) for key, each in self.pooled.items()]
         missing = [str(name) for name in self.table.index[self.table["slope"].isna()]]
         if missing:
-            told.append(f"Not pooled, because they are too small or hold one class: {listed(missing, 5)}.")
+            told.append(
+                f"Not pooled, because they are too small or contain only one class: {listed(missing, 5)}."
+            )
         return tuple(told)
 
     @property
@@ -185,13 +220,13 @@ def _told(key: str, found: Pooled) -> str:
         "observed_expected": "O/E",
     }[key]
     pooled = (
-        f"{with_interval(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
-        f"(τ {number(found.tau)}, I² {brief_percent(found.i_squared)})"
+        f"{two_decimals(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
+        f"(τ {two_decimals(found.tau)}, I² {brief_percent(found.i_squared)})"
     )
     if not math.isfinite(found.new_low):
-        return f"The {name} is {pooled}; two centres cannot show what to expect in a new one."
-    hardly = " With so few centres τ is hardly known." if found.centres < FEW else ""
-    low, high = alike(found.new_low, found.new_high)
+        return f"The {name} is {pooled}; two centres cannot show what to expect in a new centre."
+    hardly = " With so few centres, τ is very uncertain." if found.centres < FEW else ""
+    low, high = two_decimals(found.new_low), two_decimals(found.new_high)
     return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
 
@@ -274,8 +309,8 @@ def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled
     known = np.isfinite(found[:, 3])
     if known.sum() < 2:
         raise InputError(
-            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be judged: the others have too few rows or one "
-            "class only. Merge small centres."
+            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be evaluated: the others have too "
+            f"few rows or only one class. Merge small centres."
         )
     scale, back = (np.log, np.exp) if metric == "observed_expected" else (np.asarray, np.asarray)
     y, v = scale(found[known, 0]), found[known, 3] ** 2
@@ -303,9 +338,9 @@ def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float)
             into[i] = np.interp(grid, cells.points, values, left=np.nan, right=np.nan)
     ends = np.full((len(grid), 5), np.nan)
     for j in range(len(grid)):
-        known = errors[:, j] > 0
+        known = errors[:, j] > LEAST
         if known.sum() >= FEWEST_TO_PREDICT:
-            each = pool(found[known, j], errors[known, j] ** 2, level)
+            each = pool(found[known, j], errors[known, j] ** 2, level, DRAWS_OF_CURVE)
             ends[j] = expit([each.value, each.low, each.high, each.new_low, each.new_high])
     columns = dict(zip(("observed", "low", "high", "new_low", "new_high"), ends.T, strict=True))
     return pd.DataFrame({"p": grid, **columns, **dict(zip(names, expit(found), strict=True))})

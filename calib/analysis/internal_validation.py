@@ -3,9 +3,9 @@
 Harrell's bootstrap (Harrell, Lee & Mark 1996): a resample of the rows plays the sample, all rows play the population.
 Every step of the estimator is repeated in each resample. The optimism of one resample is the measure of its model on
 the resample minus that on all rows; the corrected measure is the apparent one minus the mean optimism. The interval
-is the corrected measure ± 1.96 standard deviations of the optimism, because the error of the corrected measure is the
-optimism of these rows minus its mean. It exists for the slope too, whose location-shifted interval (Noma et al. 2021)
-has no width if the apparent slope is always 1. ``location_shifted`` gives that interval as well.
+is the corrected measure ± 1.96 standard deviations of its error, by a double bootstrap (Noma et al. 2021): the model of
+each resample is corrected by resamples of this resample, and its true measure is that on all rows. A single bootstrap
+would miss that chance moves the corrected slope and the true one in opposite directions.
 
 Beside it are .632+ (Efron & Tibshirani 1997), repeated cross-validation, and what single splits would have said.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ Array = np.ndarray
 MEASURES = ("slope", "intercept", "in_the_large", "observed_expected", "brier", "auc", "ici")
 FEWEST_OF_CLASS = 10  # fewest rows of either class
 FEWEST_RESAMPLES = 20
+INNER = 2  # resamples of each resample
 POINTS = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 TRIES = 100  # draws of a resample with both classes
@@ -126,26 +127,33 @@ class _Model:
         return np.interp(grid, cells.points, cells.observed, left=np.nan, right=np.nan)
 
     @cached_property
-    def whose(self) -> Array:
-        """Rows that are drawn together, int (n,)."""
-        return np.arange(self.n) if self.cluster is None else self.cluster
+    def _of_cluster(self) -> list[Array]:
+        """Rows of each cluster."""
+        whose = np.arange(self.n) if self.cluster is None else self.cluster
+        order = np.argsort(whose, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(whose[order])) + 1)
 
-    def drawn(self, rng: np.random.Generator) -> Array:
-        """Draw whole clusters with replacement until both classes are there; return the rows."""
-        places = np.argsort(self.whose, kind="stable")
-        starts = np.searchsorted(self.whose[places], np.arange(self.whose.max() + 2))
+    def drawn(self, rng: np.random.Generator, clusters: Array | None = None) -> tuple[Array, Array]:
+        """Draw from the clusters (all by default) with replacement until both classes are there.
+
+        Returns
+        -------
+        The clusters drawn, and their rows.
+        """
+        among = np.arange(len(self._of_cluster)) if clusters is None else clusters
         for _ in range(TRIES):
-            picked = rng.integers(0, len(starts) - 1, len(starts) - 1)
-            rows = np.concatenate([places[starts[each] : starts[each + 1]] for each in picked])
+            picked = among[rng.integers(0, len(among), len(among))]
+            rows = np.concatenate([self._of_cluster[each] for each in picked])
             if self.y[rows].min() < self.y[rows].max():
-                return rows
+                return picked, rows
         raise InputError(
-            "Resamples hold one class only, because almost all events are in one cluster. Resample rows "
-            "instead: leave out cluster."
+            "Resamples contain only one class, because almost all events are in one cluster. Omit cluster "
+            "to resample rows instead."
         )
 
     def bootstrap(self, i: int, grid: Array) -> dict[str, Any]:
-        rows, every = self.drawn(np.random.default_rng([self.seed, 0, i])), np.arange(self.n)
+        rng, every = np.random.default_rng([self.seed, 0, i]), np.arange(self.n)
+        picked, rows = self.drawn(rng)
         p = self.predict(rows, f"resample {i + 1}")
         out = np.setdiff1d(every, rows)
         left_out = self.measured(out, p) if len(out) else np.full(len(MEASURES), np.nan)
@@ -153,8 +161,15 @@ class _Model:
             "train": self.measured(rows, p),
             "test": self.measured(every, p),
             "out": left_out,
+            "inner": np.array([self._optimism_within(rng, picked, rows, i) for _ in range(INNER)]),
             "bend": self.curve(rows, p, grid) - self.curve(every, p, grid),
         }
+
+    def _optimism_within(self, rng: np.random.Generator, clusters: Array, rows: Array, i: int) -> Array:
+        """Return the optimism (7,) of a resample of a resample, whose rows play the population."""
+        again = self.drawn(rng, clusters)[1]
+        p = self.predict(again, f"a resample of resample {i + 1}")
+        return self.measured(again, p) - self.measured(rows, p)
 
     def cross_validation(self, i: int, grid: Array) -> dict[str, Any]:
         kind = StratifiedKFold if self.cluster is None else StratifiedGroupKFold
@@ -186,6 +201,8 @@ class Validation:
         Labels, 1 for the positive class.
     train, test, out : (B, 7)
         Measures of the model of each resample: on the resample, on all rows, and on the rows that it left out.
+    inner : (B, INNER, 7)
+        Optimism of resamples of each resample.
     cross_validated : (repeats, 7)
         Measures of the predictions of each repetition of cross-validation.
     split : (splits, 7)
@@ -200,6 +217,7 @@ class Validation:
     train: Array
     test: Array
     out: Array
+    inner: Array
     cross_validated: Array
     split: Array
     curve: pd.DataFrame
@@ -215,6 +233,17 @@ class Validation:
         """Apparent measures less their optimism, (7,)."""
         return self.apparent - self.optimism
 
+    @property
+    def standard_error(self) -> Array:
+        """Standard deviation of the errors of the corrected measures, (7,); at least that of the optimism.
+
+        The few resamples within a resample add noise, whose variance is known and subtracted.
+        """
+        optimism = self.train - self.test
+        variance = _variance(optimism - self.inner.mean(axis=1))
+        noise = _mean(self.inner.var(axis=1, ddof=1)) / self.inner.shape[1]
+        return np.sqrt(np.fmax(variance - noise, _variance(optimism)))
+
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row per measure.
 
@@ -223,7 +252,7 @@ class Validation:
         of single splits lie), and ``undefined`` (number of resamples in which the measure does not exist).
         """
         tails = (1 - level) / 2, (1 + level) / 2
-        half = float(ndtri(tails[1])) * _spread(self.train - self.test)
+        half = float(ndtri(tails[1])) * self.standard_error
         split_low, split_high = _quantiles(self.split, tails)
         columns = {
             "apparent": self.apparent,
@@ -238,33 +267,6 @@ class Validation:
             "undefined": (~np.isfinite(self.train - self.test)).sum(axis=0),
         }
         return pd.DataFrame(columns, index=list(MEASURES))
-
-    def location_shifted(self, level: float = 0.95) -> pd.DataFrame:
-        """Return the interval of Noma et al. (2021), low and high: quantiles of the measure on resamples, less the
-        optimism.
-        """
-        low, high = _quantiles(self.train, ((1 - level) / 2, (1 + level) / 2)) - self.optimism
-        return pd.DataFrame({"low": low, "high": high}, index=list(MEASURES))
-
-    def leave_one_centre_out(self, watch: Watch | None = None) -> Centres:
-        """Internal–external validation: predict each cluster by a model of the others; see ``centres``.
-
-        The estimator is fitted once per cluster, so clusters should be centres, not patients.
-
-        Raises
-        ------
-        InputError
-            If no clusters are known, or the estimator fails without one of them.
-        """
-        model = self.model
-        if model.cluster is None:
-            raise InputError("No centres are known. Pass groups= to validate, with the centre of each row.")
-        p = np.empty(model.n)
-        for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
-            held = model.cluster == i
-            p[held] = model.predict(np.flatnonzero(~held), f"all but {model.names[i]}")[held]
-        whose = model.names[model.cluster]
-        return centres(check(model.y, p, model.weight, whose), whose)
 
     def _plus_632(self, key: str) -> float:
         """Return .632 of the error on rows left out, and more of it the closer this error is to no information."""
@@ -307,9 +309,9 @@ def _mean(values: Array) -> Array:
     return np.where(count > len(values) / 2, sums / np.maximum(count, 1), np.nan)
 
 
-def _spread(values: Array) -> Array:
-    """Return the standard deviation (7,) of the finite values; NaN if half of them or fewer are."""
-    return np.sqrt(_mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1))
+def _variance(values: Array) -> Array:
+    """Return the variance (7,) of the finite values; NaN if half of them or fewer are."""
+    return _mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1)
 
 
 def _quantiles(values: Array, tails: tuple[float, float]) -> Array:
@@ -337,7 +339,7 @@ def validate(
     splits: int = 50,
     random_state: int = 0,
     n_jobs: int | None = None,
-    resume: str | Path | None = None,
+    resume: str | Path | dict[Any, Any] | None = None,
     watch: Watch | None = None,
 ) -> Validation:
     """Correct the performance of a model for optimism; all its steps are repeated in each resample.
@@ -367,7 +369,8 @@ def validate(
     n_jobs
         Number of processes, as in joblib.
     resume
-        File in which each finished fit is kept. A run that was interrupted continues from it.
+        File, or a dictionary, in which each finished fit is kept. A run that was interrupted, or one with more
+        resamples, continues from it.
     watch
         Reports progress, and cancels.
 
@@ -401,6 +404,11 @@ def validate(
     model = _model(
         estimator, X, y, sample_weight, checks.one_name(cluster, groups), pos_label, random_state, folds
     )
+    what, most = "rows of the minority class", int(min(model.y.sum(), (1 - model.y).sum()))
+    if model.names is not None:
+        what, most = "clusters", len(model.names)
+    if folds > most:
+        raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     every = np.arange(model.n)
     p = model.predict(every, "all rows")
     grid = np.unique(np.quantile(p, np.linspace(0.01, 0.99, POINTS)))
@@ -411,16 +419,59 @@ def validate(
     ]
     found = _Kept.of(resume, model, grid).finish(tasks, model, grid, n_jobs, watch or Watch())
     of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
-    train, test, out, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
+    train, test, out, inner, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
     apparent = model.curve(every, p, grid)
     curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
     repeated, split = (
         np.array([each["test"] for each in of[kind]]) for kind in ("cross_validation", "single_split")
     )
-    return Validation(model.measured(every, p), p, model.y, train, test, out, repeated, split, curve, model)
+    return Validation(
+        model.measured(every, p), p, model.y, train, test, out, inner, repeated, split, curve, model
+    )
 
 
-_PARTS = ("train", "test", "out", "bend")
+_PARTS = ("train", "test", "out", "inner", "bend")
+
+
+def leave_one_centre_out(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    centre: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    watch: Watch | None = None,
+) -> Centres:
+    """Internal–external validation: predict each centre by a model of all others, and pool over centres.
+
+    All steps of the estimator are fitted once per centre (Steyerberg & Harrell 2016).
+
+    Parameters
+    ----------
+    centre : (n,)
+        Centre of each row.
+    estimator, X, y, sample_weight, pos_label, watch
+        See ``validate``.
+
+    Raises
+    ------
+    InputError
+        If the estimator fails without one of the centres, and as ``validate`` and ``centres``.
+    """
+    model = _model(estimator, X, y, sample_weight, centre, pos_label)
+    assert model.names is not None
+    if len(model.names) < 2:
+        raise InputError(
+            "There is only one centre, so there is no other centre on which to train a model. Use at least "
+            "two centres."
+        )
+    p = np.empty(model.n)
+    for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
+        held = model.cluster == i
+        p[held] = model.predict(np.flatnonzero(~held), f"all centres but {model.names[i]}")[held]
+    whose = model.names[model.cluster]
+    return centres(check(model.y, p, model.weight, whose), whose)
 
 
 def _model(
@@ -430,37 +481,37 @@ def _model(
     sample_weight: ArrayLike | None,
     cluster: ArrayLike | None,
     pos_label: Any,
-    seed: int,
-    folds: int,
+    seed: int = 0,
+    folds: int = 0,
 ) -> _Model:
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
-            f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. Choose a "
-            "classifier that has it, or wrap this one in CalibratedClassifier."
+            f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. "
+            f"Choose a classifier with predict_proba, or wrap this classifier in CalibratedClassifier."
         )
     labels = read_arrays(y, np.full(_num_samples(X), 0.5), pos_label=pos_label).y
     weight = None if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
     if weight is not None and not weight.all():
-        raise InputError("sample_weight must be positive. Remove the rows of weight 0 from X and y.")
+        raise InputError("sample_weight must be positive. Remove the rows with weight 0 from X and y.")
     whose, names = (None, None) if cluster is None else pd.factorize(present(cluster, "cluster"))
     checks.same_length(y=labels, cluster=whose)
     fewest = int(min(labels.sum(), len(labels) - labels.sum()))
     if fewest < FEWEST_OF_CLASS:
         raise InputError(
             f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_OF_CLASS} are needed. "
-            "Collect more rows of it."
+            "Collect more rows of this class."
         )
-    what, most = "rows of the minority class", fewest
-    if whose is not None:
-        what, most = "clusters", int(whose.max()) + 1
-    if folds > most:
-        raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     checks.in_range(seed, "random_state", low=0, integer=True)
     return _Model(estimator, X, labels, weight, whose, seed, folds, names)
 
 
 def validate_recipe(
-    recipe: Recipe, dataset: Dataset, calibrator: str, B: int, watch: Watch | None = None
+    recipe: Recipe,
+    dataset: Dataset,
+    calibrator: str,
+    B: int,
+    watch: Watch | None = None,
+    resume: dict[Any, Any] | None = None,
 ) -> Validation:
     """Correct the performance of a Recipe's model with one calibrator; see ``validate``.
 
@@ -469,12 +520,53 @@ def validate_recipe(
     InputError
         If nothing is trained, or there are more than two classes, and as ``validate``.
     """
+    return validate(
+        _calibrated(recipe, dataset, calibrator, "Optimism"),
+        dataset.X,
+        dataset.y,
+        B,
+        sample_weight=dataset.weight,
+        cluster=dataset.cluster,
+        random_state=recipe.seed,
+        resume=resume,
+        watch=watch,
+    )
+
+
+def leave_out_recipe(
+    recipe: Recipe, dataset: Dataset, calibrator: str, column: str, watch: Watch | None = None
+) -> Centres:
+    """Predict each centre by a Recipe's model of all others, which does not use the column of centres.
+
+    Raises
+    ------
+    InputError
+        As ``validate_recipe`` and ``leave_one_centre_out``.
+    """
+    centre = dataset.X[column] if column in dataset.X else dataset.beside[column]
+    without = replace(dataset, X=dataset.X.drop(columns=column, errors="ignore"))
+    if not without.X.shape[1]:
+        raise InputError(
+            f"The only column of the model is {column!r}, the centre. Choose another column of centres."
+        )
+    return leave_one_centre_out(
+        _calibrated(recipe, without, calibrator, "Leaving out one centre"),
+        without.X,
+        dataset.y,
+        centre.astype(str).to_numpy(),
+        sample_weight=dataset.weight,
+        watch=watch,
+    )
+
+
+def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) -> CalibratedClassifier:
+    """Return the Recipe's model with one calibrator, to be fitted to all rows; ``what`` needs it."""
     if dataset.predictions or dataset.joint or dataset.rest is not None:
         raise InputError(
-            "Optimism is that of a model of two classes that is trained here, on all rows of a table. Choose “Train a "
-            "model” on Data, and one class."
+            f"{what} needs a two-class model that is trained here, on all rows of a table. Choose “Train a "
+            f"model” on Data, and choose one class."
         )
-    chosen = CalibratedClassifier(
+    return CalibratedClassifier(
         make_estimator(recipe, dataset),
         calibrator,
         "none" if calibrator == "none" else recipe.placement,
@@ -482,38 +574,33 @@ def validate_recipe(
         cv=recipe.cv,
         random_state=recipe.seed,
     )
-    return validate(
-        chosen,
-        dataset.X,
-        dataset.y,
-        B,
-        sample_weight=dataset.weight,
-        cluster=dataset.cluster,
-        random_state=recipe.seed,
-        watch=watch,
-    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
     """Finished fits: (kind, number) → arrays, and the file in which they are kept, or None."""
 
-    done: dict[tuple[str, int], dict[str, Any]]
+    done: dict[Any, Any]
     path: Path | None
 
     @classmethod
-    def of(cls, path: str | Path | None, model: _Model, grid: Array) -> _Kept:
-        """Read the fits of an interrupted run; refuse a file of another one. A line that was cut is ignored."""
-        if path is None:
+    def of(cls, kept: str | Path | dict[Any, Any] | None, model: _Model, grid: Array) -> _Kept:
+        """Read the fits of an interrupted run; refuse those of another one. A line that was cut is ignored."""
+        if kept is None:
             return cls({}, None)
-        path, digest = Path(path), joblib.hash((vars(model), grid))
+        digest = joblib.hash((vars(model), grid))
+        if isinstance(kept, dict):
+            if kept.setdefault("run", digest) != digest:
+                raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
+            return cls(kept, None)
+        path = Path(kept)
         lines = path.read_text().splitlines() if path.exists() else []
         if not lines:
             path.write_text(json.dumps({"run": digest}) + "\n")
         elif _parsed(lines[0]).get("run") != digest:
             raise InputError(
                 f"{path} belongs to another run: other rows, another estimator or other settings. Name "
-                "another file, or delete this one."
+                f"another file, or delete this file."
             )
         found = filter(None, map(_parsed, lines[1:]))
         return cls({(each.pop("kind"), each.pop("number")): each for each in found}, path)

@@ -363,14 +363,21 @@ class Evaluation(OfAllClasses):
 
     def estimate(self, metric: str, key: str, interval: bool = True) -> Estimate:
         """Return a metric of one calibrator's predictions, with its rows and, if wanted, its 95 % interval."""
-        from calib.metrics.confidence import INTERVALS, NO_ENDS
+        from calib.metrics.confidence import NO_ENDS
 
         value = self._measure(metric, self.predictions[key])
-        ends = self.interval(metric, key) if interval and metric in INTERVALS else NO_ENDS
+        ends = self.interval(metric, key) if interval and self.has_interval(metric) else NO_ENDS
         clipped = np.nan
         if metric in PER_NAT and np.isinf(value):
             clipped = self._measure("log_loss_clipped", self.predictions[key]) * PER_NAT[metric]
         return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends, clipped)
+
+    def has_interval(self, metric: str) -> bool:
+        """Tell whether ``interval`` knows this metric."""
+        from calib.metrics.class_metric_intervals import CLASS_METRIC_INTERVALS
+        from calib.metrics.confidence import INTERVALS
+
+        return metric in (CLASS_METRIC_INTERVALS if self.classes > 2 else INTERVALS)
 
     def interval(self, metric: str, key: str) -> tuple[float, float]:
         """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.

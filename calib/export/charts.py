@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -57,6 +57,11 @@ def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
                     options |= {"calibrators": FIGURES["reliability"].prepare(evaluation).leading}
                 found.append(Chart(key, entry.prepare(source, **options)))
     return found
+
+
+def numbered(drawn: Iterable[Chart], numbers: Iterator[int]) -> list[Chart]:
+    """Give the charts of a report the next numbers."""
+    return [replace(chart, number=next(numbers)) for chart in drawn]
 
 
 def in_report(entry: FigureEntry, evaluation: Evaluation) -> bool:

@@ -8,9 +8,8 @@ It ends with a list of these items, and of the items that the author adds. All n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from itertools import count
 from typing import Any
@@ -19,7 +18,9 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import Audited, audit_sentences
+from calib.analysis.centres import Centres
 from calib.analysis.decision import decide, threshold
+from calib.analysis.internal_validation import Validation
 from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.limitations import limits, trained_here
 from calib.analysis.optimism import optimism
@@ -38,7 +39,8 @@ from calib.data import SAMPLES
 from calib.data.duplicates import FLATTER, repeats_note
 from calib.evaluate import Evaluation, row_info
 from calib.export import tripod
-from calib.export.charts import Chart, charts, report_options
+from calib.export.charts import Chart, charts, numbered, report_options
+from calib.export.clinical import POOLING, centres_section, optimism_section
 from calib.export.pages import page, versions
 from calib.export.source import python_source
 from calib.figures import (
@@ -94,6 +96,8 @@ def report_html(
     files: Mapping[str, str] | None = None,
     at_random: Mapping[str, Evaluation] | None = None,
     problems: FoundProblems | None = None,
+    validated: Mapping[str, Validation] | None = None,
+    centres: Mapping[str, Mapping[str, Centres]] | None = None,
 ) -> bytes:
     """Write title, summary, numbers with intervals, charts, Recipes, source, versions and digest, without the data.
 
@@ -110,6 +114,10 @@ def report_html(
         By name, the evaluation of ``random_recipe`` on the same data: the numbers that a random split gives.
     problems
         By name, the problems that ``calib.sources.problems`` finds in the data; None if the data were not checked.
+    validated
+        By name, the correction for optimism (``calib.validate``).
+    centres
+        By name, heading → centres (``calib.analysis.centres``); “Centres” or “Leave one centre out”.
 
     Examples
     --------
@@ -126,9 +134,17 @@ def report_html(
     first = next(iter(recipes.values()))
     title = first.setting("report.title") or _title(list(named.values()))
     numbers = count(1)
-    compared = _numbered(_compared(named), numbers) if several else []
+    compared = numbered(_compared(named), numbers) if several else []
     sections = [
-        _section(key, one, numbers, (at_random or {}).get(key), (problems or {}).get(key))
+        _section(
+            key,
+            one,
+            numbers,
+            (at_random or {}).get(key),
+            (problems or {}).get(key),
+            (validated or {}).get(key),
+            (centres or {}).get(key, {}),
+        )
         for key, one in named.items()
     ]
     return page(
@@ -197,10 +213,6 @@ def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
             yield Chart("compared", FIGURES["compared"].prepare(named, metric=metric))
 
 
-def _numbered(drawn: Iterable[Chart], numbers: Iterator[int]) -> list[Chart]:
-    return [replace(chart, number=next(numbers)) for chart in drawn]
-
-
 def _shown(drawn: Sequence[Chart]) -> str:
     """Name figures as the subject of a sentence."""
     if len(drawn) < 2:
@@ -224,6 +236,8 @@ def _headings(section: Mapping[str, Any]) -> Collection[str]:
         found.append(tripod.NOTES)
     if section["answered"]:
         found += [tripod.OVERALL, tripod.CALIBRATION, tripod.BENEFIT, tripod.SIZE]
+        found += [tripod.OPTIMISM] if section["optimism"] else []
+        found += [tripod.CENTRES] if section["centres"] else []
         found += [tripod.DIFFERENCES] if section["charts"]["differences"] else []
         found += [tripod.GROUPS] if section["groups"] is not None or section["searched"] else []
     return found
@@ -235,6 +249,8 @@ def _section(
     numbers: Iterator[int],
     at_random: Evaluation | None,
     problems: Sequence[Problem] | None,
+    validated: Validation | None,
+    centres: Mapping[str, Centres],
 ) -> dict[str, Any]:
     """Return all values of one evaluation for the template; its figures take their numbers from ``numbers``."""
     data, alone = evaluation.dataset, len(evaluation.predictions) < 2
@@ -245,42 +261,52 @@ def _section(
     }
     elsewhere = [key for key in by_key if not any(key in keys for keys in PLACES.values())]
     placed = {
-        place: _numbered([by_key[key] for key in keys if key in by_key], numbers)
+        place: numbered([by_key[key] for key in keys if key in by_key], numbers)
         for place, keys in (PLACES | {"others": elsewhere}).items()
+    }
+    clinical = {
+        "optimism": validated and optimism_section(validated, numbers),
+        "centres": {heading: centres_section(found, numbers) for heading, found in centres.items()},
+        "pooling": POOLING,
     }
     split = _split(evaluation, at_random)
     searched = [_audited(evaluation)] if "audit" in by_key else []
-    return {
-        "name": name,
-        "verdict": evaluation.verdict.sentence,
-        "advice": recommend(evaluation),
-        "charts": placed,
-        "figures": {place: _shown(each) for place, each in placed.items()},
-        "event": class_named(data.classes[1]),
-        "limits": limits(
-            evaluation,
-            evaluation.recipe.setting("reliability.group"),
-            bool(evaluation.recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")),
-            searched[0].columns if searched else (),
-        ),
-        "subject": _subject(evaluation),
-        "method": _method(evaluation),
-        "flow": formatted_flow(flow(evaluation), data.classes[1]),
-        "left_out": data.left_out,
-        "warnings": _warnings(evaluation, problems),
-        "split": split,
-        "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
-        "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
-        "joint": None if evaluation.whole is None else _all_classes(evaluation),
-        "base_rates": _rates(evaluation) if evaluation.before else None,
-        "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
-        "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
-        "recipe": evaluation.recipe.to_json(),
-    } | (
-        {"searched": [_search(made) for made in searched]}
-        | _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
-        if evaluation.predictions
-        else {"answered": False}
+    return (
+        clinical
+        | {
+            "name": name,
+            "verdict": evaluation.verdict.sentence,
+            "advice": recommend(evaluation),
+            "charts": placed,
+            "figures": {place: _shown(each) for place, each in placed.items()},
+            "event": class_named(data.classes[1]),
+            "limits": limits(
+                evaluation,
+                evaluation.recipe.setting("reliability.group"),
+                bool(evaluation.recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")),
+                searched[0].columns if searched else (),
+            ),
+            "subject": _subject(evaluation),
+            "method": _method(evaluation),
+            "flow": formatted_flow(flow(evaluation), data.classes[1]),
+            "left_out": data.left_out,
+            "warnings": _warnings(evaluation, problems),
+            "split": split,
+            "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
+            "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
+            "joint": None if evaluation.whole is None else _all_classes(evaluation),
+            "base_rates": _rates(evaluation) if evaluation.before else None,
+            "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
+            "missing": split["missing"]
+            + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
+            "recipe": evaluation.recipe.to_json(),
+        }
+        | (
+            {"searched": [_search(made) for made in searched]}
+            | _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
+            if evaluation.predictions
+            else {"answered": False}
+        )
     )
 
 

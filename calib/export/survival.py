@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Any
+from itertools import count
+from math import isnan
 
 import pandas as pd
 
 from calib.analysis.centres import Centres
 from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
-from calib.export.charts import Chart
+from calib.export import tripod
+from calib.export.charts import Chart, numbered
+from calib.export.clinical import POOLING, POOLING_REFERENCES, centres_section
 from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
-from calib.kernel.wording import percent, with_interval
+from calib.kernel.wording import MISSING, percent, two_decimals, with_interval
 from calib.metrics import METRICS
+
+OVERALL, CALIBRATION = ("auc", "brier", "brier_skill"), SURVIVAL_METRICS[:6]
 
 METHODS = (
     "Rows of known status at the horizon are weighted by the inverse probability of censoring (Graf et al. 1999; Gerds "
     "& Schumacher 2006). Observed risks are {estimate} estimates. Smooth curves, ICI, "
     "E50 and E90 use pseudo-values (Andersen & Perme 2010; Austin, Harrell & van Klaveren 2020). The AUC compares "
-    "cumulative cases with dynamic controls (Uno et al. 2007; Blanche et al. 2013). All 95 % intervals count that the "
-    "censoring is estimated."
+    "cumulative cases with dynamic controls (Uno et al. 2007; Blanche et al. 2013). All 95 % intervals "
+    "allow for the estimation of the censoring."
 )
-POOLING = (
-    " Centres are pooled by random effects (REML, Hartung–Knapp). The interval of a new centre follows Higgins, "
-    "Thompson & Spiegelhalter (2009)."
+REFERENCES = (
+    "Andersen & Perme 2010, Statistical Methods in Medical Research 19",
+    "Austin, Harrell & van Klaveren 2020, Statistics in Medicine 39",
+    "Blanche, Dartigues & Jacqmin-Gadda 2013, Statistics in Medicine 32",
+    "Gerds & Schumacher 2006, Biometrical Journal 48",
+    "Graf, Schmoor, Sauerbrei & Schumacher 1999, Statistics in Medicine 18",
+    "Uno, Cai, Tian & Wei 2007, Journal of the American Statistical Association 102",
 )
 LIMITS = (
-    "Censoring must not depend on the risk, within groups of censoring if there are any. Otherwise all numbers are "
-    "biased.",
-    "E50 and E90 have no intervals.",
+    "Censoring must not depend on the risk; if there are censoring groups, this applies within each group. "
+    "Otherwise all numbers are biased.",
     "The report does not say how the model was developed. Add this, with the setting and dates of the data.",
 )
-FEW_CENTRES = "In simulations with 5 or 10 centres, the interval for a new centre covered 90 % of new slopes."
+PLACES = (
+    tripod.FIRST_PAGE,
+    tripod.SUMMARY,
+    tripod.ROWS,
+    tripod.METHODS,
+    tripod.OVERALL,
+    tripod.CALIBRATION,
+    tripod.LIMITS,
+    tripod.MADE,
+)
 
 
 def survival_html(
@@ -61,8 +79,9 @@ def survival_html(
     >>> b"<h1>Relapses</h1>" in survival_html(found, title="Relapses")
     True
     """
-    competing = bool((found.censoring.event == 2).any())
+    competing, numbers = bool((found.censoring.event == 2).any()), count(1)
     estimate = "Aalen–Johansen" if competing else "Kaplan–Meier"
+    calibration = numbered([Chart("survival", FIGURES["survival"].prepare(found))], numbers)
     return page(
         "survival.html",
         title,
@@ -70,28 +89,31 @@ def survival_html(
         cover={"Horizon": f"{found.horizon:g}", "Date": f"{date.today():%d %B %Y}", "Author": "Not given"},
         verdict=found.verdict.sentence,
         flow=_flow(found),
-        methods=METHODS.format(estimate=estimate) + (POOLING if centres else ""),
-        performance=formatted_survival(found),
-        charts=[_chart("survival", found)],
-        groups={name: _groups(found, name) for name in found.evaluation.predictions},
-        centres=centres
-        and {
-            "sentences": centres.sentences,
-            "charts": [_chart(key, centres) for key in ("centres", "centre_curves")],
-        },
-        limits=(*LIMITS, *([FEW_CENTRES] if centres else [])),
+        methods=[METHODS.format(estimate=estimate), *([POOLING] if centres else [])],
+        references=sorted((*REFERENCES, *(POOLING_REFERENCES if centres else ()))),
+        overall=formatted_survival(found, OVERALL, two_decimals),
+        calibration=formatted_survival(found, CALIBRATION, two_decimals),
+        charts_of=calibration,
+        groups={name: formatted_bins(found, name) for name in found.evaluation.predictions},
+        centres=centres and centres_section(centres, numbers),
+        limits=LIMITS,
+        checklist=tripod.answered({*PLACES, *([tripod.CENTRES] if centres else [])}, False),
         source=source,
         versions=versions(),
     )
 
 
-def formatted_survival(found: SurvivalEvaluation) -> pd.DataFrame:
+def formatted_survival(
+    found: SurvivalEvaluation,
+    metrics: Sequence[str] = SURVIVAL_METRICS,
+    form: Callable[[float, float, float], str] = with_interval,
+) -> pd.DataFrame:
     """Format one row per metric and one column per risk, with intervals where they are known."""
     columns = {
-        name: [with_interval(*found.table(name).loc[metric]) for metric in SURVIVAL_METRICS]
+        name: [form(*found.table(name).loc[metric]) for metric in metrics]
         for name in found.evaluation.predictions
     }
-    return pd.DataFrame(columns, index=[METRICS[metric].label for metric in SURVIVAL_METRICS])
+    return pd.DataFrame(columns, index=[METRICS[metric].label for metric in metrics])
 
 
 def _flow(found: SurvivalEvaluation) -> pd.DataFrame:
@@ -110,18 +132,20 @@ def _flow(found: SurvivalEvaluation) -> pd.DataFrame:
     )
 
 
-def _groups(found: SurvivalEvaluation, name: str) -> pd.DataFrame:
+def formatted_bins(found: SurvivalEvaluation, name: str | None = None) -> pd.DataFrame:
+    """Format one row per group of risk: rows, events, censored rows, predicted and observed risk."""
     lines = list(found.bins(key=name).itertuples())
     return pd.DataFrame(
         {
             "Rows": [f"{line.rows:,.0f}" for line in lines],
+            "Events": [f"{line.events:,.0f}" for line in lines],
+            "Censored": [f"{line.censored:,.0f}" for line in lines],
             "Predicted": [percent(line.risk) for line in lines],
             "Observed [95 % interval]": [
-                with_interval(line.observed, line.lower, line.upper) for line in lines
+                MISSING
+                if isnan(line.observed)
+                else f"{percent(line.observed)} [{percent(line.lower)}, {percent(line.upper)}]"
+                for line in lines
             ],
         }
     )
-
-
-def _chart(key: str, source: Any) -> Chart:
-    return Chart(key, FIGURES[key].prepare(source))

@@ -19,6 +19,9 @@ CALIBRATION = "Calibration"
 DIFFERENCES = "Differences from the uncalibrated model"
 BENEFIT = "Net benefit and costs"
 GROUPS = "Subgroups"
+METHODS = "Methods"
+OPTIMISM = "Optimism"
+CENTRES = "Centres"
 SIZE = "Sample size"
 NOTES = "What was excluded, imputed or chosen"
 LIMITS = "Limits"
@@ -68,9 +71,14 @@ ITEMS = {
         Item("11", "Missing data", (ROWS, NOTES)),
         Item("12a", "How rows were used", (ROWS, SPLIT)),
         Item("12b", "Handling of predictors", (NOTES,), trained=True),
-        Item("12c", "Kind of model and how it was built", (FIRST_PAGE, SPLIT, SETTINGS_PART), trained=True),
-        Item("12d", "Differences between clusters"),
-        Item("12e", "Measures and plots of performance", (OVERALL, CALIBRATION, BENEFIT)),
+        Item(
+            "12c",
+            "Kind of model, how it was built and validated",
+            (FIRST_PAGE, SPLIT, OPTIMISM, SETTINGS_PART),
+            trained=True,
+        ),
+        Item("12d", "Differences between clusters", (CENTRES,)),
+        Item("12e", "Measures and plots of performance", (METHODS, OVERALL, CALIBRATION, BENEFIT)),
         Item("12f", "Updating of the model (recalibration)", (SPLIT,)),
         Item("12g", "How predictions were calculated", (SETTINGS_PART, MADE), trained=True),
         Item("13", "Methods against class imbalance"),
@@ -93,8 +101,12 @@ ITEMS = {
         Item("20c", "Predictors compared with the training data"),
         Item("21", "Rows and events of each analysis", (ROWS,)),
         Item("22", "The full model", (SETTINGS_PART, MADE), trained=True),
-        Item("23a", "Performance with intervals, also of subgroups", (OVERALL, CALIBRATION, BENEFIT, GROUPS)),
-        Item("23b", "Differences of performance between clusters"),
+        Item(
+            "23a",
+            "Performance with intervals, also of subgroups",
+            (OVERALL, CALIBRATION, OPTIMISM, BENEFIT, GROUPS),
+        ),
+        Item("23b", "Differences of performance between clusters", (CENTRES,)),
         Item("24", "Results of updating", (DIFFERENCES,)),
     ),
     "Discussion": (

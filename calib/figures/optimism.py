@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +31,8 @@ def prepare(found: Validation) -> OptimismCurve:
         table=found.curve,
         title=f"Calibration slope {apparent} on its own rows, {corrected} on new ones",
         caption="Curves show the observed frequency by prediction: apparent (dashed), and corrected for optimism. On "
-        "the diagonal, predictions match outcomes. The apparent curve uses the rows that trained the model, so it is "
-        f"too good. Its mean optimism over {len(found.train):,} resamples is subtracted.",
+        f"the diagonal, predictions match outcomes. The apparent curve uses the training rows of the model, "
+        f"so it is too optimistic. Its mean optimism over {len(found.train):,} resamples is subtracted.",
         alt=f"Apparent and corrected curve. {found.sentence}",
     )
 
@@ -53,7 +54,9 @@ def draw(record: OptimismCurve, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def formatted_validation(found: Validation) -> pd.DataFrame:
+def formatted_validation(
+    found: Validation, form: Callable[[float, float, float], str] = with_interval
+) -> pd.DataFrame:
     """Format one line per measure: apparent, optimism, corrected with its interval, and the other estimates."""
     lines = found.table()
     return pd.DataFrame(
@@ -61,7 +64,7 @@ def formatted_validation(found: Validation) -> pd.DataFrame:
             "Apparent": list(map(number, lines["apparent"])),
             "Optimism": list(map(number, lines["optimism"])),
             "Corrected [95 % interval]": [
-                with_interval(each.corrected, each.low, each.high) for each in lines.itertuples()
+                form(each.corrected, each.low, each.high) for each in lines.itertuples()
             ],
             ".632+": [MISSING if np.isnan(value) else number(value) for value in lines["plus_632"]],
             "Cross-validation": list(map(number, lines["cross_validated"])),

@@ -245,6 +245,19 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "", digi
     return f"{text}{mark} [{low}, {high}]"
 
 
+def two_decimals(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
+    """Format a number and its interval, if it is known, as journals print them: more decimals only if needed.
+
+    >>> two_decimals(1.0249, 0.951, 1.1), two_decimals(0.0042), two_decimals(float("nan"))
+    ('1.02 [0.95, 1.10]', '0.004', '–')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    decimals = 2 if value == 0 else max(2, _decimals(value, 1))
+    text, low, high = _all_with_decimals((value, lower, upper), decimals)
+    return text if math.isnan(lower) else f"{text} [{low}, {high}]"
+
+
 def with_clear_interval(value: float, lower: float, upper: float, excluded: float, digits: int = 3) -> str:
     """Format a number and its interval so that no end reads like a number that the interval excludes.
 

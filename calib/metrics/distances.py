@@ -143,6 +143,15 @@ def curve_gaps(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asarra
     return Gaps(cells.count / rows.weights.sum() * away, influence, mix, least)
 
 
+def curve_noise(rows: Rows, p: Array, cells: SmoothCells, seed: int) -> Array | None:
+    """Draw the noise of the curve in its cells, (NOISE_DRAWS, k); None for a single draw of rows."""
+    at, k = cells.at, len(cells.points)
+    residuals = in_cells(rows.y - cells.observed[at], at, k)
+    mix, least = cells.smoother.T * rows.weights.sum(), gaps_by_chance(rows, p, at, k)
+    noise = simulate_noise([Gaps(cells.observed - cells.points, residuals, mix, least)], rows, seed)
+    return None if noise is None else noise[0].draws
+
+
 def in_cells(values: Array, at: Array, k: int) -> csr_array:
     """Return a matrix (n, k) with the value of each row in the column of its cell."""
     return csr_array((values, (np.arange(len(values)), at)), shape=(len(values), k))

@@ -34,8 +34,8 @@ class SmoothDifferences:
         Distinct predictions, increasing.
     weights : (k,)
         Number of rows at each prediction.
-    observed : (k,)
-        Curve at each prediction, in [0, 1].
+    observed : (k,) or (m, k)
+        Curve at each prediction, in [0, 1]; ``quantile`` takes m curves too.
     """
 
     points: Array
@@ -52,21 +52,22 @@ class SmoothDifferences:
 
     @property
     def median(self) -> float:
-        return self.quantile(0.5)
+        return float(self.quantile(0.5))
 
     @property
     def percentile_90(self) -> float:
-        return self.quantile(0.9)
+        return float(self.quantile(0.9))
 
     @property
     def largest(self) -> float:
         return float(self.distances.max())
 
-    def quantile(self, share: float) -> float:
-        """Return the smallest distance that at least this share of the rows does not exceed."""
-        order = np.argsort(self.distances)
-        reached = np.cumsum(self.weights[order]) / self.weights.sum()
-        return float(self.distances[order][np.searchsorted(reached, share - 1e-12)])
+    def quantile(self, share: float) -> Array:
+        """Return the smallest distance that at least this share of the rows does not exceed, of each curve."""
+        order = np.argsort(self.distances, axis=-1)
+        reached = np.cumsum(self.weights[order], axis=-1) / self.weights.sum() >= share - 1e-12
+        first = np.take_along_axis(order, np.argmax(reached, axis=-1)[..., None], axis=-1)
+        return np.take_along_axis(self.distances, first, axis=-1)[..., 0]
 
 
 def smooth_differences(

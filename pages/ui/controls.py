@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
+from calib.analysis.survival.table import censored_as_negative
 from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import SAMPLES, about
 from calib.data.score_problems import ranking_problems
@@ -254,6 +255,22 @@ def score_findings(recipe: Recipe) -> None:
             st.warning(f"**{plain(problem.column)}**: {plain(problem.message)} {plain(problem.remedy)}")
             if problem.fix:
                 st.button(plain(problem.action), key="turn", on_click=state.update, kwargs=dict(problem.fix))
+
+
+def censored_rows(recipe: Recipe) -> None:
+    """Warn on every page that evaluates the label as it is if some rows are censored."""
+    try:
+        frame, label, positive = evaluations.first_rows(recipe)
+    except InputError:
+        return  # the page itself says why
+    key = evaluations.data_key(recipe)
+    lost = jobs.cached("censored", KEPT_FINDINGS, key, lambda: censored_as_negative(frame, label, positive))
+    if lost:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; Survival weights them."
+            )
+            st.page_link("pages/explore_survival.py", label="Open Survival", query_params=state.here())
 
 
 def parameter_control(

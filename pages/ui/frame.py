@@ -171,6 +171,7 @@ def open_page(script: str) -> Recipe:
         controls.rows_shown(page.name)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
+        controls.censored_rows(state.recipe())
     if explores:
         st.session_state["fold"].enter_context(st.container(key="results"))
     return state.recipe()

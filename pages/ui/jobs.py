@@ -39,6 +39,11 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     return results[key]
 
 
+def kept(name: str, key: Hashable) -> Any | None:
+    """Return the result that ``cached`` has kept, or None."""
+    return session_cache.cache(name, 1).get(key)
+
+
 class Job(WorkItem):
     """Call in the background that reports its progress and can be cancelled."""
 
@@ -180,21 +185,7 @@ def place_of_progress() -> Iterator[None]:
         st.empty()
 
 
-@contextmanager
-def told(what: str) -> Iterator[Watch]:
-    """Yield a watch for work that the page itself does step by step; after a moment, each step draws the progress."""
-    place, began = st.empty(), time.monotonic()
-
-    def report(share: float, doing: str) -> None:
-        place.progress(
-            min(share, 1.0), text=plain(f"{what}: {doing} · {_so_far(time.monotonic() - began, share)}")
-        )
-
-    yield Watch(report)
-    place.empty()
-
-
-def _so_far(seconds: float, share: float) -> str:
+def so_far(seconds: float, share: float) -> str:
     """Return the time so far, and the time left once that can be estimated."""
     left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
     return f"{seconds:.0f} s so far{left}"
@@ -207,6 +198,7 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     says_left: bool = False,
     for_all: bool = False,
+    resumes: bool = False,
 ) -> list[Any] | None:
     """Return each ``call(watch)``, computed once per key in the background, or None while one is missing.
 
@@ -226,6 +218,8 @@ def run(
         Whether the work itself reports the remaining time.
     for_all
         Whether the results serve all sessions, whose keys then say all that they depend on; never of uploads.
+    resumes
+        Whether the calls keep what they have done, so that they continue after a Cancel.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
     cancel_others(kind, calls)
@@ -241,15 +235,20 @@ def run(
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
         with lesson_layout.on_picture(), st.container(key=f"running_{kind}"):
-            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
+            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left, resumes)
     return None
 
 
 def run_one(
-    kind: str, what: str, key: Any, call: Callable[[Watch], Any], for_all: bool = False
+    kind: str,
+    what: str,
+    key: Any,
+    call: Callable[[Watch], Any],
+    for_all: bool = False,
+    resumes: bool = False,
 ) -> Any | None:
     """Return ``call(watch)`` as ``run`` does, or None while it is missing."""
-    found = run(kind, what, {key: call}, for_all=for_all)
+    found = run(kind, what, {key: call}, for_all=for_all, resumes=resumes)
     return None if found is None else found[0]
 
 
@@ -347,28 +346,35 @@ def _failure(what: str, error: BaseException) -> str:
     )
 
 
-def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
+def _show(
+    kind: str,
+    jobs: Mapping[Any, Job],
+    meanwhile: Callable[[], None] | None,
+    says_left: bool,
+    resumes: bool,
+) -> None:
     """Draw the progress of the jobs with Cancel; after a Cancel, a button that starts them again."""
     if not any(job.cancelled for job in jobs.values()):
         _progress(kind, list(jobs.values()), meanwhile, says_left)
         return
     # One job shows its own partial results; of several jobs, the finished ones are shown
     partly = meanwhile is not None and (len(jobs) == 1 or any(job.finished for job in jobs.values()))
-    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly)
+    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly, resumes)
     if meanwhile:
         meanwhile()
 
 
-def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
+def _offer_again(kind: str, keys: Sequence[Any], partly: bool, resumes: bool) -> None:
     """Say after a Cancel what the page shows now, and offer a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
         # Other work than the page's own leaves the picture as it is
         of_page = partly or kind == PAGE or kind.startswith("learn_")
         below = "Results so far are shown below." if partly else before
-        st.info(f"Cancelled. {below}" if of_page else "Cancelled.")
+        kept = " Finished fits are kept." if resumes else ""
+        st.info(f"Cancelled. {below}" if of_page else f"Cancelled.{kept}")
         st.button(
-            "Continue" if partly else "Fit again" if kind == PAGE else "Start again",
+            "Continue" if partly or resumes else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",
             on_click=partial(forget, kind, list(keys)),
         )
@@ -379,17 +385,17 @@ def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     seconds = max(job.seconds for job in running)
     places = [scheduler().place(job) for job in running]
     if all(map(scheduler().is_held_back, running)):
-        doing, so_far = "another session computes the same result", _so_far(seconds, 0.0)
+        doing, time_ = "another session computes the same result", so_far(seconds, 0.0)
     elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""
-        doing, so_far = (
+        doing, time_ = (
             f"waiting for a processor, {ordinal(min(places))} in the queue{before}",
-            _so_far(seconds, 0.0),
+            so_far(seconds, 0.0),
         )
     else:
         doing = running[places.index(0)].doing or "starting"
-        so_far = _so_far(seconds, 0.0 if says_left else share)
-    return f"{running[0].what}: {doing} · {so_far}"
+        time_ = so_far(seconds, 0.0 if says_left else share)
+    return f"{running[0].what}: {doing} · {time_}"
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:

@@ -8,8 +8,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from calib import check, check_survival, validate
+from calib import check, check_survival
 from calib.analysis.centres import between_variance, centres, pool
+from calib.analysis.internal_validation import leave_one_centre_out
 from calib.data import sample_table
 from calib.kernel.checks import InputError
 from tests.saying import says
@@ -67,7 +68,31 @@ def test_equal_variances_give_the_mean_and_students_interval():
     found = pool([1.0, 2.0, 3.0, 6.0], [0.01] * 4)
     error = np.std([1, 2, 3, 6], ddof=1) / 2
     assert_allclose([found.value, found.high - 3.0], [3.0, 3.182446 * error], rtol=1e-6)
-    assert_allclose(found.new_high - 3.0, 4.302653 * np.hypot(found.tau, error), rtol=1e-6)
+    # The τ² of a draw is the sum of squares over χ², so a new centre is a sum of two Student's t
+    t = np.random.default_rng(0).standard_t(3, (2, 400_000))
+    exact = 3.0 + np.quantile(t[0] * 2 * error + t[1] * error, [0.025, 0.975])
+    assert_allclose(pool([1.0, 2.0, 3.0, 6.0], [1e-9] * 4).new_high, exact[1], rtol=0.01)
+
+
+def test_the_interval_of_a_new_centre_is_that_printed_for_pimeta():
+    """Ten trials of blood pressure (Riley, Higgins & Deeks 2011), and the printed interval by 25,000 random draws."""
+    values = [0.00, 0.10, -0.40, -0.80, -0.63, 0.22, -0.34, -0.51, 0.03, -0.81]
+    errors = [
+        0.423477,
+        0.219392,
+        0.025511,
+        0.198983,
+        0.301026,
+        0.301026,
+        0.07143,
+        0.102043,
+        0.122451,
+        0.301026,
+    ]
+    found = pool(values, np.square(errors), draws=2**16)
+    assert_allclose([found.new_low, found.new_high], [-0.8807, 0.2240], atol=0.005)
+    usual = pool(values, np.square(errors))
+    assert_allclose([usual.new_low, usual.new_high], [-0.8807, 0.2240], atol=0.02)
 
 
 def test_slopes_of_centres_are_found_and_shrunken_towards_their_mean():
@@ -124,7 +149,7 @@ def test_internal_external_validation_predicts_each_centre_by_the_others():
     X, centre = rng.normal(size=(600, 3)), np.repeat(["a", "b", "c", "d"], 150)
     y = (rng.random(600) < expit(X[:, 0])).astype(int)
     model = LogisticRegression(C=np.inf)
-    found = validate(model, X, y, 20, groups=centre, folds=4, repeats=1, splits=1).leave_one_centre_out()
+    found = leave_one_centre_out(model, X, y, centre)
     assert found.table.index.tolist() == ["a", "b", "c", "d"]
     p = model.fit(X[centre != "b"], y[centre != "b"]).predict_proba(X[centre == "b"])[:, 1]
     assert_allclose(
@@ -132,13 +157,22 @@ def test_internal_external_validation_predicts_each_centre_by_the_others():
     )
 
 
+def test_one_centre_or_a_rare_class_cannot_be_left_out():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1, 0], 20)
+    with pytest.raises(InputError, match=r"one centre.*at least two"):
+        leave_one_centre_out(LogisticRegression(), X, y, ["a"] * 60)
+    whose = np.where(y == 1, "a", "b")
+    with pytest.raises(InputError, match=r"fails on all centres but [ab] "):
+        leave_one_centre_out(LogisticRegression(), X, y, whose)
+
+
 @pytest.mark.parametrize(
     ("centre", "said"),
     [
         (None, r"No centres are known. Pass centre="),
-        (np.zeros(900), r"1 centre of 1 can be judged"),
+        (np.zeros(900), r"1 centre of 1 can be evaluated"),
         (np.zeros(7), r"Lengths differ"),
-        (np.arange(900), r"0 centres? of 900 can be judged.*Merge small centres"),
+        (np.arange(900), r"0 centres? of 900 can be evaluated.*Merge small centres"),
         (np.where(np.arange(900) == 3, None, "a"), r"centre is missing at position 3"),
     ],
 )

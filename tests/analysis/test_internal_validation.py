@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -32,18 +33,25 @@ def quick(X, y, **options):
 def test_optimism_is_that_of_the_definition():
     X, y = rows()
     found = quick(X, y)
-    optimism = {"brier": [], "auc": []}
+    scores = {"brier": brier_score_loss, "auc": roc_auc_score}
+    optimism, within = {key: [] for key in scores}, {key: [] for key in scores}
     for i in range(20):
-        at = found.model.drawn(np.random.default_rng([0, 0, i]))
-        p = LogisticRegression(C=np.inf).fit(X[at], y[at]).predict_proba(X)[:, 1]
-        optimism["brier"].append(brier_score_loss(y[at], p[at]) - brier_score_loss(y, p))
-        optimism["auc"].append(roc_auc_score(y[at], p[at]) - roc_auc_score(y, p))
+        rng = np.random.default_rng([0, 0, i])
+        at = rng.integers(0, 120, 120)
+        again = [at[rng.integers(0, 120, 120)] for _ in range(2)]
+        for rows_of, test, into in ((at, np.arange(120), optimism), *((each, at, within) for each in again)):
+            p = LogisticRegression(C=np.inf).fit(X[rows_of], y[rows_of]).predict_proba(X)[:, 1]
+            for key, score in scores.items():
+                into[key].append(score(y[rows_of], p[rows_of]) - score(y[test], p[test]))
     p = PLAIN.fit(X, y).predict_proba(X)[:, 1]
     table = found.table()
-    for key, apparent in (("brier", brier_score_loss(y, p)), ("auc", roc_auc_score(y, p))):
-        half = 1.959964 * np.std(optimism[key], ddof=1)
-        assert_allclose(table.loc[key, "apparent"], apparent)
-        assert_allclose(table.loc[key, "corrected"], apparent - np.mean(optimism[key]))
+    for key, score in scores.items():
+        inner = np.reshape(within[key], (20, 2))
+        noise = inner.var(axis=1, ddof=1).mean() / 2
+        error = np.var(optimism[key] - inner.mean(axis=1), ddof=1) - noise
+        half = 1.959964 * np.sqrt(max(error, np.var(optimism[key], ddof=1)))
+        assert_allclose(table.loc[key, "apparent"], score(y, p))
+        assert_allclose(table.loc[key, "corrected"], score(y, p) - np.mean(optimism[key]))
         assert_allclose(table.loc[key, "high"] - table.loc[key, "low"], 2 * half, rtol=1e-6)
 
 
@@ -53,6 +61,20 @@ def test_the_apparent_slope_of_maximum_likelihood_is_1_and_the_corrected_one_shr
     assert_allclose(table.loc["intercept", "apparent"], 0, atol=1e-3)
     assert 0.3 < table.loc["slope", "corrected"] < 0.9
     assert table.loc["slope", "low"] < table.loc["slope", "corrected"] < table.loc["slope", "high"]
+
+
+def test_corrected_measures_are_those_of_rms_within_the_error_of_resampling():
+    """``rms::validate`` 6.5 in R 4.2.2, with 2,000 resamples of the same rows."""
+    i = np.arange(1, 151)
+    steps = (0.6180339887, 0.7548776662, 0.5698402910, 0.8191725134, 0.6710436067, 0.5497004779)
+    X = norm.ppf(np.column_stack([(i * step) % 1 * 0.998 + 0.001 for step in steps]))
+    y = ((i * 0.3247179572) % 1 < 1 / (1 + np.exp(0.5 - X[:, 0]))).astype(int)
+    found = validate(PLAIN, X, y, 200, repeats=1, splits=1)
+    optimism = pd.DataFrame(found.train - found.test, columns=list(MEASURES))
+    rms = {"slope": 0.849846272832, "intercept": -0.055486089994, "brier": 0.202953163768}
+    for key, value in {**rms, "auc": (0.486551184746 + 1) / 2}.items():
+        error = optimism[key].std() * np.sqrt(1 / 200 + 1 / 2000)
+        assert abs(found.table().loc[key, "corrected"] - value) < 3 * error
 
 
 def test_corrected_measures_are_nearer_to_those_of_new_rows_than_apparent_ones():
@@ -101,11 +123,23 @@ def test_a_run_that_was_cancelled_continues_and_processes_change_nothing(tmp_pat
         quick(X, 1 - y, resume=kept)
 
 
+def test_a_dictionary_keeps_the_fits_and_more_resamples_continue_from_it():
+    (X, y), kept = rows(), {}
+    quick(X, y, resume=kept)
+    fits, watch = [], Watch(lambda share, what: fits.append(share))
+    again = validate(PLAIN, X, y, 25, repeats=1, splits=5, resume=kept, watch=watch)
+    assert len(fits) == 5 + 1
+    whole = validate(PLAIN, X, y, 25, repeats=1, splits=5)
+    pd.testing.assert_frame_equal(again.table(), whole.table())
+    with pytest.raises(InputError, match=r"another run.*empty dictionary"):
+        quick(X, 1 - y, resume=kept)
+
+
 def test_clusters_are_resampled_and_held_out_whole():
     X, y = rows()
     whose = np.repeat([f"centre {i}" for i in range(12)], 10)
     found = quick(X, y, groups=whose, folds=4)
-    at = found.model.drawn(np.random.default_rng(3))
+    at = found.model.drawn(np.random.default_rng(3))[1]
     left_out = np.setdiff1d(np.arange(120), at)
     assert not set(whose[at]) & set(whose[left_out])
     assert set(np.bincount(at, minlength=120)[:10]) == {np.bincount(at, minlength=120)[0]}

@@ -100,6 +100,36 @@ def test_numbers_are_those_of_scikit_survival_and_lifelines():
     assert_allclose(error**2 * 399 / 400, 0.0006151227469363525)
 
 
+# riskRegression 2022.11.28 in R 4.2.2: Score(…, Hist(time, status) ~ 1, times = 5) gives AUC and Brier score
+# with their standard errors, and IPA; plotCalibration(method = "quantile", q = 4, cens.method = "local") gives the bins
+RISK_REGRESSION = {
+    world: (
+        {"auc": (0.701699041111, 0.0311105250), "brier": (0.219240249122, 0.0082211985)},
+        0.122765418948,
+        [0.208213967637, 0.446975188681, 0.614179693967, 0.686315491362],
+    ),
+    competing: (
+        {"auc": (0.674545465479, 0.0325806911), "brier": (0.219854389611, 0.0080303060)},
+        -0.0810784884126,
+        [0.115002282663, 0.215722781116, 0.350414498602, 0.447481803185],
+    ),
+}
+
+
+@pytest.mark.parametrize("data", RISK_REGRESSION)
+def test_numbers_are_those_of_risk_regression(data):
+    metrics, skill, observed = RISK_REGRESSION[data]
+    found = check_survival(*data(), 5.0)
+    for metric, (value, error) in metrics.items():
+        ours = found.estimate(metric)
+        assert_allclose(ours.value, value, atol=1e-11)
+        assert_allclose(
+            (ours.high - ours.low) / (2 * 1.959964), error, rtol=0.005
+        )  # Student's t, n − 1, log-odds
+    assert_allclose(found.estimate("brier_skill").value, skill, atol=1e-11)
+    assert_allclose(found.bins(4)["observed"], observed, atol=1e-11)
+
+
 def test_without_censoring_before_the_horizon_all_is_that_of_check():
     time, _, p = world()
     found, plain = check_survival(time, np.ones(400, int), p, 3.0), check(time <= 3.0, p)
@@ -194,6 +224,19 @@ def test_the_curve_follows_the_risk_that_is_observed():
     ici = found.estimate("ici")
     assert_allclose(ici.value, np.mean(np.sqrt(risk) - risk), atol=0.01)
     assert ici.low < np.mean(np.sqrt(risk) - risk) < ici.high
+
+
+@pytest.mark.parametrize(("metric", "share"), [("e50", 0.5), ("e90", 0.9)])
+def test_quantiles_of_distances_have_intervals_that_include_0_if_the_risks_are_right(metric, share):
+    rng, n = np.random.default_rng(5), 1_000
+    risk = rng.uniform(0.05, 0.9, n)
+    event, end = rng.exponential(-1 / np.log(1 - risk)), rng.exponential(1.5, n)
+    right, wrong = (check_survival(np.minimum(event, end), event <= end, p, 1) for p in (risk, np.sqrt(risk)))
+    assert right.estimate(metric).low == 0
+    found, curve = wrong.estimate(metric), wrong.evaluation._cells("none")
+    assert 0 < found.low < np.quantile(np.sqrt(risk) - risk, share) < found.high
+    far = np.repeat(np.abs(curve.observed - curve.points), curve.count.astype(int))
+    assert_allclose(found.value, np.quantile(far, share, method="inverted_cdf"))
 
 
 def test_a_weighted_calibrator_fits_the_slope():

@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Evaluation, Recipe, evaluate
+from calib import Evaluation, Recipe, evaluate, load_sample
 from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentences
 from calib.analysis.audit.of_evaluation import audited
+from calib.analysis.centres import centres
+from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
 from calib.analysis.limitations import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
@@ -29,7 +31,7 @@ from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
-from calib.kernel.wording import number, percent, with_interval
+from calib.kernel.wording import number, percent, two_decimals, with_interval
 from calib.metrics.confidence import confidence_interval
 from calib.sources import data_problems, digest, load
 from calib.splits import SPLITS
@@ -173,7 +175,7 @@ def test_columns_that_are_excluded_and_remarks_of_the_data_page_are_in_the_repor
     assert {each.severity for each in problems} >= {"warning", "info"}
     content = report_html({"one": evaluation}, problems={"one": problems}).decode()
     said = html.unescape(sections(content)["Data and flow of rows"])
-    assert "loan_id: Looks like an identifier" in said
+    assert "loan_id: The column looks like an identifier" in said
     for problem in problems:
         assert problem.message in said, problem
 
@@ -594,3 +596,30 @@ def test_weights_that_are_no_counts_are_drawn_too():
     recipe = Recipe(data="upload:00ff", target="label", weight="w", model="naive_bayes")
     for chart in charts(evaluate(recipe, load(recipe, {"00ff": frame}))):
         assert chart.draw().data
+
+
+def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the_checklist():
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",))
+    found = evaluate(recipe, load_sample("loans"))
+    name, data = found.dataset.name, found.dataset
+    validated = validate_recipe(recipe, data, "none", 20)
+    left_out = leave_out_recipe(recipe, data, "none", "purpose")
+    of_test = centres(found, found.column("purpose").astype(str).to_numpy())
+    made = {"Centres": of_test, "Leave one centre out": left_out}
+    text = html.unescape(report_html(found, validated={name: validated}, centres={name: made}).decode())
+    places = [
+        text.index(f"{heading}</h2>")
+        for heading in ("Net benefit and costs", "Optimism", *made, "Sample size")
+    ]
+    assert places == sorted(places)
+    assert validated.sentence in text
+    assert all(sentence in text for each in made.values() for sentence in each.sentences)
+    assert "20 bootstrap resamples (Harrell, Lee & Mark 1996" in text
+    line = validated.table().loc["slope"]
+    assert two_decimals(line.corrected, line.low, line.high) in text
+    assert re.search(r"<td>12d</td>\s*<td>[^<]*</td>\s*<td>Centres</td>", text)
+    numbers = [int(number) for number in re.findall(r"Figure (\d+)\. ", text)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    without = report_html(found).decode()
+    assert "Optimism</h2>" not in without
+    assert "Centres</h2>" not in without

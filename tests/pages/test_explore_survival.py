@@ -55,6 +55,17 @@ def test_the_hospitals_are_centres():
     assert all(plain(sentence) in texts for sentence in sentences)
 
 
+def test_other_pages_say_that_censored_rows_count_as_negative():
+    lost = int((FRAME["target"] == "censored").sum())
+    for script in ("explore_reliability", "explore_decide"):
+        at = page(script, **SAMPLE)
+        assert faults(at) == []
+        assert len([text for text in messages(at) if f"{lost:,} censored rows count here" in text]) == 1
+        assert any(link.proto.label == "Open Survival" for link in at.get("page_link"))
+    at = page("explore_survival", **SAMPLE)
+    assert not any("count here" in text for text in messages(at))
+
+
 def test_without_times_and_events_the_page_asks_and_offers_a_sample():
     at = page("explore_survival")
     assert faults(at) == []

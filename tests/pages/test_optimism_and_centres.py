@@ -2,7 +2,7 @@
 
 from calib import load_sample
 from calib.analysis.centres import centres
-from calib.analysis.internal_validation import validate_recipe
+from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
 from tests.evaluated import evaluated
 from tests.pages.app import faults, messages, page, settled
 from tests.saying import assert_any_says
@@ -24,6 +24,17 @@ def test_the_tab_corrects_the_model_that_is_trained_here():
     assert faults(at) == []
     made = validate_recipe(at.session_state["recipe"], load_sample("breast_cancer"), "none", 20)
     assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentence)
+
+
+def test_a_model_that_is_trained_here_can_leave_one_centre_out():
+    given = {"data": "sample:loans", "model": "naive_bayes", "calibrators": "none", "groups.view": "centres"}
+    at = page("explore_groups", **given, **{"reliability.group": "purpose"})
+    if starts := [each for each in at.button if each.key == "start_left_out"]:
+        starts[0].click().run()
+        settled(at)
+    assert faults(at) == []
+    made = leave_out_recipe(at.session_state["recipe"], load_sample("loans"), "none", "purpose")
+    assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentences[0])
 
 
 def test_predictions_made_elsewhere_have_no_optimism():

@@ -31,6 +31,7 @@ from calib.metrics.distances import (
     SmoothCells,
     curve_errors,
     curve_gaps,
+    curve_noise,
     distance_interval,
     in_cells,
     smooth_cells,
@@ -41,7 +42,7 @@ Array = np.ndarray
 
 LEAST_RISK = 1e-6  # distance from 0 and 1 to which risks are clipped on the scale of the curve
 TURNED = "If these are survival probabilities, pass 1 − survival."
-OF_CURVE = {"ici": "mean", "e50": "median", "e90": "percentile_90", "emax": "largest"}
+QUANTILES = {"e50": 0.5, "e90": 0.9, "emax": 1.0}  # of the distances between curve and risks
 
 
 def log_minus_log(p: Array) -> Array:
@@ -164,20 +165,28 @@ class CensoredEvaluation(Evaluation):
             return super()._measure(key, predictions)
         if key == "observed_expected":
             return self.censoring.risk / self.censoring.rows.mean(self.risks[name])
-        if key in OF_CURVE:
-            cells = self._cells(name)
-            return float(getattr(SmoothDifferences(cells.points, cells.count, cells.observed), OF_CURVE[key]))
+        if key == "ici":
+            return self._differences(name).mean
+        if key in QUANTILES:
+            return float(self._differences(name).quantile(QUANTILES[key]))
         return super()._measure(key, predictions)
+
+    def has_interval(self, metric: str) -> bool:
+        """Tell whether ``interval`` knows this metric; here it knows E50, E90 and Emax too."""
+        return metric in QUANTILES or super().has_interval(metric)
 
     def interval(self, metric: str, key: str) -> Ends:
         """Return the ends of the 95 % interval of a metric, which count that the censoring is estimated."""
+        if metric in QUANTILES:
+            share = QUANTILES[metric]
+            return once(self.predictions[key], ("pseudo", share), lambda: self._quantile_ends(share, key))
         if self.selected or not self.censoring.censored.any():
             return super().interval(metric, key)
         if metric == "observed_expected":
             return self._ratio_ends(self.risks[key])
         if metric == "ici":
             return once(self.predictions[key], "pseudo_ici", lambda: self._ici_ends(self.risks[key]))
-        return super().interval(metric, key) if metric not in OF_CURVE else NO_ENDS
+        return super().interval(metric, key)
 
     def _ratio_ends(self, p: Array) -> Ends:
         """Return the interval of O/E on the logarithmic scale, with the influences of O and of E."""
@@ -185,6 +194,24 @@ class CensoredEvaluation(Evaluation):
         expected = rows.mean(p)
         influence = self.censoring.influence(self.censoring.y - observed) / observed - p / expected
         return about_ratio(observed / expected, rows.quantile(LEVEL) * rows.standard_error(influence))
+
+    def _differences(self, key: str, noise: Any = 0.0) -> SmoothDifferences:
+        """Return the curve, plus noise (m, k) if there is any, beside the predictions."""
+        cells = self._cells(key)
+        return SmoothDifferences(cells.points, cells.count, cells.observed + noise)
+
+    def _quantile_ends(self, share: float, key: str) -> Ends:
+        """Return the interval of a quantile of the distances, by a parametric bootstrap of the curve.
+
+        Noise makes distances larger. The upper end is the quantile of the drawn distances, which is therefore safe, and
+        the lower end is as far below the value.
+        """
+        noise = curve_noise(self._pseudo_rows, self.risks[key], self._cells(key), seed=0)
+        if self.selected or noise is None:
+            return NO_ENDS
+        value = float(self._differences(key).quantile(share))
+        high = float(np.quantile(self._differences(key, noise).quantile(share), (1 + LEVEL) / 2))
+        return max(0.0, 2 * value - high), min(high, 1.0)
 
     def _ici_ends(self, p: Array) -> Ends:
         rows = self._pseudo_rows

@@ -139,6 +139,22 @@ def survival_columns(
     )
 
 
+def censored_as_negative(frame: pd.DataFrame, label: str, positive: str | None) -> int:
+    """Return how many rows an evaluation of the label counts as negative, though they are censored; 0 if unclear.
+
+    The table must have a column of times and, beside the label's codes, a word for censoring or risks by horizons.
+
+    >>> frame = pd.DataFrame({"time": [2.0, 3.0, 4.0], "status": ["relapse", "censored", "death"], "p": 0.5})
+    >>> censored_as_negative(frame, "status", "relapse")
+    1
+    """
+    found = survival_columns(frame, label, positive)
+    named = found.censored is not None and (not found.censored[0].isdigit() or bool(horizons(found.risks)))
+    if not (found.duration and found.event == label and named):
+        return 0
+    return int((frame[label].astype(str) == found.censored).sum())
+
+
 def _codes_of(frame: pd.DataFrame, event: str | None) -> tuple[str, ...]:
     """Return the codes of a column as text, in order; one more than allowed at most."""
     if event not in frame:
@@ -207,4 +223,4 @@ def _code(events: pd.Series, text: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"The column {events.name!r} holds numbers, but the code is {text!r}.") from None
+        raise InputError(f"The column {events.name!r} contains numbers, but the code is {text!r}.") from None

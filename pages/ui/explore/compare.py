@@ -43,6 +43,8 @@ from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, controls, current, downloads, frame, headings, state, tables
 from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
+from pages.ui.explore.groups import known_centres
+from pages.ui.explore.reliability import known_optimism
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
@@ -69,7 +71,7 @@ def keep(recipe: Recipe) -> None:
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
             downloads.button(
-                "All kept settings (JSON)",
+                "All saved settings (JSON)",
                 partial(write_recipes, dict(kept())),
                 "recipes.json",
                 "application/json",
@@ -137,8 +139,8 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Settings that another page has already fitted appear at once. Other settings must be fitted "
-            "before they appear.",
+            help="Results that another page has already computed appear immediately. For other settings, "
+            "the models must be fitted first.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
 
@@ -250,11 +252,14 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
     known, frames = at_random(evaluations), state.frames()
 
+    validated = {name: one for name in evaluations if (one := known_optimism(evaluations[name]))}
+    centres = {name: known_centres(one) for name, one in evaluations.items()}
+
     def problems() -> dict[str, list[Problem]]:
         return {name: sources.data_problems(one, frames) for name, one in recipes.items()}
 
     def report(theme: Theme) -> bytes:
-        return report_html(evaluations, theme, files, known, problems())
+        return report_html(evaluations, theme, files, known, problems(), validated, centres)
 
     source = python_source(recipes, files)
     _first_page(recipe)
@@ -334,7 +339,7 @@ INPUTS = {
     "score": "a score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
     "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
-    "features": "probabilities of the same model, from 0 to 1, in a table that has the features too",
+    "features": "probabilities of the same model, from 0 to 1, in a table that also contains the features",
     "fold_scores": "the scores of the fold models, one column per fold, in fold order",
 }
 
@@ -390,7 +395,7 @@ def _describe(calibrator: SavedCalibrator) -> None:
         + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
     if isinstance(rows, int):
-        st.caption(f"Fitted on {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))
+        st.caption(f"Fitted to {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))
     for note in calibrator.notes:
         st.caption(plain(note))
 

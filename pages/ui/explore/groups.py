@@ -21,7 +21,10 @@ from calib.analysis.audit.of_evaluation import (
     search_seconds,
     segment_numbers,
 )
+from calib.analysis.centres import Centres
 from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
+from calib.analysis.internal_validation import leave_out_recipe
+from calib.analysis.limitations import trained_here
 from calib.analysis.subgroups import group_rows
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
@@ -32,7 +35,7 @@ from calib.kernel.wording import alike, counted, duration, number, percent
 from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
-from pages.ui.explore.survival import choose_centres, of_centres
+from pages.ui.explore.survival import choose_centres, draw_centres, of_centres, preferred_centres
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
@@ -40,6 +43,10 @@ HINT = "Click a segment to see only its rows on the other pages."
 GROUP_DIAGRAMS = 6
 LISTED = 200  # segments in the table below; the download has all
 REPAIR = "multicalibration"
+LEFT_OUT = (
+    "A model of all other centres predicts each centre (internal–external validation). It does not use the column of "
+    "centres. The result shows what a new centre can expect."
+)
 
 
 def whole(recipe: Recipe) -> Recipe:
@@ -100,8 +107,48 @@ def by_centre(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the calibration of each centre, pooled and expected in a new one."""
     chosen = choose_centres(recipe, names_of(evaluation))
     _predictions(evaluation, recipe)
-    if chosen is not None:
-        of_centres(evaluation, evaluation.column(chosen).astype(str).to_numpy(), _key(evaluation, recipe))
+    if chosen is None:
+        return
+    key = _key(evaluation, recipe)
+    same = _centres_key(evaluation, chosen, key)
+    names = evaluation.column(chosen).astype(str).to_numpy()
+    made = of_centres(evaluation, names, same, key)
+    if made is not None and trained_here(evaluation):
+        _left_out(evaluation, recipe, chosen, key, len(made.table))
+
+
+def known_centres(evaluation: Evaluation) -> dict[str, Centres]:
+    """Return heading → centres, as far as this session has computed them for the column and calibrator of the page."""
+    recipe, key = evaluation.recipe, _key(evaluation, evaluation.recipe)
+    column = preferred_centres(recipe)
+    made = {
+        "Centres": jobs.kept("centres", _centres_key(evaluation, column, key)),
+        "Leave one centre out": jobs.result("left_out", _centres_key(evaluation, column, key)),
+    }
+    return {heading: found for heading, found in made.items() if isinstance(found, Centres)}
+
+
+def _centres_key(evaluation: Evaluation, column: str | None, key: str) -> tuple[Any, ...]:
+    recipe = evaluation.recipe
+    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.segment, column, key
+
+
+def _left_out(evaluation: Evaluation, recipe: Recipe, column: str, key: str, fits: int) -> None:
+    """Predict each centre by a model of the others, after a click if that takes long."""
+    headings.heading("Leave one centre out")
+    st.caption(LEFT_OUT)
+    seconds = evaluation.seconds / (recipe.folds if recipe.evaluation == "folds" else 1) * fits
+    known = _centres_key(evaluation, column, key)
+    what = "Leave one centre out"
+    if not jobs.may_begin("left_out", known, what, jobs.price(fits, seconds), seconds):
+        return
+    call = partial(jobs.or_why, leave_out_recipe, recipe, evaluation.dataset, key, column)
+    found = jobs.run_one("left_out", what, known, call, for_all=not has_upload(recipe))
+    if isinstance(found, InputError):
+        st.info(plain(found))
+    elif found is not None:
+        draw_centres(found, "left_out")
+        downloads.table("Centres (CSV)", lambda: found.table, "left_out.csv", index=True)
 
 
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
@@ -286,7 +333,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
             if made.causes
             else f"No segment was significant; these are the first of {len(found.segments):,}."
         )
-        + " A range such as “1 to 3” excludes its upper end, except the highest range of a column."
+        + " A range such as “1 to 3” excludes its upper end, except for the highest range of a column."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads.table("All segments (CSV)", made.to_frame, "segments.csv")
@@ -417,7 +464,7 @@ def _losses(found: GroupingLosses) -> None:
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
-        f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        f"significant below {number(found.level)}."
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are determined on one half of "
+        f"the rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value below "
+        f"{number(found.level)} is significant."
     )

@@ -16,7 +16,7 @@ from calib.analysis.differences import (
     reference_of,
     repeat_splits,
 )
-from calib.analysis.internal_validation import validate_recipe
+from calib.analysis.internal_validation import INNER, Validation, validate_recipe
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.in_steps import recommend_in_steps
@@ -64,16 +64,15 @@ from pages.ui.explore import base_rate
 from pages.ui.grid import grid
 from pages.ui.question import current_question
 from pages.ui.text import plain
+from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
 GROUPS = "groups"  # in links; groups have a page of their own
 OTHER_FITS = (
     101  # of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 )
-COVERED = (
-    "In simulations the 95 % intervals held the slope in 87 to 92 % and the AUC in 88 to 93 % of samples. Read them as "
-    "slightly too narrow. The estimate .632+ exists for the Brier score and the AUC."
-)
+KEPT_RUNS = 4  # models whose finished fits a session keeps
+PLUS_632 = "The estimate .632+ exists for the Brier score and the AUC."
 LISTED = 500  # selected rows on the page; the download contains all
 PICK = (
     "Click or tap a mark to list its rows below. "
@@ -95,8 +94,8 @@ def to_groups(recipe: Recipe) -> None:
 def compare(evaluation: Evaluation) -> None:
     """Find the recommended calibrator, which colours the picture, with progress on very many rows."""
     if evaluation.tested > evaluations.AT_ONCE_ROWS and not is_known(evaluation, "recommend"):
-        with jobs.told(f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}") as watch:
-            recommend_in_steps(evaluation, watch)
+        what = f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}"
+        in_background(what, partial(recommend_in_steps, evaluation))
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
@@ -447,22 +446,40 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
             st.markdown(plain(over_splits(recommend(evaluation).choice, splits)))
 
 
+def known_optimism(evaluation: Evaluation) -> Validation | None:
+    """Return the correction for optimism if this session has computed it."""
+    found = jobs.result("optimism", _optimism_key(evaluation))
+    return found if isinstance(found, Validation) else None
+
+
+def _optimism_key(evaluation: Evaluation) -> tuple[Any, ...]:
+    recipe, key = evaluation.recipe, _corrected(evaluation)
+    resamples = recipe.setting("reliability.resamples")
+    return evaluation.dataset.digest, recipe.digest("calibrate"), key, resamples
+
+
+def _corrected(evaluation: Evaluation) -> str:
+    return recommend(evaluation).choice or next(iter(evaluation.predictions))
+
+
 def of_optimism(evaluation: Evaluation) -> None:
     """Draw the correction for optimism: every step is repeated in each resample."""
-    recipe, key = evaluation.recipe, recommend(evaluation).choice or next(iter(evaluation.predictions))
+    recipe, key = evaluation.recipe, _corrected(evaluation)
     controls.parameter_control(
         recipe.parameter("reliability.resamples"),
         "reliability.resamples",
         recipe.setting("reliability.resamples"),
     )
     resamples = recipe.setting("reliability.resamples")
-    known = evaluation.dataset.digest, recipe.digest("calibrate"), key, resamples
-    fits = resamples + OTHER_FITS
+    known = _optimism_key(evaluation)
+    fits = resamples * (1 + INNER) + OTHER_FITS
     seconds = evaluation.seconds / (recipe.folds if recipe.evaluation == "folds" else 1) * fits
     if not jobs.may_begin("optimism", known, "Validate", jobs.price(fits, seconds), seconds):
         return
-    call = partial(jobs.or_why, validate_recipe, recipe, evaluation.dataset, key, resamples)
-    found = jobs.run_one("optimism", "Correcting for optimism", known, call, for_all=not has_upload(recipe))
+    kept = jobs.cached("optimism_fits", KEPT_RUNS, known[:-1], dict)  # more resamples continue from them
+    work = partial(validate_recipe, recipe, evaluation.dataset, key, resamples, resume=kept)
+    what, for_all = "Correcting for optimism", not has_upload(recipe)
+    found = jobs.run_one("optimism", what, known, partial(jobs.or_why, work), for_all, resumes=True)
     if isinstance(found, InputError):
         st.info(plain(found))
     elif found is not None:
@@ -472,7 +489,7 @@ def of_optimism(evaluation: Evaluation) -> None:
             chart.show("optimism", found)
         with right:
             grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
-            st.caption(COVERED)
+            st.caption(PLUS_632)
             downloads.table("Optimism (CSV)", found.table, "optimism.csv", index=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,10 +10,11 @@ import streamlit as st
 
 from calib.analysis.centres import Centres
 from calib.analysis.centres import centres as pool_centres
-from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
+from calib.analysis.survival.check import SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
+from calib.evaluate import Evaluation
 from calib.export.source import SURVIVAL_SETTINGS
-from calib.export.survival import survival_html
+from calib.export.survival import formatted_bins, formatted_survival, survival_html
 from calib.kernel.checks import InputError
 from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
@@ -24,10 +25,6 @@ from pages.ui.text import plain
 
 KEPT = 12  # results per session
 LEADING = ("observed_expected", "slope", "ici", "brier", "auc")
-NEW_CENTRE = (
-    "In simulations the interval for a new centre held 90 % of new slopes with 5 or 10 centres that differ. With 30 it "
-    "held 93 %. With few centres read it as slightly too narrow."
-)
 NEEDED = "This page needs a table with times until an event."
 CENTRES = "The column that names the centre of each row, such as its hospital."
 LABELS = {"cause=": "“Event of interest”", "censored=": "“Censored”"}  # of messages → of the controls
@@ -136,20 +133,12 @@ def headline(made: SurvivalEvaluation) -> None:
 def table(made: SurvivalEvaluation) -> None:
     """Draw all metrics and the bins."""
     headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
-    metrics = pd.DataFrame(
-        {
-            "Metric": [METRICS[metric].label for metric in SURVIVAL_METRICS],
-            "Value [95 % interval]": [made.estimate(metric).text() for metric in SURVIVAL_METRICS],
-        }
-    )
     left, right = st.columns(2, gap="large")
     with left:
-        grid(metrics, hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
-        st.caption("E50 and E90 have no interval, because no interval that was tried covers them.")
+        metrics = formatted_survival(made).set_axis(["Value [95 % interval]"], axis=1).rename_axis("Metric")
+        grid(metrics.reset_index(), hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
     with right:
-        shown = made.bins().drop(columns=["left", "right"])
-        percents = {name: st.column_config.NumberColumn(format="percent") for name in list(shown)[3:]}
-        grid(shown, hide_index=True, key="survival_bins", column_config=percents, alt="Groups of risk")
+        grid(formatted_bins(made), hide_index=True, key="survival_bins", alt="Groups of risk")
         downloads.table("Groups (CSV)", made.bins, "survival_groups.csv")
 
 
@@ -158,7 +147,7 @@ def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> No
     headings.part("Centres")
     name = choose_centres(recipe, list(map(str, frame.columns)))
     names = None if name is None else column(frame, name).astype(str).to_numpy()[made.known["row"]]
-    found = None if names is None else of_centres(made.evaluation, names)
+    found = None if names is None else of_centres(made.evaluation, names, (id(made), name))
     source = current.python()
     downloads.button(
         "Validation report (HTML)",
@@ -168,9 +157,14 @@ def centres(recipe: Recipe, frame: pd.DataFrame, made: SurvivalEvaluation) -> No
     )
 
 
+def preferred_centres(recipe: Recipe) -> str | None:
+    """Return the column of centres: the chosen one, or the clusters."""
+    return recipe.setting("reliability.group") or recipe.cluster
+
+
 def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     """Draw the choice of the column of centres, by default the clusters, and return it."""
-    preferred = recipe.setting("reliability.group") or recipe.cluster
+    preferred = preferred_centres(recipe)
     chosen = preferred if preferred in names else None
     how = {"widget": st.selectbox, "placeholder": "Choose a column"}
     controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRES, **how)
@@ -179,17 +173,20 @@ def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     return chosen
 
 
-def of_centres(evaluation: Any, names: Any, key: str | None = None) -> Centres | None:
-    """Draw the forest plot, the sentences and the curves of centres; return them, or None with the reason."""
-    try:
-        made = pool_centres(evaluation, names, key)
-    except InputError as error:
-        st.info(plain(error))
+def of_centres(evaluation: Evaluation, names: Any, same: Hashable, key: str | None = None) -> Centres | None:
+    """Draw the centres of an evaluation, computed once for equal ``same``; return them, or None with the reason."""
+    made = jobs.cached("centres", KEPT, same, lambda: jobs.or_why(pool_centres, evaluation, names, key))
+    if isinstance(made, InputError):
+        st.info(plain(made))
         return None
-    chart.show("centres", made)
-    with headings.details("centres_details"):
+    draw_centres(made)
+    return made
+
+
+def draw_centres(made: Centres, key: str = "centres") -> None:
+    """Draw the forest plot, the sentences and the curves of centres."""
+    chart.show("centres", made, key=key)
+    with headings.details(f"{key}_details"):
         for sentence in made.sentences:
             st.markdown(plain(sentence))
-        st.caption(NEW_CENTRE)
-    chart.show("centre_curves", made)
-    return made
+    chart.show("centre_curves", made, key=f"{key}_curves")
