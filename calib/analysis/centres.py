@@ -257,8 +257,8 @@ def centres(
     >>> y = rng.random(3000) < expit(slope * logit(p))
     >>> found = centres(check(y, p, cluster=centre), centre)
     >>> print(found.sentences[0].replace("; ", ";\n"))
-    In a new centre the calibration slope will lie between 0.03 and 1.86;
-    its mean is 0.944 [0.609, 1.280] over 6 centres (τ 0.302, I² 91 %).
+    In a new centre the calibration slope will lie between 0.13 and 1.78;
+    its mean is 0.94 [0.61, 1.28] over 6 centres (τ 0.30, I² 91 %).
     """
     whose = evaluation.cluster if centre is None else present(centre, "centre")
     if whose is None:

@@ -140,11 +140,11 @@ def formatted_bins(found: SurvivalEvaluation, name: str | None = None) -> pd.Dat
             "Rows": [f"{line.rows:,.0f}" for line in lines],
             "Events": [f"{line.events:,.0f}" for line in lines],
             "Censored": [f"{line.censored:,.0f}" for line in lines],
-            "Predicted": [percent(line.risk) for line in lines],
-            "Observed [95 % interval]": [
+            "Predicted (%)": [f"{100 * line.risk:.1f}" for line in lines],
+            "Observed (%) [95 % interval]": [
                 MISSING
                 if isnan(line.observed)
-                else f"{percent(line.observed)} [{percent(line.lower)}, {percent(line.upper)}]"
+                else f"{100 * line.observed:.1f} [{100 * line.lower:.1f}, {100 * line.upper:.1f}]"
                 for line in lines
             ],
         }
