@@ -39,6 +39,7 @@ POOLED = ("slope", "in_the_large", "observed_expected")
 FEWEST_TO_PREDICT = 3  # centres
 DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW = 5  # centres below which τ is hardly known
+FEWEST_FOR_CURVE = 30  # rows of a centre
 GRID = 25  # points of the pooled curve
 LEAST = (
     1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
@@ -325,7 +326,7 @@ def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float)
     grid = np.unique(np.quantile(np.concatenate([p for _, p in parts]), np.linspace(0.02, 0.98, GRID)))
     found, errors = np.full((2, len(parts), len(grid)), np.nan)
     for i, (rows, p) in enumerate(parts):
-        if rows.n < 2 or np.ptp(p) == 0 or not 0 < rows.share < 1:
+        if rows.n < FEWEST_FOR_CURVE or np.ptp(p) == 0 or not 0 < rows.share < 1:
             continue
         cells = smooth_cells(rows, p)
         observed = np.clip(cells.observed, LEAST, 1 - LEAST)
