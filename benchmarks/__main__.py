@@ -30,8 +30,8 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-These benchmarks compare the speed of the package with the speed of other packages, as a ratio. If there is nothing to
-compare with, they give seconds. Required bounds are in parentheses, followed by BROKEN if the value breaks its bound.
+These benchmarks compare the speed of the package with that of other packages, as a ratio. If there is no other package
+to compare with, they give seconds. Limits are in parentheses; BROKEN means that the value is outside its limit.
 `python -m benchmarks --write docs/benchmarks.md` wrote this page on {day}.
 
 {machine}.
@@ -84,10 +84,10 @@ def title(name: str) -> str:
 
 
 def about(name: str) -> str:
-    """Return the first sentence of a benchmark's file."""
+    """Return what a benchmark's file says first, as a sentence."""
     source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-    first = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
-    return first.replace("``", "`")
+    first = (ast.get_docstring(ast.parse(source)) or " ").partition("\n\n")[0]
+    return f"This benchmark {first[0].lower()}{first[1:]}".replace("``", "`")
 
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

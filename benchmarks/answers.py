@@ -1,4 +1,4 @@
-"""Measures how many processor seconds a person waits for an answer, with bounds.
+"""Measures how many seconds of processor time an answer takes, and compares them with limits.
 
 It covers computations that are slow without care, and pages redrawn after a small change, when all work in the
 background is done.

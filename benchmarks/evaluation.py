@@ -1,4 +1,4 @@
-"""Compares ``evaluate`` with its own pipeline: 10,000 rows, 20 features, a default forest and all calibrators.
+"""Compares ``evaluate`` with its own pipeline, for 10,000 rows, 20 features, a default forest and all calibrators.
 
 The pipeline is fitted on the training rows and scores the calibration and test rows; ``evaluate`` adds splitting,
 every calibrator of the registry and the table of metrics. The ratio is a median over rounds in which the two take

@@ -1,4 +1,4 @@
-"""Measures exported calibrators for ten classes, fitted on 20,000 rows: their size per language, and the time for a
+"""Measures exported calibrators for ten classes, fitted to 20,000 rows: their size per language, and the time for a
 million rows in DuckDB and ONNX Runtime.
 
 Both engines run the same calibrator. DuckDB reads and writes tables in memory, and
@@ -27,12 +27,13 @@ from tests.export.programs.test_classes import KEYS, ten_classes
 
 LANGUAGES = ("sql", "python", "js", "onnx")
 KILOBYTES, SLOWER = 200, 3  # per program; DuckDB's time over that of ONNX Runtime
-TIMED = (  # joined tables, and formulas
+TIMED = (  # joined tables, formulas, and both
     "isotonic",
     "venn_abers",
     "pairwise",
     "temperature",
     "structured_vector",
+    "auto",
 )
 
 

@@ -1,4 +1,5 @@
-"""Measures the processor time from a file of 20,000 rows and 26 classes to the first picture, beyond the model's fit.
+"""Measures the processor time from uploading a file of 20,000 rows and 26 classes to the first picture, without the fit
+of the model.
 
 The rows are simulated like the letters of the UCI repository: 16 whole numbers and a letter. A person uploads them on
 Data and opens the Reliability page with its diagram, tables and recommendation. The model's fit alone is taken off.

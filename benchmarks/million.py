@@ -1,4 +1,4 @@
-"""Measures memory and time for a million weighted scores, and the time that dates add to a table.
+"""Measures memory and time for a million weighted scores, and the additional time for a table with dates.
 
 Memory is the peak of a fresh process (VmHWM: imports, the file and all work on it) that runs the command line on a
 CSV file, with fractional weights and with counts. The memory of its imports alone is printed beside it: NumPy, SciPy,

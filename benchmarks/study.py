@@ -1,4 +1,5 @@
-"""Compares a study with a plain scikit-learn loop, on one core and on two, and times a summary of a large study.
+"""Compares a study with a plain scikit-learn loop, on one core and on two, and measures the time of summarising a large
+study.
 
 The work: 1,000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities uncalibrated,
 with Platt scaling and with isotonic regression on the other third, and four metrics each. Ratios are medians over

@@ -1,4 +1,4 @@
-"""Compares inductive Venn–Abers with isotonic regression and the packages venn-abers and probcal.
+"""Compares inductive Venn–Abers with isotonic regression and with the packages venn-abers and probcal.
 
 Each is fitted on n scores and predicts n new ones. Every ratio is a median over rounds in which the two take turns;
 the bounds must hold.

@@ -125,8 +125,8 @@ TABLE: dict[str, Parameter] = {
             "Merge spellings of one label",
             "boolean",
             False,
-            help="Labels that differ only in case and spaces are merged, as are words such as y and yes. The "
-            "most frequent spelling is used.",
+            help="Labels that differ only in case and spaces are merged, and so are words such as y and yes. "
+            "The most frequent spelling is used.",
         ),
         Parameter(
             "drop_labels",
@@ -268,7 +268,8 @@ class Recipe:
         "pairs",
         (),
         "Data settings",
-        "Settings of a synthetic data set, or how to read a table: sheet, header, labels, repeated rows, scores.",
+        "Settings of a synthetic data set, or options for reading a table: sheet, header, labels, repeated "
+        "rows, scores.",
         check=_pairs,
     )
     file: str | None = _field(
@@ -465,8 +466,8 @@ class Recipe:
         "integer",
         10,
         "Folds of the evaluation",
-        "Number of folds in cross-validation. Each row is evaluated once, by a model that did not see it. More folds "
-        "need more fits.",
+        "Number of folds in cross-validation. Each row is evaluated once, by a model that was not trained "
+        "on it. More folds require more fits.",
         low=2,
         high=20,
     )

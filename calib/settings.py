@@ -97,7 +97,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="Ranges of predictions whose rows are listed, as calibrator:low:high.",
+            help="Ranges of predictions, as calibrator:low:high; the page lists their rows.",
             extra={"each": check_range},
         ),
         Parameter(
@@ -116,11 +116,11 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=CALIBRATORS.everything,
             optional=True,
             about="class",
-            help="With three or more classes: the calibrator whose classes are listed. If unset, the "
+            help="With three or more classes: the calibrator in the table of classes. If unset, this is the "
             "recommended calibrator.",
         ),
         Parameter(
-            "all_metrics", "All metrics", "boolean", False, help="Show all metrics, not only the common ones."
+            "all_metrics", "All metrics", "boolean", False, help="Show all metrics, not only the most common."
         ),
         Parameter(
             "more_metrics",
@@ -171,7 +171,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             200,
             FEWEST_RESAMPLES,
             2000,
-            help="How often the rows are resampled and every step is repeated, to correct for optimism.",
+            help="Number of resamples in which every step is repeated, to correct for optimism.",
         ),
     ),
     "venn_abers": (
@@ -181,7 +181,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             explain.METHOD,
             choices=interval_methods,
-            help="The method whose pairs (p0, p1) are drawn.",
+            help="Method for the pairs (p0, p1) in the diagram.",
         ),
         Parameter(
             "color",
@@ -189,7 +189,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "label",
             choices=explain.COLORS,
-            help="What the colour of a pair shows.",
+            help="The quantity that the colour of a pair shows.",
         ),
         Parameter(
             "row",
@@ -217,7 +217,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1,
             low=1,
             about="columns",
-            help="The fold whose calibration rows explain the prediction.",
+            help="Fold that supplies the calibration rows for the explanation.",
         ),
         Parameter(
             "what_if",
@@ -233,7 +233,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             ("split", "cv", "train"),
             choices=PLACEMENTS,
-            help="The kinds of calibration data whose intervals are compared.",
+            help="Kinds of calibration data for the comparison of intervals.",
         ),
     ),
     "trees": (
@@ -251,7 +251,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "none",
             choices=CALIBRATORS,
-            help="The calibrator whose loss is split into its parts, if true probabilities are known.",
+            help="Calibrator for the parts of the loss, if the true probabilities are known.",
         ),
         Parameter(
             "growth",
@@ -259,7 +259,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "tree",
             choices=GROWTHS,
-            help="The model whose diagrams are shown at the chosen depths.",
+            help="Model in the diagrams at the chosen depths.",
         ),
         Parameter(
             "leaves",
@@ -274,7 +274,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Depths",
             "names",
             DEPTHS,
-            help="Depths whose diagrams are shown side by side.",
+            help="Depths of the diagrams that are shown side by side.",
             extra={"each": check_depth},
         ),
         Parameter("depth", "Depth", "integer", DRAWN_DEPTH, 1, 100, help="Depth of the tree in the drawing."),
@@ -284,7 +284,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             explain.METHOD,
             choices=interval_methods,
-            help="Method whose p0, p1 and p are shown at the nodes.",
+            help="Method for p0, p1 and p at the nodes.",
         ),
         Parameter(
             "row",
@@ -294,7 +294,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             low=1,
             optional=True,
             about="columns",
-            help="Number of any row of the data; row 1 is the first below the header.",
+            help="Number of a row in the data; row 1 is the first below the header.",
             extra={"unset": "none"},
         ),
         Parameter(
@@ -353,7 +353,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             explain.METHOD,
             choices=interval_methods,
-            help="The method whose intervals show which decisions are uncertain.",
+            help="Method for the intervals that show which decisions are uncertain.",
         ),
         Parameter(
             "lowest",
@@ -382,8 +382,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             ALPHA,
             0.0001,
             0.5,
-            help="Probability over the whole time, however often you look. The alarm is raised when the "
-            "evidence reaches 1 divided by this number.",
+            help="This probability applies to the whole time, however often you look. The alarm is raised "
+            "when the evidence reaches 1 divided by this number.",
         ),
         Parameter(
             "horizon",
@@ -392,7 +392,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1,
             1,
             MOST_STEPS_AHEAD,
-            help="How many days ahead the predictions were made (rows, if there is no time column).",
+            help="Number of days ahead for which predictions are made (number of rows, if there is no time "
+            "column).",
         ),
         Parameter(
             "skip_unlabelled",
@@ -408,7 +409,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "none",
             choices=CALIBRATORS,
-            help="The calibrator whose probabilities are watched.",
+            help="Calibrator to monitor.",
         ),
     ),
     "survival": (
@@ -428,7 +429,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="columns",
-            help="The column that says what happened at that time. By default the label.",
+            help="The column that says what happened at that time. By default, this is the label.",
         ),
         Parameter(
             "risks",
@@ -456,8 +457,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="label",
-            help="Its code. By default the positive class. All codes but this one and that of censoring are "
-            "competing events.",
+            help="Its code; by default, this is the positive class. All codes other than this code and the "
+            "code of censoring are competing events.",
         ),
         Parameter(
             "censored",
@@ -466,7 +467,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="label",
-            help="The code of rows that were followed up to the time without any event.",
+            help="The code of rows that were followed up to this time without any event.",
         ),
         Parameter(
             "horizon",
@@ -486,7 +487,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             optional=True,
             about="columns",
-            help="Estimates the censoring within each group of this column. Use it if the censoring depends on it.",
+            help="Estimates the censoring within each group of this column. Use this if the censoring "
+            "depends on that column.",
         ),
     ),
     "groups": (
@@ -505,7 +507,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             RECOMMENDED,
             choices=lambda: {RECOMMENDED: "Recommended", **CALIBRATORS},
-            help="The calibrator whose probabilities are examined. By default, the recommended calibrator.",
+            help="Calibrator to examine. By default, the recommended calibrator.",
         ),
         Parameter(
             "columns",
@@ -706,7 +708,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     ),
     "results": (
         Parameter("rows", "Results", "text", FIRST, help="The open results: upload:DIGEST or published:KEY."),
-        Parameter("file_name", "File", "text", None, optional=True, help="Name of the open file."),
+        Parameter("file_name", "File", "text", None, optional=True, help="Name of the file that is open."),
         Parameter(
             "metric",
             "Metric",
@@ -720,7 +722,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Setups",
             "names",
             (),
-            help="Setups to compare; ranks, win-rates and tests depend on the selection.",
+            help="Setups to compare; ranks, win rates and tests depend on the selection.",
         ),
         Parameter(
             "paper",
@@ -728,7 +730,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             AUTO,
             choices=(AUTO, NONE, *PAPERS),
-            help="The paper whose published values are shown beside yours, matched by setup name.",
+            help="Paper whose published values are compared with yours, matched by setup name.",
         ),
         Parameter(
             "data_set",

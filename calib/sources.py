@@ -57,6 +57,7 @@ from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.predictions import refuse_merged
 from calib.data.score_columns import tables_of
 from calib.data.table import describe
+from calib.kernel.cache import share
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
@@ -621,13 +622,13 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     return dataset(recipe, load_table(recipe, uploads or {}))
 
 
-def dataset(recipe: Recipe, table: Table) -> Dataset:
-    """Return the Dataset that a Recipe makes of its table from ``load_table``."""
+def dataset(recipe: Recipe, table: Table, watch: Watch | None = None) -> Dataset:
+    """Return the Dataset that a Recipe makes of its table from ``load_table``; ``watch`` reports the steps."""
     frame, target = table.frame, labelled(table)
     if recipe.content == "predictions":
         scores = _scores(recipe, frame, target) or None
         made = prepare_predictions(
-            frame, target, table.positive, scores, **_meanings(recipe), **_row_options(recipe)
+            frame, target, table.positive, scores, watch=watch, **_meanings(recipe), **_row_options(recipe)
         )
     else:
         made = prepare(
@@ -637,13 +638,16 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
             recipe.exclude,
             recipe.keep,
             labels_as=_meanings(recipe)["labels_as"],
+            watch=watch,
             **_row_options(recipe),
         )
     release_memory(made.n)
     known = about(frame)
     notes = (*known.notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
-    return replace(made, notes=notes, test_file=known.test_file, beside=beside, rest=known.rest)
+    found = replace(made, notes=notes, test_file=known.test_file, beside=beside, rest=known.rest)
+    share(made, found)  # how the scores rank the classes
+    return found
 
 
 BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
@@ -859,7 +863,7 @@ def _meanings(recipe: Recipe) -> dict[str, Any]:
     return {name: options.get(name) for name in MEANINGS}
 
 
-def problems(recipe: Recipe, table: Table) -> list[Problem]:
+def problems(recipe: Recipe, table: Table, watch: Watch | None = None) -> list[Problem]:
     """Return the problems that ``validate`` finds in a Recipe's table from ``load_table``."""
     found = validate(
         table.frame,
@@ -869,6 +873,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,
+        watch=watch,
         **_meanings(recipe),
         **_row_options(recipe),
     )

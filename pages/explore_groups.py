@@ -12,7 +12,10 @@ evaluation = evaluations.evaluation(groups.whole(recipe))
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
+    st.info(
+        "None of the chosen calibrators can be fitted to these scores. Choose another calibrator in the "
+        "sidebar."
+    )
     st.stop()
 
 groups.view(evaluation, recipe)

@@ -7,11 +7,13 @@ from pages.ui.explore import out_of_bag
 recipe = frame.open_page("pages/explore_out_of_bag.py")
 evaluations.needs_features(recipe, out_of_bag.WITHOUT_FEATURES)
 evaluations.needs_rows(
-    recipe, "Out-of-bag calibration draws a training row for each test row and looks up its trees."
+    recipe,
+    "Out-of-bag calibration draws a training row for each test row and finds the trees that were "
+    "not trained on this row.",
 )
 if evaluations.shows_all_classes(recipe):
     out_of_bag.together(recipe)
-recipe = evaluations.of_one_class(recipe, "The setups of the paper are for one class against the rest.")
+recipe = evaluations.of_one_class(recipe, "The setups of the paper apply to one class against the rest.")
 out_of_bag.needs_bagging(recipe)
 setups = out_of_bag.evaluations(recipe)
 table = out_of_bag.table(setups)

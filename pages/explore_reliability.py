@@ -15,7 +15,10 @@ if not recipe.data.startswith("sample:"):  # whose classes are known
     read_as.line(recipe, evaluation.dataset)
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
+    st.info(
+        "None of the chosen calibrators can be fitted to these scores. Choose another calibrator in the "
+        "sidebar."
+    )
     st.stop()
 
 with jobs.place_of_progress():

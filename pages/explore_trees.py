@@ -17,7 +17,7 @@ with trees.curves(recipe, grown):
 trees.not_grown(recipe, grown)
 if together:
     trees.about_all_classes()
-    evaluations.of_one_class(recipe, "Diagrams and the tree itself are for one class against the rest.")
+    evaluations.of_one_class(recipe, "Diagrams and the drawing of the tree show one class against the rest.")
 trees.losses(recipe, grown)
 
 headings.part("Diagrams at chosen depths")

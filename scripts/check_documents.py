@@ -57,7 +57,7 @@ def _experiments(page: str) -> str:
 
 FACTS = {
     "CONTRIBUTING.md": [f"for {len(worlds())} evaluations"],
-    "README.md": [f"An upload has at most {format_bytes(UPLOAD_LIMIT)}"],
+    "README.md": [f"An uploaded file can have at most {format_bytes(UPLOAD_LIMIT)}"],
     "SECURITY.md": [f"{format_bytes(OF_SESSION)} of results and {format_bytes(OF_UPLOADS)} of files"],
     "docs/deployment.md": [f"at most {format_bytes(OF_SESSION)} of results", format_bytes(OF_ALL_SESSIONS)],
     "docs/load.md": [
@@ -78,13 +78,13 @@ FACTS = {
         f"closes after {NAMES[int(SILENCE / 3600)]} hours",
     ],
     "docs/pages/explore_out_of_bag.md": [f"the {NAMES[len(TEN_SETUPS)]} setups"],
-    "docs/pages/explore_watch.md": [f"cut into {NAMES[ROW_PERIODS]} parts"],
+    "docs/pages/explore_watch.md": [f"divided into {NAMES[ROW_PERIODS]} parts"],
     "docs/pages/explore_groups.md": [f"at least {FEWEST_GROUPING_ROWS} test rows"],
     "docs/pages/study_results.md": [f"more than {'forty' if MOST_SETUPS == 40 else MOST_SETUPS} setups"],
     "docs/command_line.md": [
-        f"number of columns in a segment, 1 to {MAX_DEPTH}",
+        f"number of columns per segment, from 1 to {MAX_DEPTH}",
         f"{AUDIT['resamples']} by default",
-        f"rows of a segment, {AUDIT['min_rows']} by default",
+        f"rows in a segment, {AUDIT['min_rows']} by default",
     ],
     "docs/methods.md": [
         f"new labels are drawn from the calibration curve {REDRAWS} times",
@@ -96,11 +96,11 @@ FACTS = {
         f"| file | {UPLOAD_LIMIT / 1e6:,.0f} MB |",
         f"| columns | {MOST_COLUMNS:,} |",
         f"Reading needs up to {format_bytes(SPARE)} of memory",
-        f"Three or more classes (at most {MOST_TRAINED})",
-        f"At most {MOST_PREDICTED:,} classes can be evaluated",
+        f"three or more classes (at most {MOST_TRAINED})",
+        f"can evaluate at most {MOST_PREDICTED:,} classes",
         f"more than {MANY_ROWS:,} rows is counted",
         f"The sample has {LEARN_ROWS:,} rows",
-        f"scored {BLOCK:,} at a time",
+        f"in batches of {BLOCK:,}",
         f"If there are more than {MOST_TABLES:,} tables",
         f"at most {NAMES[DEEPEST]} folders deep",
         *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),

@@ -117,9 +117,9 @@ def _verdict(evaluation: Evaluation, told: Said) -> Iterator[str]:
             ece = np.abs(np.bincount(at, rows.weights * (rows.y - p))).sum() / rows.weights.sum()
             if not (reads(most, chance) and reads(own, ece)) or (ece > chance) == ("But chance" in text):
                 yield f"ECE {ece:.4g}, by chance up to {chance:.4g}: {text}"
-        for count, shown in re.findall(r"For ([\d,]+) rows? the model said (.*): no calibrated", text):
+        for count, shown in re.findall(r"For ([\d,]+) rows? the model predicted (.*): no calibrated", text):
             wrong = np.where(rows.y == 1, p, 1 - p) <= 2**-54
-            happened, then = rows.y[wrong] == 1, ("and it happened" in shown, "did not happen" in shown)
+            happened, then = rows.y[wrong] == 1, ("event happened" in shown, "did not happen" in shown)
             directions = then if any(then) else (True, True)
             if wrong.sum() != int(count.replace(",", "")) or directions != (
                 happened.any(),

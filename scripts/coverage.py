@@ -5,7 +5,7 @@
 Test rows are drawn repeatedly from worlds whose every value is known (``scripts.worlds``), and each interval is
 computed as a page or a report computes it. An interval that is not given, because the page says why there is none,
 counts as not given, not as a miss. Slow ones are drawn less often. Prints Markdown; with ``--write`` it also replaces
-the section "Do the intervals cover?" of the file. Run by hand: half an hour on one core.
+the section "Do the intervals include the true values?" of the file. Run by hand: half an hour on one core.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) ->
     )
 
 
-SECTION = "## Do the intervals cover?"
+SECTION = "## Do the intervals include the true values?"
 
 
 def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
@@ -295,20 +295,21 @@ these log-odds and shifts them so that its mean prediction is right.
     python -m scripts.coverage --draws {draws} --write docs/measurements.md
 
 Each cell gives the coverage, in %, and the median width of the intervals. Coverage is the share of the 95 % intervals
-that include the population's value. If some draws give no interval, the number in brackets is the percentage of draws
-that give one. Bold marks a coverage clearly below 92 %, given the number of draws. “none” means that there is
-no interval; “·” means that there is no true value to include."""
-OF_SAMPLES = """Each draw has 1,000 rows of a calibrated model, half of them in class 1. Rows of one cluster
-have correlated predictions (correlation 0.3), and their labels have an additional correlation (0.2). Weights are
-independent of the labels."""
-OF_UNEQUAL = """Sizes of clusters are lognormal, with σ the standard deviation of their logarithms; 1,000 rows of the
-overconfident model, half of them in class 1. With σ = 1.5 the largest of 20 clusters holds a third of the rows. The
-intervals are then wide, and their coverage exceeds 95 %."""
-OF_TESTS = """The table shows how often, in %, a test at the 5 % level rejects a true hypothesis. Bold marks rates
+that include the value in the population. If some draws give no interval, the number in brackets is the percentage of
+draws that give an interval. A coverage in bold is clearly below 92 %, given the number of draws. “none” means that
+there is no interval; “·” means that there is no true value to include."""
+OF_SAMPLES = """Each draw has 1,000 rows of a calibrated model, half of them in class 1. Rows of one cluster have
+correlated predictions (correlation 0.3), and the labels are additionally correlated (0.2). Weights are independent of
+the labels."""
+OF_UNEQUAL = """Cluster sizes are lognormal; σ is the standard deviation of their logarithms. Each draw has 1,000 rows
+of the overconfident model, half of them in class 1. With σ = 1.5, the largest of 20 clusters contains a third of the
+rows. The intervals are then wide, and their coverage exceeds 95 %."""
+OF_TESTS = """The table shows how often, in %, a test at the 5 % level rejects a true hypothesis. Rates in bold are
 clearly above 8 %, given the number of draws."""
-OF_SETS = """In each simulated data set, all methods share a random level of loss, and each method deviates from it by
-chance. In the last row of the first table, one method is better by one standard deviation. The second table shows how
-often, in %, tests at the 5 % level find a difference that does not exist."""
+OF_SETS = """In each simulated data set, all methods share a random level of loss, and the loss of each method
+deviates from this level by chance. In the last row of the first table, one method is better than the others by one
+standard deviation. The second table shows how often, in %, tests at the 5 % level find a difference that does not
+exist."""
 OF_ERRORS = """The Learn pages show ± two standard errors over repetitions. For normally distributed results,
 the coverage of these intervals (in %) follows from the t distribution:"""
 

@@ -27,11 +27,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calib import Recipe, check
+from calib import Recipe, check, evaluate
 from calib.__main__ import main as command
 from calib.analysis.differences import reference_of
+from calib.analysis.optimism import random_recipe
 from calib.evaluate import Evaluation
 from calib.export import report_html
+from calib.sources import load
 from scripts.statements import Piece, Statement, disagreements, pairs, statements
 from tests.pages.app import bring, go, page, settled
 
@@ -81,6 +83,12 @@ def worlds() -> dict[str, World]:
         "counts": World({"data": "sample:counts", "content": "predictions"}),
         "dated": World({"data": "sample:dated", "model": "naive_bayes"}),
         "customers": World({"data": "sample:customers", "model": "naive_bayes"}),
+        "dated, in time": World(
+            {"data": "sample:dated", "model": "naive_bayes", "time": "ordered", "split": "time"}
+        ),
+        "customers, by cluster": World(
+            {"data": "sample:customers", "model": "naive_bayes", "cluster": "customer_id", "split": "cluster"}
+        ),
         "ten classes": World({"data": "sample:all_digits", "model": "naive_bayes"}),
         "ten classes, one": World({"data": "sample:all_digits", "model": "naive_bayes", "view_class": "3"}),
         "ten classes, forest": World(
@@ -184,7 +192,7 @@ def said(
     if "trees" in found:  # its diagrams are of other models
         found["trees"] = [piece for piece in found["trees"] if piece.kind != "corner"]
     if more:
-        found["report"] = read_html(report_html(evaluation))
+        found["report"] = read_html(report_html(evaluation, at_random=_at_random(evaluation)))
         found |= _elsewhere(evaluation, world)
     return evaluation, found
 
@@ -196,6 +204,14 @@ def _open(world: World) -> Any:
     if world.fields:
         at.session_state["recipe"] = at.session_state["recipe"].replace(**world.fields)
     return go(at, "explore_reliability")
+
+
+def _at_random(evaluation: Evaluation) -> dict[str, Evaluation]:
+    """Return the evaluation of a random split by name, if the split is another one."""
+    data, recipe = evaluation.dataset, evaluation.recipe
+    if recipe.split == "random" or recipe.data.startswith("upload:"):
+        return {}
+    return {data.name: evaluate(random_recipe(recipe), load(recipe))}
 
 
 def _elsewhere(evaluation: Evaluation, world: World) -> dict[str, list[Piece]]:

@@ -427,7 +427,7 @@ def over_sets(n: int, rng: np.random.Generator) -> Found:
         ("four methods, one of them better", (1.0, 0.0, 0.0, 0.0)),
     ):
         won = win_rates(_results(n, np.array(better), rng), False)
-        found[f"Win-rate of {name}"] = (_true_rates(np.array(better)), won.lower, won.upper)
+        found[f"Win rate of {name}"] = (_true_rates(np.array(better)), won.lower, won.upper)
     return found
 
 

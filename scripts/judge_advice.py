@@ -1,7 +1,7 @@
 """Evaluate the advice "which calibrator should I use here?" on real data: small tables, with many rows left over.
 
     python -m scripts.judge_advice FOLDER --rows rows.csv [--arena sizes.csv] [--tables 4] [--sizes 150 300 1000]
-        [--skip NAME …]
+        [--left-over 300] [--skip NAME …]
     python -m scripts.judge_advice --store sizes.sqlite --rows rows.csv [--arena sizes.csv] --sizes 1500 5000 15000
 
 FOLDER holds one CSV file per data set, with its label in the column ``target``. From each one with enough rows,
@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 
@@ -82,7 +83,10 @@ SHARE = 0.7  # of a table, whose rows calibrate; the others are the test set
 
 
 def load(path: Path) -> Dataset:
-    return prepare(read_table(path, path.name), "target")
+    """Read a data set; of three or more classes, the most frequent one is predicted against the rest."""
+    frame = read_table(path, path.name)
+    often = frame["target"].value_counts()
+    return prepare(frame, "target", positive=often.index[0] if len(often) > 2 else None)
 
 
 def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
@@ -176,7 +180,9 @@ def _gap(evaluation: Evaluation, key: str) -> tuple[float, float, float]:
     return difference_interval("brier", evaluation.sample, first, second)
 
 
-def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]) -> pd.DataFrame:
+def run(
+    folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str], left_over: int
+) -> pd.DataFrame:
     have = set(pd.read_csv(file)[CELL].itertuples(index=False, name=None)) if file.exists() else set()
     for path in sorted(folder.glob("*.csv"), key=lambda path: path.stat().st_size):
         data = None if path.stem in skip else load(path)
@@ -184,7 +190,7 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
             (path.stem, model, size, table) for size in sizes for model in JUDGED for table in range(tables)
         )
         for cell in cells if data else ():
-            if cell not in have and len(data.y) >= cell[2] + LEFT_OVER[0]:
+            if cell not in have and len(data.y) >= cell[2] + left_over:
                 lines = judge(data, *cell[1:]).assign(**dict(zip(CELL, cell, strict=True)))
                 lines.to_csv(file, mode="a", header=not file.exists(), index=False)
     return pd.read_csv(file)
@@ -205,17 +211,43 @@ def run_scores(store: Path, file: Path, sizes: list[int]) -> pd.DataFrame:
     return pd.read_csv(file)
 
 
-def strategies(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return mean regrets to the best in hindsight, one weight per data set, and the share of infinite log losses."""
+def followed(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the regrets to the best in hindsight under each strategy, one line per table."""
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
-    followed = {
+    own = {
         "the advice": rows[rows["chosen"]],
         "the method with the lowest score on the test rows": rows[rows["lowest"]],
     }
-    followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
-    means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
-    return pd.DataFrame(means).T.sort_values("brier")
+    return own | {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
+
+
+def strategies(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return mean regrets, one weight per data set, and the share of infinite log losses.
+
+    The columns ``…_half`` are half the 95 % t intervals over data sets.
+    """
+    found = {}
+    for name, group in followed(rows).items():
+        of_sets = group.groupby("data")[MEASURED].mean()
+        half = stats.t.ppf(0.975, len(of_sets) - 1) * of_sets.sem()
+        found[name] = pd.concat([of_sets.mean(), half.add_suffix("_half")])
+    return pd.DataFrame(found).T.sort_values("brier")
+
+
+def contradicted(rows: pd.DataFrame) -> tuple[int, int]:
+    """Return how many tables the advice calls clearly better, and for how many the rows left over say the opposite."""
+    raw = rows[rows["method"] == "none"].set_index(CELL)["brier"]
+    clear = rows[rows["chosen"] & (rows["method"] != "none") & (rows["seen_upper"] < 0)].set_index(CELL)
+    return len(clear), int((clear["brier"] > raw[clear.index]).sum())
+
+
+def print_strategies(rows: pd.DataFrame) -> None:
+    for name, line in strategies(rows).iterrows():
+        cells = (f" {line[loss]:.5f} ± {line[loss + '_half']:.5f} |" for loss in LOSSES)
+        print(f"| {name} |{''.join(cells)} {line['infinite']:.1%} |")
+    clear, opposite = contradicted(rows)
+    print(f"{clear} tables with a clearly lower score, {opposite} contradicted by the rows left over")
 
 
 def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
@@ -332,6 +364,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("judge_advice.csv"), metavar="FILE")
     parser.add_argument("--arena", type=Path, metavar="SIZES.csv")
     parser.add_argument("--tables", type=int, default=4)
+    parser.add_argument("--left-over", type=int, default=LEFT_OVER[0], help="fewest rows left over")
     parser.add_argument("--sizes", type=int, nargs="+", default=[150, 300, 1000])
     parser.add_argument("--skip", nargs="*", default=["sources", "scene", "SPF", "breast"], metavar="NAME")
     args = parser.parse_args()
@@ -342,18 +375,20 @@ def main() -> None:
         elif args.store:
             rows = run_scores(args.store, args.rows, args.sizes)
         else:
-            rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip)
+            rows = run(args.folder, args.rows, args.sizes, args.tables, args.skip, args.left_over)
     cells = rows.groupby(CELL)
     best = rows[rows["brier"] <= cells["brier"].transform("min") + 1e-12]
     held = best.groupby(CELL)["open"].max().groupby("data").mean().mean()
     print(f"{cells.ngroups} tables of {rows['data'].nunique()} data sets")
-    for name, line in strategies(rows).iterrows():
-        print(f"| {name} |{as_cells(line.to_numpy())}")
+    print_strategies(rows)
     print_decided_elsewhere(rows, complete(pd.read_csv(args.arena)) if args.arena else None)
     print(
         f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
     )
     print(f"best fixed choice with any one set left out: {left_out(rows)}")
+    for size, own in rows.groupby("size"):
+        print(f"{size} rows, {own['data'].nunique()} data sets")
+        print_strategies(own)
     for by in ("model", "size"):
         for key, own in rows.groupby(by):
             print(

@@ -40,7 +40,7 @@ SO_FAR = {"Observed − predicted": "level", "Slope": "slope so far"}
 METHODS = {named(key): key for named in (label_of, name_of) for key in (*CALIBRATORS, *JOINT_METHODS)}
 NAMED = "|".join(sorted(map(re.escape, METHODS), key=len, reverse=True))
 REASONS = "infinite|miscalibrated|extreme|cost|although not clearly"  # for advice that raises the Brier score
-OWN_RATE = "is at the base rate of the rows"
+OWN_RATE = "refers to the base rate of the rows themselves"
 VERDICT = (
     "Not calibrated|Miscalibrated|No sign|Too few|For |Apart from|95 of 100|The model |.* is not calibrated"
 )
@@ -163,6 +163,11 @@ def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
     for a, b in re.findall(rf"Brier score (?:\w+ )?from ({N}) to ({N})", text):
         yield "brier", "none", a, (), text
         yield "brier", after or "?", b, (), text
+    for name, a, b in re.findall(
+        rf"^For ({NAMED}) a random split would have given a Brier score of ({N}) instead of ({N})", text, re.I
+    ):
+        yield "brier at random", METHODS[_method(name)], a, (), text
+        yield "brier", METHODS[_method(name)], b, (), text
     for a, b in re.findall(rf"ECE (?:rises|falls) from ({N}) to ({N})", text):
         yield "ece", "none", a, (), text
         yield "ece", after or "?", b, (), text
@@ -391,6 +396,14 @@ def _words(piece: Piece, after: Sequence[Piece]) -> Iterator[str]:
             yield f"{name} reads as 1: {text}"
     if "Kernel test" in text and "probabilities of" not in text and " together" in text:
         yield f"whose probabilities? {text}"
+    verdict = re.search(
+        rf"(too optimistic|too pessimistic|no clear difference)(?: by)? \(?{N} \[({N}), ({N})\]", text
+    )
+    if verdict:
+        low_, high_ = number(verdict[2]), number(verdict[3])
+        said = "optimistic" if low_ > 0 else "pessimistic" if high_ < 0 else "no clear"
+        if said not in verdict[1]:
+            yield text
     shared = re.search(r"^(?:Lowest|Highest) ([\w ]+): .*, shared with (\d+) other", text)
     for table in (each.table for each in after if each.table is not None and shared):
         assert shared is not None

@@ -128,25 +128,26 @@ def tables(draws: int) -> str:
 
     python -m scripts.verdicts --write docs/measurements.md
 
-The verdict tests level, slope and shape together, by drawing the labels 999 times. The table shows how often, in %,
-the verdict rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000 rows). This rate should be at most
-5 %; the number of draws leaves an uncertainty of {open_} points. The power columns use a quarter of these draws.
-They are for three wrong models: log-odds 0.5 too high, log-odds divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too
-few” is how often a calibrated model gets the verdict that there are too few rows.
+The verdict tests the level, slope and shape of the calibration curve together, by drawing new labels 999 times. The
+table shows how often, in %, the verdict rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000
+rows). This rate should be at most 5 %; with this number of draws, the uncertainty is {open_} points. The power
+columns use a quarter of these draws and show how often the verdict rejects three miscalibrated models. Their log-odds
+are 0.5 too high, divided by 0.6, or bent by 0.6 sin 2x. “Too few” shows how often a calibrated model gets the verdict
+that there are too few rows.
 
 {chr(10).join(lines)}
 
-- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) the verdict rejects {weighted} % of calibrated models;
-  the test is still exact.
-- With clusters the test is approximate. For 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds, it
-  rejects {clustered}.
-- “Negligible” means that the average gap in bins has a one-sided 95 % interval with a small upper end: below
+- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) the verdict rejects {weighted} % of calibrated models,
+  so the test is still exact.
+- With clusters the test is approximate. In 1,000 rows, the rows of a cluster share a deviation with a standard
+  deviation of {ALIKE} in log-odds. The test then rejects {clustered}.
+- The verdict is “negligible” if the one-sided 95 % interval of the average gap in bins has a small upper end: below
   {SMALL} at a prevalence of 50 %. Gaps in opposite directions within a bin cancel out. For wrong models and at least
   200 rows, at least {percent(least)} % of the intervals include the true gap
   (lowest with {n:,} rows, {100 * share:g} %).
-- Of 20,000 rows, 60 % have the prediction 0.001 and the frequency 0.01, 20 % have 0.05 and 0.023, and 20 % have 0.5 and
-  0.5. They are miscalibrated, not negligibly, in {miscalibrated} % of {draws // 4} draws, and the interval includes the
-  true gap in {includes} % of them.
+- In a further simulation of 20,000 rows, 60 % have a prediction of 0.001 and an event frequency of 0.01, 20 % have 0.05
+  and 0.023, and 20 % have 0.5 and 0.5. The verdict is “miscalibrated”, not “negligible”, in {miscalibrated} % of
+  {draws // 4} draws, and the interval includes the true gap in {includes} % of them.
 """
 
 

@@ -225,7 +225,7 @@ KINDS: dict[str, Kind] = {
         "u.csv", as_csv(y=Y + 1, p=P), answers={"'2'": brier(P, Y), "'1'": brier(P, 1 - Y)}
     ),
     "a convention that the ranks contradict": Kind(
-        "r.csv", as_csv(y=Y, p=1 - P), answers={"'0'": brier(P, Y), "as read": brier(1 - P, Y)}
+        "r.csv", as_csv(y=Y, p=1 - P), answers={"'0'": brier(P, Y), "as currently read": brier(1 - P, Y)}
     ),
     "percentages by name": Kind("p.csv", as_csv(y=Y, risk_pct=100 * P), brier(P, Y)),
     "numbers up to 100": Kind(

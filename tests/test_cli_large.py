@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
     counted = evaluate(recipe, data).on_every_row()
     np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
     assert counted.verdict.finding == single.verdict.finding
-    assert_says(said, "4,000 rows were counted", "score and label")
+    assert_says(said, "4,000 rows were grouped", "score and label")
     assert "on these 4,000 rows in" in said
 
 
@@ -87,7 +87,7 @@ def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_
     report = tmp_path / "report.html"
     assert run(tmp_path, rows, "--html", str(report), "--csv", str(tmp_path / "out.csv"), score="p") == 0
     text = report.read_text(encoding="utf-8")
-    assert_says(html.unescape(text), "4,000 rows were counted", "score and label")
+    assert_says(html.unescape(text), "4,000 rows were grouped", "score and label")
     own = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     described = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1]))
     assert described["score"] == "p"

@@ -95,7 +95,7 @@ def test_late_and_corrected_labels_are_told(files, tmp_path, capsys):
     assert_says(
         said,
         "Labels that were missing before were added to 60 rows",
-        "1 row got another label",
+        "The label of 1 row has changed",
         "300 rows count",
     )
     assert main(["watch", *files(frame.drop(columns="id")), *options]) == 2
@@ -137,7 +137,8 @@ def test_an_impossible_label_is_said(files, capsys):
     said = capsys.readouterr().out
     assert_says(
         said,
-        "For 1 row the model said 0 % and it happened and for 1 row the model said 100 % and it did not happen",
+        "For 1 row the model predicted 0 %, but the event happened; for 1 row the model predicted 100 %, "
+        "but it did not happen",
         "2024-01-24",
     )
     assert "Evidence against calibration: infinite" in said

@@ -96,7 +96,7 @@ def test_weights_that_have_nothing_to_do_with_the_labels_cost_what_they_are_wort
 @pytest.mark.parametrize("n", [5, 10])
 def test_the_interval_of_a_win_rate_covers_or_is_not_given(n):
     lines = lines_of(on_sets, over_sets, [n], 200, jobs=1)
-    found = {name: cell for (name, _), cell in cells_of(lines).items() if name.startswith("Win-rate")}
+    found = {name: cell for (name, _), cell in cells_of(lines).items() if name.startswith("Win rate")}
     assert not [name for name, cell in found.items() if cell.low]
 
 

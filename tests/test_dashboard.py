@@ -149,7 +149,7 @@ def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, 
     )
     assert main(["explore", str(tmp_path / "scores.csv")]) == 2
     ((name, content, said),) = calls
-    assert_says(capsys.readouterr().out, "1,000 rows were counted", "score and label")
+    assert_says(capsys.readouterr().out, "1,000 rows were grouped", "score and label")
     table.assign(age=np.arange(1_000) % 50).to_csv(tmp_path / "people.csv", index=False)
     assert main(["explore", str(tmp_path / "people.csv")]) == 2
     assert "not only a label and scores" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -59,6 +60,7 @@ def part_of(module: str) -> str | None:
     return next((name for name in longer if name in FLOOR), None)
 
 
+@cache
 def imports(path: Path, root: Path) -> list[str]:
     """Dotted names of all that a file imports, wherever in it; `from calib import checks` counts as its own."""
     here = path.relative_to(root)
@@ -239,6 +241,7 @@ def test_importing_all_of_calib_never_loads_streamlit():
     assert int(done.stdout) >= len(list(ROOT.glob("calib/*.py"))) - 1
 
 
+@cache
 def settings_read(path: Path) -> set[str]:
     """Names of settings that a file reads from a Recipe by literal strings."""
     found = set()

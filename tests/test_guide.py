@@ -394,7 +394,7 @@ def test_of_the_other_methods_platt_scaling_and_then_venn_abers_lose_least(reaso
 
 
 def test_the_recommendation_begins_with_the_methods_of_the_readme(which_calibrator):
-    assert_says(which_calibrator, "begins with", *map(name_of, START))
+    assert_says(which_calibrator, "starts from", *map(name_of, START))
 
 
 def test_venn_abers_has_no_infinite_loss_and_isotonic_regression_is_warned_of_with_its(reasons, always):

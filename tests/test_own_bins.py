@@ -93,5 +93,5 @@ def test_groups_are_clusters():
     assert named.interval("brier", "none") != check(Y, P).interval("brier", "none")
     three = np.column_stack([P / 2, P / 2, 1 - P])
     assert np.array_equal(check(Y, three, groups=who).cluster, check(Y, three, cluster=who).cluster)
-    with pytest.raises(InputError, match="cluster and groups mean the same"):
+    with pytest.raises(InputError, match="cluster and groups have the same meaning"):
         check(Y, P, cluster=who, groups=who)

@@ -126,7 +126,7 @@ def test_win_rates_are_those_of_very_many_data_sets():
 
 def test_all_that_is_asked_for_is_found_and_a_section_replaces_itself():
     section = "\n\n".join(coverage.report(draws=2, jobs=1, only="base rate")) + "\n"
-    assert section.startswith("## Do the intervals cover?")
+    assert section.startswith("## Do the intervals include the true values?")
     lines = [line for line in section.splitlines() if "| 5,000 |" in line]
     assert [line.count("|") for line in lines] == [9]
     twice = coverage.with_section(coverage.with_section("# A\n\nold\n", section), section)

@@ -101,9 +101,11 @@ def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL, draws: i
     y, v = checks.score_vector(values, "values"), checks.score_vector(variances, "variances")
     checks.same_length(values=y, variances=v)
     if len(y) < 2:
-        raise InputError("There is one centre, so variation between centres is unknown. Use at least two.")
+        raise InputError(
+            "There is only one centre, so the variation between centres is unknown. Use at least two centres."
+        )
     if (v <= 0).any():
-        raise InputError("variances must be above 0. Leave out centres of unknown variance.")
+        raise InputError("variances must be above 0. Exclude centres with an unknown variance.")
     k, squared = len(y), between_variance(y, v)
     mean, error = (float(each) for each in _mean_and_error(y, 1 / (v + squared)))
     tails = np.array([1 - level, 1 + level]) / 2
@@ -201,7 +203,9 @@ class Centres:
         told = [_told(key, each) for key, each in self.pooled.items()]
         missing = [str(name) for name in self.table.index[self.table["slope"].isna()]]
         if missing:
-            told.append(f"Not pooled, because they are too small or hold one class: {listed(missing, 5)}.")
+            told.append(
+                f"Not pooled, because they are too small or contain only one class: {listed(missing, 5)}."
+            )
         return tuple(told)
 
     @property
@@ -221,8 +225,8 @@ def _told(key: str, found: Pooled) -> str:
         f"(τ {two_decimals(found.tau)}, I² {brief_percent(found.i_squared)})"
     )
     if not math.isfinite(found.new_low):
-        return f"The {name} is {pooled}; two centres cannot show what to expect in a new one."
-    hardly = " With so few centres τ is hardly known." if found.centres < FEW else ""
+        return f"The {name} is {pooled}; two centres cannot show what to expect in a new centre."
+    hardly = " With so few centres, τ is very uncertain." if found.centres < FEW else ""
     low, high = two_decimals(found.new_low), two_decimals(found.new_high)
     return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
@@ -308,8 +312,8 @@ def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled
     known = np.isfinite(found[:, 3])
     if known.sum() < 2:
         raise InputError(
-            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be judged: the others have too few rows or one "
-            "class only. Merge small centres."
+            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be evaluated: the others have too "
+            f"few rows or only one class. Merge small centres."
         )
     scale, back = (np.log, np.exp) if metric == "observed_expected" else (np.asarray, np.asarray)
     y, v = scale(found[known, 0]), found[known, 3] ** 2

@@ -46,7 +46,7 @@ def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
 
 
 CLIPPED = (
-    "∞: at least one row was predicted exactly 0 or 1, and wrong. “Clipped” values use predictions limited "
+    "∞: at least one prediction of exactly 0 or 1 was wrong. “Clipped” values use predictions limited "
     "to the range from 2.2e−16 to 1 − 2.2e−16."
 )
 

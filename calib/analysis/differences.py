@@ -63,7 +63,7 @@ class Differences:
 
     def line(self, metric: str, calibrator: str) -> Difference | None:
         """Return the difference of one metric and calibrator, if there is one."""
-        return next((e for e in self.found if (e.metric, e.calibrator) == (metric, calibrator)), None)
+        return next((each for each in self.found if each.is_of(metric, calibrator)), None)
 
     def joined(self, other: Differences) -> Differences:
         """Join the differences of both, with metrics in the order of ``DIFFERENCE_METRICS``."""
@@ -123,6 +123,18 @@ def differences(
     ]
     whole = "" if evaluation.cluster is None else ", keeping the rows of each cluster together"
     return Differences(tuple(found), reference, f"{evaluation.size_text}{whole}")
+
+
+def differences_of_classes(whole: Evaluation) -> tuple[Difference, ...]:
+    """Return ``Evaluation.differences`` of the losses of all classes, one per calibrator and loss."""
+    reference = next(iter(whole.predictions))
+    about = whole.size_text, whole.recipe.base_rate
+    return tuple(
+        Difference(
+            line.metric, line.calibrator, *about, line.value, line.lower, line.upper, against=reference
+        )
+        for line in whole.differences().itertuples()
+    )
 
 
 def _difference(evaluation: Evaluation, metric: str, key: str, reference: str, seed: int) -> Difference:
@@ -258,9 +270,9 @@ def repeat_splits(
     watch = watch or Watch()
     if not SPLITS[recipe.split].seeded:
         raise InputError(
-            f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. For a "
-            "split in "
-            "time use evaluation='folds' (an expanding window), otherwise split='random' or split='cluster'."
+            f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. "
+            f"For a split by time, use evaluation='folds' (an expanding window); otherwise use "
+            f"split='random' or split='cluster'."
         )
     metrics, tables = list(metrics), []
     for i in range(repeats):

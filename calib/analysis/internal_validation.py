@@ -147,8 +147,8 @@ class _Model:
             if self.y[rows].min() < self.y[rows].max():
                 return picked, rows
         raise InputError(
-            "Resamples hold one class only, because almost all events are in one cluster. Resample rows "
-            "instead: leave out cluster."
+            "Resamples contain only one class, because almost all events are in one cluster. Omit cluster "
+            "to resample rows instead."
         )
 
     def bootstrap(self, i: int, grid: Array) -> dict[str, Any]:
@@ -463,7 +463,8 @@ def leave_one_centre_out(
     assert model.names is not None
     if len(model.names) < 2:
         raise InputError(
-            "There is one centre, so no other centre can train a model. Use at least two centres."
+            "There is only one centre, so there is no other centre on which to train a model. Use at least "
+            "two centres."
         )
     p = np.empty(model.n)
     for i in (watch or Watch()).loop(range(len(model.names)), "centres"):
@@ -485,20 +486,20 @@ def _model(
 ) -> _Model:
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
-            f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. Choose a "
-            "classifier that has it, or wrap this one in CalibratedClassifier."
+            f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. "
+            f"Choose a classifier with predict_proba, or wrap this classifier in CalibratedClassifier."
         )
     labels = read_arrays(y, np.full(_num_samples(X), 0.5), pos_label=pos_label).y
     weight = None if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
     if weight is not None and not weight.all():
-        raise InputError("sample_weight must be positive. Remove the rows of weight 0 from X and y.")
+        raise InputError("sample_weight must be positive. Remove the rows with weight 0 from X and y.")
     whose, names = (None, None) if cluster is None else pd.factorize(present(cluster, "cluster"))
     checks.same_length(y=labels, cluster=whose)
     fewest = int(min(labels.sum(), len(labels) - labels.sum()))
     if fewest < FEWEST_OF_CLASS:
         raise InputError(
             f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_OF_CLASS} are needed. "
-            "Collect more rows of it."
+            "Collect more rows of this class."
         )
     checks.in_range(seed, "random_state", low=0, integer=True)
     return _Model(estimator, X, labels, weight, whose, seed, folds, names)
@@ -546,7 +547,7 @@ def leave_out_recipe(
     without = replace(dataset, X=dataset.X.drop(columns=column, errors="ignore"))
     if not without.X.shape[1]:
         raise InputError(
-            f"The model has no columns but {column!r}, the centre. Choose another column of centres."
+            f"The only column of the model is {column!r}, the centre. Choose another column of centres."
         )
     return leave_one_centre_out(
         _calibrated(recipe, without, calibrator, "Leaving out one centre"),
@@ -562,8 +563,8 @@ def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) ->
     """Return the Recipe's model with one calibrator, to be fitted to all rows; ``what`` needs it."""
     if dataset.predictions or dataset.joint or dataset.rest is not None:
         raise InputError(
-            f"{what} needs a model of two classes that is trained here, on all rows of a table. Choose “Train a "
-            "model” on Data, and one class."
+            f"{what} needs a two-class model that is trained here, on all rows of a table. Choose “Train a "
+            f"model” on Data, and choose one class."
         )
     return CalibratedClassifier(
         make_estimator(recipe, dataset),
@@ -590,7 +591,7 @@ class _Kept:
         digest = joblib.hash((vars(model), grid))
         if isinstance(kept, dict):
             if kept.setdefault("run", digest) != digest:
-                raise InputError("resume holds the fits of another run. Pass an empty dictionary.")
+                raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
             return cls(kept, None)
         path = Path(kept)
         lines = path.read_text().splitlines() if path.exists() else []
@@ -599,7 +600,7 @@ class _Kept:
         elif _parsed(lines[0]).get("run") != digest:
             raise InputError(
                 f"{path} belongs to another run: other rows, another estimator or other settings. Name "
-                "another file, or delete this one."
+                f"another file, or delete this file."
             )
         found = filter(None, map(_parsed, lines[1:]))
         return cls({(each.pop("kind"), each.pop("number")): each for each in found}, path)

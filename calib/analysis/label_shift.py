@@ -148,8 +148,9 @@ class EstimatedRates:
         ends = f" ({100 * self.level:.0f} % interval {number(line.lower)} to {number(line.upper)})"
         return (
             f"The share of {class_named(str(largest))} in these {self.rows:,} unlabelled rows is about "
-            f"{number(line.rate)}{ends if np.isfinite(line.lower) else ''}, and {number(line.fitted)} in the table; "
-            "this is the largest change"
+            f"{number(line.rate)}{ends if np.isfinite(line.lower) else ''}, compared with "
+            f"{number(line.fitted)} in the table; "
+            "no other share changes more"
         )
 
     @property
@@ -228,8 +229,8 @@ def estimate_base_rates(
     density, w = p / fitted, or_ones(weights, len(p))
     if np.allclose(density, 1, rtol=1e-12):
         raise InputError(
-            "The shares cannot be estimated: every row equals the base rates, so the model does not separate the "
-            "classes. Use a model that separates the classes."
+            "The shares cannot be estimated: the probabilities of every row equal the base rates, so the "
+            "model does not separate the classes. Use a model that separates the classes."
         )
     rate = _likeliest_shares(density, w, fitted)
     ends = np.full((len(rate), 2), np.nan)

@@ -120,7 +120,7 @@ def _choice(evaluation: Evaluation) -> str:
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
-        lines += f" The calibrators were fitted on {label}, which are more extreme than scores of new rows."
+        lines += f" The calibrators were fitted to {label}, which are more extreme than scores of new rows."
     return lines.strip()
 
 
@@ -141,8 +141,8 @@ def _rows(evaluation: Evaluation) -> str:
         excluded = data.read - data.n
         lines.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
-            f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows like those that "
-            "were kept."
+            f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows like the rows "
+            f"that were kept."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())

@@ -9,13 +9,16 @@ squared half-widths of the two means' intervals add up (Zou & Donner 2008).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import change_or_clipped, number, with_clipped, with_interval
+from calib.evaluate.estimate import Difference, Estimate
+from calib.kernel.wording import change_or_clipped, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import log_losses, squared_errors
@@ -24,63 +27,58 @@ from calib.recipe import Recipe, with_split
 ROW_LOSSES = {"brier": squared_errors, "log_loss": log_losses}
 
 
-@dataclass(frozen=True, eq=False)
+class OfLoss(NamedTuple):
+    """A mean loss of one calibrator on the chosen split and on a random split, and the first minus the second."""
+
+    honest: Estimate
+    random: Estimate
+    difference: Difference
+
+
+@dataclass(frozen=True)
 class Optimism:
-    """Losses of the chosen split and of a random split.
+    """Losses of the chosen split and of a random split, one per calibrator and metric."""
 
-    Attributes
-    ----------
-    table
-        One line per calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
-        upper (the ends of its 95 % interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
-        log losses).
-    """
+    found: tuple[OfLoss, ...]
 
-    table: pd.DataFrame
+    @property
+    def table(self) -> pd.DataFrame:
+        """Columns calibrator, metric, honest, random, value, lower, upper; the ends are NaN if a loss is infinite."""
+        columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
+        lines = [
+            (gap.calibrator, gap.metric, honest.value, random.value, gap.value, gap.low, gap.high)
+            for honest, random, gap in self.found
+        ]
+        return pd.DataFrame(lines, columns=columns)
 
     def sentence(self, calibrator: str) -> str:
         """State the Brier score that a random split gives for one calibrator."""
-        lines = self.table[(self.table["calibrator"] == calibrator) & (self.table["metric"] == "brier")]
-        if lines.empty:
+        found = next((each for each in self.found if each.honest.is_of("brier", calibrator)), None)
+        if found is None:
             return ""
-        line = lines.iloc[0]
-        gap = with_interval(line.value, line.lower, line.upper)
-        scores = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
-        verdict = f"no clear difference ({gap})"
-        if line.lower > 0:
-            verdict = f"too optimistic by {gap}"
-        if line.upper < 0:
-            verdict = f"too pessimistic ({gap})"
+        honest, random, gap = found
+        shown = with_interval(gap.value, gap.low, gap.high)
+        scores = f"a Brier score of {random.text()} instead of {honest.text()}"
+        verdict = f"no clear difference ({shown})"
+        if gap.clear:
+            verdict = f"too optimistic by {shown}" if gap.value > 0 else f"too pessimistic ({shown})"
         return f"For {label_of(calibrator)} a random split would have given {scores}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:
         """Format for readers, one line per calibrator and metric."""
         return pd.DataFrame(
-            {
-                "Calibrator": [label_of(key) for key in self.table["calibrator"]],
-                "Metric": [METRICS[key].label for key in self.table["metric"]],
-                "Honest split": self._losses("honest"),
-                "Random split": self._losses("random"),
-                "Optimism": list(
-                    map(
-                        change_or_clipped,
-                        map(number, self.table["value"]),
-                        self.table["value"],
-                        self.table["honest_clipped"] - self.table["random_clipped"],
-                    )
-                ),
-                "95 % interval": [
-                    "–" if np.isnan(low) else f"[{number(low)}, {number(high)}]"
-                    for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
-                ],
-            }
+            [
+                {
+                    "Calibrator": label_of(gap.calibrator),
+                    "Metric": METRICS[gap.metric].label,
+                    "Honest split": honest.text(),
+                    "Random split": random.text(),
+                    "Optimism": change_or_clipped(number(gap.value), gap.value, gap.clipped),
+                    "95 % interval": "–" if isnan(gap.low) else f"[{number(gap.low)}, {number(gap.high)}]",
+                }
+                for honest, random, gap in self.found
+            ]
         )
-
-    def _losses(self, split: str) -> list[str]:
-        """Return a column of losses; infinite ones with the clipped loss beside them."""
-        values = self.table[split]
-        finite = self.table[f"{split}_clipped"].where(np.isinf(values))
-        return list(map(with_clipped, map(number, values), finite))
 
 
 def random_recipe(recipe: Recipe) -> Recipe:
@@ -96,22 +94,36 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
     honest, random
         Evaluations of one Recipe on the same data, the second of ``random_recipe``.
     """
-    lines = []
-    for key in honest.predictions:
-        if key not in random.predictions:
-            continue
-        for metric, loss in ROW_LOSSES.items():
-            one, other = (
-                mean_interval(each.sample, loss(each.y, each.predictions[key].p)) for each in (honest, random)
-            )
-            with np.errstate(invalid="ignore"):  # ∞ − ∞ has no value
-                value = float(np.subtract(one[0], other[0]))
-                below = float(np.hypot(one[0] - one[1], other[2] - other[0]))
-                above = float(np.hypot(one[2] - one[0], other[0] - other[1]))
-            finite = [np.nan, np.nan]
-            if metric == "log_loss":
-                clipped = "log_loss_clipped"
-                finite = [float(each.measured([clipped])[clipped][key]) for each in (honest, random)]
-            lines.append((key, metric, one[0], other[0], value, value - below, value + above, *finite))
-    columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
-    return Optimism(pd.DataFrame(lines, columns=[*columns, "honest_clipped", "random_clipped"]))
+    return Optimism(
+        tuple(
+            _of_loss(honest, random, metric, key)
+            for key in honest.predictions
+            if key in random.predictions
+            for metric in ROW_LOSSES
+        )
+    )
+
+
+def _of_loss(honest: Evaluation, random: Evaluation, metric: str, key: str) -> OfLoss:
+    """Compute the optimism in one mean loss of one calibrator."""
+    loss = ROW_LOSSES[metric]
+    one, other = (each.estimate(metric, key, interval=False) for each in (honest, random))
+    (a, low, high), (b, least, most) = (
+        mean_interval(each.sample, loss(each.y, each.predictions[key].p)) for each in (honest, random)
+    )
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ has no value
+        value = float(np.subtract(one.value, other.value))
+        below, above = float(np.hypot(a - low, most - b)), float(np.hypot(high - a, b - least))
+    finite = [each.value if isnan(each.clipped) else each.clipped for each in (one, other)]
+    gap = Difference(
+        metric,
+        key,
+        honest.size_text,
+        honest.recipe.base_rate,
+        value,
+        value - below,
+        value + above,
+        finite[0] - finite[1],
+        against="random split",
+    )
+    return OfLoss(one, other, gap)

@@ -230,7 +230,7 @@ class JointCalibrator(BaseEstimator):
         check_is_fitted(self)
         P = class_probabilities(P)
         if P.shape[1] != self.n_classes_:
-            raise InputError(f"P must have the {self.n_classes_} columns of the fit, but has {P.shape[1]}.")
+            raise InputError(f"P must have {self.n_classes_} columns, as in the fit, but has {P.shape[1]}.")
         return P
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:

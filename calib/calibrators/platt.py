@@ -94,8 +94,8 @@ class Platt(ScoreCalibrator):
             CLIP,
             0.5,
             optional=True,
-            help="Minimum distance of probabilities from 0 and 1, where log-odds are infinite. If unset, the "
-            "distance is half the distance of the nearest calibration score.",
+            help="Minimum distance of probabilities from 0 and 1, where log-odds are infinite. If unset, "
+            "this is half the distance of the nearest calibration score from 0 or 1.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),

@@ -109,7 +109,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(read_file(args.recipe)).replace(**given)
     if not recipe.calibrators:
         raise InputError(
-            "calibrators: the Recipe's list is empty, so there is nothing to evaluate. Add a calibrator, such "
+            "The Recipe has no calibrators, so there is nothing to evaluate. Add a calibrator, such "
             'as "none" for the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in names_in(args.metrics) or ()]

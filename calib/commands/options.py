@@ -63,7 +63,7 @@ def add_set(command: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="change a setting from its default; may be repeated",
+        help="change a setting from its default; you can repeat this option",
     )
 
 

@@ -76,7 +76,7 @@ def add_watch(commands: Any) -> None:
     command.add_argument(
         "--skip-unlabelled",
         action="store_true",
-        help="exclude all rows that have no label yet, because their labels will never come",
+        help="exclude all rows without a label; use this only if their labels will never arrive",
     )
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(run=_watch)

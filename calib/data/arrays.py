@@ -237,12 +237,12 @@ def _notes(
     headers: Mapping[str, Header], parts: Mapping[str, pd.DataFrame], classes: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
     notes = [
-        f"Array {key!r} ({_shape(headers[key])}) is read as {part.shape[1]:,} columns."
+        f"Array {key!r} ({_shape(headers[key])}) was read as {part.shape[1]:,} columns."
         for key, part in parts.items()
         if part.shape[1] > 1
     ]
     notes += [f"Array {key!r} contains the names of the classes." for key in classes]
     left = [f"{key!r} ({_shape(header)})" for key, header in headers.items() if key not in (*parts, *classes)]
     if left:
-        notes.append(f"Arrays that are not columns of the table are not read: {listed(left, 8)}.")
+        notes.append(f"Arrays that are not columns of the table were ignored: {listed(left, 8)}.")
     return tuple(notes)

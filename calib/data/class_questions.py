@@ -73,7 +73,7 @@ def ask_for_class(
     columns = "" if len(found) == 1 else " This choice applies to all score columns."
     raise ReadingQuestion(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither the name of "
-        f"the column nor a convention answers this.{columns}",
+        f"the column nor a convention answers this question.{columns}",
         (merge if spelt else (exclude,) if len(rest) == 1 and len(counts) == 3 else ())
         + tuple(
             Answer(
@@ -104,7 +104,7 @@ def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[
     negative, positive = _in_order(counts)
     raise ReadingQuestion(
         f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The names of the columns "
-        "do not show which.",
+        f"do not show which column belongs to which class.",
         tuple(
             Answer(
                 {"positive": positive, **as_recipe(scores=(column,))},
@@ -132,6 +132,9 @@ def consequence(values: np.ndarray, label: Labels, name: str, kind: str | None) 
     area = number(float(column_aucs(scores[:, None], y)[0]))
     first = number(float(scores[0]))
     if kind == "margin":
-        return f"If {first} is a score for {name!r}: AUC {area}."
+        return f"If {first} is a score for {name!r}, the AUC is {area}."
     share = f"{percent(y.mean())} {name!r}"
-    return f"If {first} is the probability of {name!r}: AUC {area}, mean {number(float(scores.mean()))} for {share}."
+    return (
+        f"If {first} is the probability of {name!r}, the AUC is {area}, mean "
+        f"{number(float(scores.mean()))} for {share}."
+    )

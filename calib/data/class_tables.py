@@ -45,7 +45,9 @@ SEEN = 1000  # rows used to check whether columns sum to one
 AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
 AS_SHARES = Answer(
-    {"data_params": {"scores_as": "shares"}}, "Divide each row by its sum", "Each row then sums to 1."
+    {"data_params": {"scores_as": "shares"}},
+    "Divide each row by its sum",
+    "The probabilities of each row then sum to 1.",
 )
 AS_LOGITS = Answer(
     {"data_params": {"scores_as": "logits"}}, "These are logits", "The program uses their softmax."
@@ -511,14 +513,15 @@ def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.nda
         np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
         return (
-            f"{model}: values outside [0, 1] through rounding were clipped in {counted(clipped, 'row')}."
+            f"{model}: values slightly outside [0, 1] because of rounding were clipped in "
+            f"{counted(clipped, 'row')}."
             if clipped
             else ""
         )
     P /= sums[:, None]
     return (
-        f"{model}: rows were divided by their sums, which differ from 1 by at most {number(most)} "
-        "through rounding."
+        f"{model}: rows were divided by their sums, which differ from 1 by at most {number(most)} because "
+        f"of rounding."
     )
 
 
@@ -570,7 +573,7 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
         f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
         f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
         tuple(answers),
-        "Correct these values, or specify what they are.",
+        "Correct these values, or state what they mean.",
     )
 
 

@@ -151,7 +151,10 @@ def _is_text(kind: pa.DataType) -> bool:
 def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
     name = path.name.removesuffix(".gz")
     if EXTENSIONS.get(Path(name).suffix[1:].lower(), TEXT) != TEXT:
-        raise DataError(f"{path.name} is too large for its format.", "Save the table as Parquet or CSV.")
+        raise DataError(
+            f"{path.name} is too large: files of this format must fit into memory.",
+            "Save the table as Parquet or CSV.",
+        )
     opened: Any = gzip.open if packed else open
     with opened(path, "rb") as file:
         start = file.read(FIRST_BYTES)
@@ -254,8 +257,8 @@ def count_predictions(
     if file.state() != seen:
         raise DataError(f"{file.path.name} changed while it was being read.", "Read it again.")
     lines = (
-        f"The file was read where it is, and its {total:,} rows were counted by score and label: "
-        f"{len(frame):,} lines."
+        f"The file was read in place, and its {total:,} rows were grouped into {len(frame):,} distinct "
+        f"pairs of score and label."
     )
     return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
 

@@ -242,7 +242,7 @@ def connection(name: str) -> Connection:
     """Return one of ``connections``, or refuse its name."""
     known = connections()
     if name not in known:
-        listed = ", ".join(known) or "there are none in .streamlit/secrets.toml"
+        listed = ", ".join(known) or "none are defined in .streamlit/secrets.toml"
         raise DataError(f"Connection {name!r} is not defined.", f"Connections: {listed}.")
     return known[name]
 
@@ -331,13 +331,13 @@ def _engine(connection: Connection) -> Any:
     if backend not in OPTIONS:
         known = ", ".join(OPTIONS)
         raise DataError(
-            f"{connection.name} is a database of kind {backend!r}.", f"The program can read: {known}."
+            f"{connection.name} uses the database system {backend!r}.", f"The program can read: {known}."
         )
     if backend in FILES:
         path = Path(url.database or "")
         if not path.is_file():
             raise DataError(
-                f"{connection.name}: there is no database file {path.name!r}.", "Correct its url."
+                f"{connection.name}: database file {path.name!r} was not found.", "Correct its url."
             )
         if backend == "sqlite":
             url = url.set(database=f"file:{path.resolve()}", query={"mode": "ro", "uri": "true"})
@@ -385,7 +385,7 @@ def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
             raise DataError(f"The connection to {connection.name} was lost.", "Try again.") from None
         if isinstance(error, sql.exc.OperationalError) and not name:
             raise DataError(
-                f"{connection.name} does not respond.", "Try again, or ask its administrator."
+                f"{connection.name} does not respond.", "Try again, or ask the administrator of the database."
             ) from None
         raise DataError(
             f"{what} could not be read ({reason}).", "Correct the query, or choose another."

@@ -141,7 +141,8 @@ def _from_line(text: bytes, line: int) -> bytes:
     parts = text.split(b"\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
-            f"The file has no line {line}, so the header cannot be in it.", "Choose a line that exists."
+            f"The file has no line {line}, so this line cannot contain the header.",
+            "Choose a line that exists.",
         )
     return parts[-1]
 

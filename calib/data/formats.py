@@ -236,7 +236,8 @@ def read_excel(
     above = rows_above(texts, read.width) if at is None else sum(number < at for number in numbers)
     if above >= len(numbers):
         raise DataError(
-            f"Sheet {title!r} has no row {at}, so the header cannot be in it.", "Choose a row that exists."
+            f"Sheet {title!r} has no row {at}, so this row cannot contain the header.",
+            "Choose a row that exists.",
         )
     if above:
         notes.append(header_note(numbers[above], above, "row"))

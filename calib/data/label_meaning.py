@@ -143,8 +143,8 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
             Answer(
                 {"data_params": {"labels_as": "shares"}},
                 "Shares of annotators",
-                "The Brier score and the reliability of the mean are available. Accuracy, AUC and other "
-                "metrics that need one class per row are not.",
+                "The Brier score and the reliability diagram of the mean label are available. Accuracy, AUC "
+                "and other metrics that need one class per row are not.",
             ),
             Answer(AS_CLASSES, "Classes", f"There are {len(counts):,} classes."),
         ),

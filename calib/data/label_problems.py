@@ -166,7 +166,9 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
     few = {name: rows for name, rows in counts.items() if rows < FEWEST}
     if few:
         message = f"{_how_many(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
-        remedy = "These rows are too few to calibrate and evaluate a class. Exclude or merge small classes."
+        remedy = (
+            "There are too few rows to calibrate and evaluate such a class. Exclude or merge small classes."
+        )
         found = Problem("warning", target, message, remedy)
         remedies = list(_remedies(few, counts, most))
         if remedies:

@@ -129,7 +129,8 @@ def check_memory(needed: float) -> None:
     if needed > LARGE and (left := free() - SPARE) < needed:
         allowed = "allowed for a file of its size" if is_bounded() else "free now"
         raise TooLargeError(
-            f"Reading the table takes {format_bytes(needed)} of memory, but only {format_bytes(max(left, 0))} are "
+            f"Reading the table needs {format_bytes(needed)} of memory, but only "
+            f"{format_bytes(max(left, 0))} are "
             f"{allowed}.",
             FEWER if is_bounded() else f"{FEWER} {LATER}",
         )

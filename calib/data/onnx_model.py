@@ -136,7 +136,8 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         raise DataError(
             "ONNX models cannot be run safely on this system, because it cannot deny a process access to "
             "files and the network.",
-            "Run the program on Linux (x86-64 or ARM64), or compute the model's predictions and upload these.",
+            "Run the program on Linux (x86-64 or ARM64), or compute the model's predictions elsewhere and "
+            "upload them.",
         )
     if len(model) > MODEL_LIMIT:
         raise DataError(

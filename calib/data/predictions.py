@@ -36,6 +36,8 @@ from calib.data.target import (
     Labels,
     coded_labels,
 )
+from calib.kernel.cache import share
+from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, row_numbers
 
@@ -54,6 +56,7 @@ def prepare_predictions(
     predicted: str | None = None,
     trials: str | None = None,
     wrong_scores: str | None = None,
+    watch: Watch | None = None,
 ) -> Dataset:
     """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
@@ -86,6 +89,8 @@ def prepare_predictions(
         Column with the number of trials, if the label column counts events.
     wrong_scores
         "exclude" leaves out rows whose scores are not probabilities although most others are.
+    watch
+        Reports each step and can cancel.
 
     Raises
     ------
@@ -105,6 +110,8 @@ def prepare_predictions(
     >>> prepare_predictions(three, "y").columns
     {'predictions': ('p_a', 'p_b', 'p_c')}
     """
+    watch = watch or Watch()
+    watch.step(0.0, "the labels")
     typed, target = typed_frame(frame), str(target)
     stated = Stated(
         positive, tuple(map(str, scores or ())), scores_as, labels_as, predicted, trials, wrong_scores
@@ -118,6 +125,7 @@ def prepare_predictions(
         )
     counts = known.per_class(label) if lines is None else lines.counts
     taken = {*map(str, (roles or {}).values()), *counting}
+    watch.step(0.2, "the scores")
     others = typed.drop(columns=[name for name in typed if name in taken])
     found = read_scores(others, target, label, counts, stated, both_files_phrase(frame))
     scored = known.rows & found.scored
@@ -128,6 +136,7 @@ def prepare_predictions(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
+    watch.step(0.5, "the rows")
     used = {*found.values, *taken, *([found.beside] if found.beside else [])}
     notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
     data = Dataset(
@@ -149,10 +158,13 @@ def prepare_predictions(
     total = known.total_weight(rows)
     del label, known, found, scored, rows  # free arrays as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n, total) if lines is None else []
+    watch.step(0.7, "how the scores rank the classes")
     if why == "convention" and positive is None:
         ask_if_reversed(data)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
-    return dataclasses.replace(data, notes=(classes.note, *notes), read_as=reading)
+    told = dataclasses.replace(data, notes=(classes.note, *notes), read_as=reading)
+    share(data, told)
+    return told
 
 
 def _labels(

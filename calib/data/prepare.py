@@ -20,6 +20,7 @@ from calib.data.matrix import imputations
 from calib.data.roles import read_roles, weight_note
 from calib.data.table import about
 from calib.data.target import Classes, Labels, choose_classes, coded_labels
+from calib.kernel.progress import Watch
 from calib.kernel.read_as import Answer, ReadAs
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
@@ -43,6 +44,7 @@ def prepare(
     weight_as: str | None = None,
     drop_repeated: bool = False,
     labels_as: str | None = None,
+    watch: Watch | None = None,
 ) -> Dataset:
     """Prepare a Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
@@ -71,6 +73,8 @@ def prepare(
         Whether to exclude rows that repeat an earlier row in every column.
     labels_as
         "classes" states that no label is a code for a missing label.
+    watch
+        Reports each step and can cancel.
 
     Raises
     ------
@@ -88,6 +92,8 @@ def prepare(
     >>> data.names, data.labels.tolist()
     (('a', 'b', 'c'), [2, 0, 1, 0])
     """
+    watch = watch or Watch()
+    watch.step(0.0, "the labels")
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
@@ -102,9 +108,11 @@ def prepare(
     classes = choose_classes(
         counts, chosen, words, both_files_phrase(frame), lines=known.lines, joint=positive is None
     )
+    watch.step(0.3, "the features")
     unused, kept = _checked_columns(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
+    watch.step(0.9, "the rows")
     held = known.of(rows)
     weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X), known.total_weight(rows))
     return Dataset(

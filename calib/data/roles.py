@@ -382,7 +382,8 @@ def propose_roles(
 def _without_a_split(problem: Problem) -> Problem:
     return replace(
         problem,
-        remedy="Assign the role “Cluster”. The column is then not a feature, and intervals resample whole clusters.",
+        remedy="Assign the role “Cluster”. The column is then not used as a feature, and intervals resample "
+        "whole clusters.",
         fix={"cluster": problem.column},
         action="Use as cluster",
     )
@@ -399,12 +400,12 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
         return None
     now = "a model would use them as a feature" if used else "currently, every row counts once"
     if whole:
-        return _counts_or_weights(found.name, values, f"Looks like counts or weights: {now}.")
+        return _counts_or_weights(found.name, values, f"The column looks like counts or weights: {now}.")
     return Problem(
         "warning",
         found.name,
-        f"Looks like weights: {now}.",
-        "Assign the role “Weight or count” if the column says how much each row counts.",
+        f"The column looks like weights: {now}.",
+        "Assign the role “Weight or count” if the column contains the weight or count of each row.",
         {"weight": found.name},
         "Use as weights",
     )
@@ -476,7 +477,7 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
         found.name,
         "A random split tests a model on rows from before its training rows, so results may be too "
         "optimistic.",
-        "Split by time if you will use the model on later rows. The date is then not a feature.",
+        "Split by time if you will use the model on later rows. The date is then not used as a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",
     )
@@ -491,7 +492,9 @@ def _are_years(column: pd.Series) -> bool:
 def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if found.role != "identifier" or not 2 <= found.distinct < len(typed) - found.missing:
         return None
-    message = f"Looks like an identifier with repeated values ({found.distinct:,} different values)."
+    message = (
+        f"The column looks like an identifier with repeated values ({found.distinct:,} different values)."
+    )
     learned = " A model can memorise them." if used else ""
     return Problem(
         "warning",
@@ -517,7 +520,8 @@ def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "warning",
         found.name,
-        f"Looks like an assignment to training and test set{'; a model would use it as a feature' if used else ''}.",
+        f"The column looks like an assignment to training and test "
+        f"set{'; a model would use it as a feature' if used else ''}.",
         "Split by this column to reproduce results on the same training and test rows.",
         {"part": found.name, "split": "file", "evaluation": "holdout"},
         "Split by this column",

@@ -24,4 +24,8 @@ def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
     """Return a note on the number of clipped values, or ""."""
     off = int((before != after).sum() - np.isnan(before).sum())
     verb = "is" if off == 1 else "are"
-    return f"{name}: {counted(off, 'value')} outside [0, 1] through rounding {verb} clipped." if off else ""
+    return (
+        f"{name}: {counted(off, 'value')} slightly outside [0, 1] because of rounding {verb} clipped."
+        if off
+        else ""
+    )

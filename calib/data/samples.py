@@ -45,22 +45,24 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: all ten classes",
             "all_digits.csv.gz",
             None,
-            "Ten classes predicted together. Study one digit at a time, or the confidence in the predicted "
-            "digit.",
+            "Ten classes are predicted together. Study one digit at a time, or the confidence in the "
+            "predicted digit.",
         ),
         Sample(
             "breast_cancer",
             "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
-            "Easy and small: most probabilities are near 0 or 1, so the benefit of calibration depends on a few rows.",
+            "This easy data set is small, and most probabilities are near 0 or 1, so the benefit of "
+            "calibration depends on a few rows.",
         ),
         Sample(
             "rare_faults",
             "Rare faults (one row in twenty)",
             "rare_faults.csv.gz",
             "fault",
-            "Imbalanced: accuracy is high even if the probabilities of the rare faults are wrong.",
+            "The classes are imbalanced: accuracy is high even if the probabilities of the rare faults are "
+            "wrong.",
         ),
         Sample(
             "loans",
@@ -99,8 +101,8 @@ SAMPLES: dict[str, Sample] = {
             "A billion predictions as counts",
             "counts.csv.gz",
             "yes",
-            "The result of GROUP BY on a billion rows: score, label and count. On the Data page, choose the column "
-            "“count” under “Weight or count”.",
+            "The table is the result of GROUP BY on a billion rows: score, label and count. On the Data "
+            "page, choose the column “count” under “Weight or count”.",
             predictions=True,
         ),
         Sample(
@@ -135,8 +137,8 @@ SAMPLES: dict[str, Sample] = {
             "Risks of a relapse, with censored patients",
             "relapses.csv.gz",
             "relapse",
-            "Risks by each of five years, for patients of eight hospitals. Some die first, and many are censored. "
-            "Open Survival.",
+            "Predicted risks within one to five years, for patients of eight hospitals. Some die first, and "
+            "many are censored. Open Survival.",
             predictions=True,
         ),
     )

@@ -242,8 +242,8 @@ def draw_rows(
     frame = rest.sample(watch)
     notes = [
         f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It "
-        f"is evaluated on the other {total - rest.learned:,}, which were scored in blocks and counted by "
-        "score and label."
+        f"is evaluated on the other {total - rest.learned:,}, which were scored in batches and counted by "
+        f"score and label."
     ]
     if labels.missing:
         notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
@@ -263,7 +263,8 @@ def _size(rows: int | None, total: int, columns: int) -> int:
         )
     if rows * columns > MOST_CELLS:
         raise DataError(
-            f"data_params.learn_rows is {rows:,}; with {columns:,} columns, this is too much for memory.",
+            f"data_params.learn_rows is {rows:,}; with {columns:,} columns, this sample does not fit into "
+            f"memory.",
             f"Choose at most {MOST_CELLS // columns:,}.",
         )
     return rows

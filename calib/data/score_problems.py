@@ -20,6 +20,7 @@ from calib.kernel.weights import represented_rows
 from calib.kernel.wording import counted, number, percent, with_interval
 
 ROWS_AT_ONCE = 4096
+HEAD = 20_000  # rows that are looked at first
 FEW_LINES = 20  # fewer may coincide by chance
 GROUPED = 0.5  # share of lines whose score also occurs in the other class
 
@@ -40,7 +41,9 @@ def ask_if_reversed(data: Dataset) -> None:
         f"reverse: {result}.",
         (
             Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - area)}."),
-            Answer({"positive": positive}, f"Score for {positive!r}, as read", f"AUC {number(area)}."),
+            Answer(
+                {"positive": positive}, f"Score for {positive!r}, as currently read", f"AUC {number(area)}."
+            ),
         ),
         STATE_CLASS,
     )
@@ -61,7 +64,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> from calib.data import prepare_predictions
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y", "1"))[0].message
-    "These scores rank the classes in reverse: AUC 0 in all 40 rows. These scores seem to be for class '0'."
+    "These scores rank the classes in reverse: AUC 0 in all 40 rows. These scores seem to refer to class '0'."
     """
     if data.joint:
         return [problem for model in data.columns if (problem := _agreement(data, model)) is not None]
@@ -111,9 +114,14 @@ def _is_grouped(data: Dataset) -> bool:
 
 
 def _are_grouped(scores: pd.DataFrame, y: np.ndarray) -> bool:
-    if len(y) < FEW_LINES or 2 * repeats(scores).sum() <= GROUPED * len(y):
+    if len(y) < FEW_LINES or _repeat_within(scores[:HEAD], y[:HEAD]):  # found at once, as in most tables
         return False
-    return not any(repeats(scores[y == label]).any() for label in (0, 1))
+    return 2 * repeats(scores).sum() > GROUPED * len(y) and not _repeat_within(scores, y)
+
+
+def _repeat_within(scores: pd.DataFrame, y: np.ndarray) -> bool:
+    """Tell whether two rows of one class have equal scores."""
+    return any(repeats(scores[y == label]).any() for label in (0, 1))
 
 
 def _without_counts(column: str) -> Problem:
@@ -157,7 +165,8 @@ def _certain(column: str, scores: np.ndarray, y: np.ndarray) -> Problem:
         verb = "is" if wrong == 1 else "are"
         message += f"; {wrong:,} of these {verb} wrong, which makes the log loss infinite"
     remedy = (
-        "If they are rounded, save more decimals. If 0 or 1 represents a missing score, exclude these rows."
+        "If these probabilities are rounded, save more decimals. If 0 or 1 represents a missing score, "
+        "exclude these rows."
     )
     fix = {"data_params": {"wrong_scores": "certain"}}
     severity, all_of_them = "warning" if wrong else "info", rows == scores.size
@@ -188,7 +197,10 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         remedy = "Check that you chose the right score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
-        message = f"These scores rank the classes in reverse: {result}. These scores seem to be for class {negative!r}."
+        message = (
+            f"These scores rank the classes in reverse: {result}. These scores seem to refer to "
+            f"class {negative!r}."
+        )
         remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""

@@ -322,8 +322,8 @@ def _refuse_confidence(columns: Sequence[str]) -> None:
         raise DataError(
             f"{called[0]!r} seems to be the probability of the predicted class, but the table does not say whether it "
             "was right.",
-            "Add the column of predicted classes. Or add one column of probabilities per class. If the "
-            "column is the probability of one class, choose this class.",
+            "Add the column of predicted classes. Alternatively, add one column of probabilities per class. "
+            "If the column contains the probability of one class, choose this class.",
         )
 
 
@@ -480,7 +480,7 @@ def _why_in_words(why: str, named: Mapping[str, str | None], counts: Mapping[str
     if why == "named":
         return f"because it is named in {listed([repr(column) for column in named if named[column]])}"
     if why == "predicted":
-        return "because the predicted classes show it"
+        return "because the predicted classes show this"
     if why == "convention":
         return f"by convention for {listed([repr(name) for name in counts])}"
     return "as chosen"

@@ -22,6 +22,7 @@ from calib.data.score_columns import scores_among_features, tables_of
 from calib.data.score_problems import ranking_problems, scale_problems
 from calib.data.table import about
 from calib.data.target import Labels, choose_classes, coded_labels
+from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 
@@ -38,6 +39,7 @@ def validate(
     weight_as: str | None = None,
     drop_repeated: bool = False,
     keep: Collection[str] = (),
+    watch: Watch | None = None,
     **meanings: str | None,
 ) -> list[Problem]:
     """List the problems of a table, errors first; return an empty list if there are none.
@@ -64,6 +66,8 @@ def validate(
         Whether repeated rows are excluded, as in ``prepare``.
     keep
         Identifiers and texts to use nevertheless, as in ``prepare``.
+    watch
+        Reports each step and can cancel.
     meanings
         What the columns are: scores_as, labels_as, predicted, trials and wrong_scores, as in ``prepare_predictions``.
 
@@ -72,6 +76,8 @@ def validate(
     >>> [p.severity for p in validate(pd.DataFrame({"x": [1, 2], "y": ["a", "a"]}), "y")]
     ['error']
     """
+    watch = watch or Watch()
+    watch.step(0.0, "the labels")
     try:
         typed = typed_frame(frame)
     except DataError as error:
@@ -93,17 +99,20 @@ def validate(
     known = (
         {} if tables is None else dict.fromkeys(tables.all_columns)
     )  # not inspected: there may be a thousand
-    columns = {
-        str(name): inspect(column, str(name)) for name, column in typed.items() if str(name) not in known
-    }
+    names = [name for name in typed if str(name) not in known]
+    inspected = watch.within(0.1, 0.4).loop(names, "the columns")
+    columns = {str(name): inspect(typed[name], str(name)) for name in inspected}
+    judging = watch.within(0.4, 0.9)
     if content == "predictions":
-        options = {"roles": roles, "weight_as": weight_as, **meanings}
+        options = {"roles": roles, "weight_as": weight_as, "watch": judging, **meanings}
         found.extend(_predictions(frame, str(target), positive, scores, options) if usable else ())
     else:
+        judging.step(0.0, "repeated rows and leaks")
         taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(
             _features(typed, target, label, positive, (*exclude, *taken), columns, drop_repeated, keep)
         )
+    watch.step(0.9, "roles of the columns")
     if usable:
         left_out = set(map(str, exclude))
         held = [column for name, column in columns.items() if name not in left_out]
@@ -171,7 +180,9 @@ def _features(
         yield from _leaks(typed, label, positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            found = f"{counted(len(made), 'column')} from 0 to 1, named like predictions"
+            found = (
+                f"{counted(len(made), 'column')} with values from 0 to 1 and names like those of predictions"
+            )
             message = f"{found}. A model would use them as features."
             remedy = "Evaluate these columns as existing predictions, or exclude them."
             yield Problem(
@@ -248,7 +259,9 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "constant":
             yield Problem("warning", name, "Every row has the same value.", "The column is excluded.")
         case "identifier":
-            message = "Looks like an identifier: its values identify rows instead of describing them."
+            message = (
+                "The column looks like an identifier: its values identify rows instead of describing them."
+            )
             yield Problem(
                 "warning",
                 name,
@@ -257,12 +270,14 @@ def _feature(column: Column) -> Iterator[Problem]:
                 "column.",
             )
         case "text":
-            message = f"Looks like free text: {column.distinct:,} different values."
+            message = f"The column looks like free text: {column.distinct:,} different values."
             yield Problem(
                 "warning", name, message, "The column is excluded. Convert the text to numbers or categories."
             )
         case "date":
-            yield Problem("info", name, "Holds dates.", "Dates become days since 1970, month and weekday.")
+            yield Problem(
+                "info", name, "Holds dates.", "Dates are converted to days since 1970, month and weekday."
+            )
         case "mixed":
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
@@ -287,6 +302,6 @@ def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[
     repeated = 0 if unlike else int(repeats(frame).sum())
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows are exact copies of an earlier row."
-        remedy = f"{FLATTER} Remove these copies, unless they are different cases."
+        remedy = f"{FLATTER} Remove these copies, unless they represent different cases."
         fix = {"data_params": {"drop_repeated": True}}
         yield Problem("warning", None, message, remedy, fix, "Remove repeated rows")

@@ -33,7 +33,7 @@ LOSS_DECOMPOSITION = {
     ),
     "unc": (
         "Uncertainty component of the log loss",
-        "Log loss if every row is predicted with the class shares (UNC). Log loss = MCB − DSC + UNC.",
+        "Log loss if the class shares are predicted for every row (UNC). Log loss = MCB − DSC + UNC.",
     ),
 }
 """Part of the log loss of all classes → its name for people and what it is."""

@@ -59,6 +59,10 @@ class Estimate:
         """Return the text of the value, with the clipped value beside it if the value is infinite."""
         return with_clipped(text, self.clipped)
 
+    def is_of(self, metric: str, calibrator: str) -> bool:
+        """Tell whether it is this metric of this calibrator."""
+        return (self.metric, self.calibrator) == (metric, calibrator)
+
     def excludes(self, value: float) -> bool:
         """Tell whether the interval excludes a value."""
         return self.low > value or self.high < value

@@ -373,10 +373,11 @@ class Evaluation(OfAllClasses):
         return Estimate(metric, key, self.size_text, self.recipe.base_rate, value, *ends, clipped)
 
     def has_interval(self, metric: str) -> bool:
-        """Tell whether ``interval`` knows this metric of two classes."""
+        """Tell whether ``interval`` knows this metric."""
+        from calib.metrics.class_metric_intervals import CLASS_METRIC_INTERVALS
         from calib.metrics.confidence import INTERVALS
 
-        return metric in INTERVALS
+        return metric in (CLASS_METRIC_INTERVALS if self.classes > 2 else INTERVALS)
 
     def interval(self, metric: str, key: str) -> tuple[float, float]:
         """Return the ends of the 95 % interval of a metric, for one calibrator's predictions.

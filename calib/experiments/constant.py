@@ -1,4 +1,4 @@
-"""The constant Venn predictor beside Venn–Abers: equally valid, but no better than the frequency of class 1.
+"""The constant Venn predictor and Venn–Abers: equally valid, but no better than the frequency of class 1.
 
 Vovk and Petej (2014), section 2: {k/(l + 1), (k + 1)/(l + 1)}.
 """
@@ -200,7 +200,7 @@ EXPERIMENT = Experiment(
         "Its interval has the width 1/(l + 1), and its selected probability is right on average, as for every Venn "
         "predictor. Validity alone says nothing about an individual row.",
         "Venn–Abers is equally valid, and its interval follows the true probability, but the interval is wider.",
-        "Set the distance of the classes to 0. Then x says nothing about the label, and the constant "
+        "Set the distance between the classes to 0. Then x says nothing about the label, and the constant "
         "predictor is the best predictor.",
     ),
     formulas=(r"P_0 = \frac{k}{l+1}, \qquad P_1 = \frac{k+1}{l+1}",),
@@ -208,4 +208,4 @@ EXPERIMENT = Experiment(
 )
 
 
-FIGURES = (FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw),)
+FIGURES = (FigureEntry("constant", "The constant Venn predictor and Venn–Abers", prepare, draw),)

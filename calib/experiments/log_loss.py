@@ -200,7 +200,8 @@ EXPERIMENT = Experiment(
     why=(
         "You expected such errors to be rare. They are rare for a single row, but one error in a hundred "
         "test rows is enough.",
-        "You expect half of the runs to avoid such an error. But a hundred test rows are a hundred chances for it.",
+        "You expect half of the runs to avoid such an error. But a hundred test rows are a hundred chances "
+        "for such an error.",
         "Among a hundred rows at least one prediction of 0 or 1 is usually wrong, and the loss then stays infinite.",
     ),
     turn={"tests": 20},

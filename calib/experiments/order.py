@@ -184,8 +184,8 @@ EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
     name="Theorem 2: the order of the rows",
-    question="With k ones among l training labels, a predictor gives k/l or (k + 1)/l if the first label is 0, "
-    "else (k − 1)/l or k/l. Can it be perfectly calibrated?",
+    question="With k ones among l training labels, a predictor gives k/l or (k + 1)/l if the first label is "
+    "0, otherwise (k − 1)/l or k/l. Can it be perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
     right=1,
     why=(

@@ -174,12 +174,14 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
     return Errors(
         title=titles.get(shown, usual),
         caption="Mean distance of predictions from the true probabilities, in 15 bins. The distance is "
-        "measured on 40,000 new rows of three Gaussians. Circles: the highest probability of each row. "
-        f"Diamonds: each class against the rest, mean of three. One against the rest is wrong by {rest} "
-        f"points, and by {divided} after each row is divided by its sum. Before, the sums scatter around 1 "
-        f"with a standard deviation of {number(found.sums, 2)}.",
+        "measured on 40,000 new rows from three Gaussians. Circles show the error of the highest probability "
+        "of each row. Diamonds show the mean error of the three classes, each against the rest. With "
+        f"one-against-the-rest calibration, the error is {rest} points, and {divided} points after each row "
+        "is divided by its sum. Before this step, the sums scatter around 1 with a standard deviation of "
+        f"{number(found.sums, 2)}.",
         alt=f"Calibration errors. Temperature scaling: confidence {scaled['confidence']} points, classes "
-        f"{scaled['classes']}. One against the rest: classes {rest} points, divided by the sum {divided}.",
+        f"{scaled['classes']}. One against the rest: classes {rest} points, and {divided} points after "
+        f"division by the sum.",
         drawn="Two marks for each method: the calibration error of the confidence, and that of individual "
         "classes.",
         table=table.rename_axis("method").reset_index(),
@@ -289,7 +291,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices=tuple(SHOWN_METHODS),
-            help="Which calibrators the picture compares with the uncalibrated model.",
+            help="Calibrators that the picture compares with the uncalibrated model.",
             extra=view_of("three_classes"),
         ),
     ),

@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
         "remove nearly all of this part.",
         "The gain does not grow: the step to 500 trees gains at most a fifth as much as the step to 50.",
     ),
-    no_turn="The error from disagreement between trees falls with their number, whatever the trees are.",
+    no_turn="The error from disagreement between trees falls with their number, for every kind of tree.",
     parameters=(
         Parameter(
             "trees",
@@ -139,10 +139,10 @@ EXPERIMENT = Experiment(
         "More trees narrow the cloud, but only towards the prediction of an infinite forest. The part of the TCE "
         "that more trees can remove falls in proportion to 1/T for T trees. This part is about half of the "
         "TCE with 5 trees, and at most an eighth with 50.",
-        "The error that remains at 500 trees is not due to chance between trees, because all trees saw the "
-        "same data. Choose shallower trees: at depth 4, less than half of this error remains. More rows do "
-        "not remove this error. In twenty draws, using 2,000 rows instead of 1,000 changed it by −15 % to "
-        "+21 %, and by almost nothing on average.",
+        "The error that remains at 500 trees is not due to chance between trees, because all trees were "
+        "trained on the same data. Choose shallower trees: at depth 4, less than half of this error remains. "
+        "More rows do not remove this error. In twenty draws, using 2,000 rows instead of 1,000 changed this "
+        "error by −15 % to +21 %, and by almost nothing on average.",
         "The forest's TCE is the mean TCE of its trees minus their disagreement. If all trees agreed, a forest would "
         "gain nothing.",
     ),

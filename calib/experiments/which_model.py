@@ -158,8 +158,8 @@ EXPERIMENT = Experiment(
         "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
         "and this variance counts too.",
         "Its curved boundary fits, and Platt scaling learns only two parameters, so there is little scatter.",
-        "Logistic regression is right with equal covariances. With unequal covariances its straight "
-        "boundary is wrong, and more rows cannot bend it.",
+        "With equal covariances, logistic regression is the right model. With unequal covariances its "
+        "straight boundary is wrong, and more rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     ghosts=({"panels": [4]}, {"panels": [5]}, {"panels": [6]}),

@@ -102,23 +102,25 @@ CALIBRATION = ("rows", "positives", "lowest", "highest")  # the fields that desc
 PROBABILITIES = "probabilities"  # of all classes: the input of a calibrator of K classes
 FOLDS = "folds"  # the kind of map with one map per fold
 NOTES = {
-    "cv": "Fitted on out-of-fold scores. Apply it to the scores of the final model, which was refitted on "
-    "all training rows.",
-    "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
-    "scored by the trees that did not see one random training row. This training row was not used to calibrate "
-    "the scored row. This table uses all rows, so its probabilities differ slightly.",
-    "oob_whole": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble.",
-    "train": "Fitted on scores of the model's own training rows, so it is often overconfident. Use it only "
-    "for comparison.",
+    "cv": "The calibrator was fitted to out-of-fold scores. Apply it to the scores of the final model, "
+    "which was refitted on all training rows.",
+    "oob": "The calibrator was fitted to out-of-bag scores. Apply it to scores of the whole ensemble. In "
+    "the evaluation, each row was scored by the trees that were not trained on one random training "
+    "row. This training row was not used to calibrate the scored row. This table uses all rows, so "
+    "its probabilities differ slightly.",
+    "oob_whole": "The calibrator was fitted to out-of-bag scores. Apply it to scores of the whole ensemble.",
+    "train": "The calibrator was fitted to scores of the model's own training rows, so it is often "
+    "overconfident. Use it only for comparison.",
 }
 RATE = (
-    "This calibrator is for a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a base "
+    "This calibrator applies to a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a "
+    "base "
     "rate of {0.fitted:.6g}, and all odds are multiplied by {0.ratio:.6g}."
 )
 RATES = (
-    "This calibrator is for given class shares in deployment. Each probability is multiplied by the share "
-    "of its class in deployment, divided by its share in the calibration data. Each row is then divided by "
-    "its sum."
+    "This calibrator applies to given class shares in deployment. Each probability is multiplied by the "
+    "share of its class in deployment, divided by its share in the calibration data. Each row is then "
+    "divided by its sum."
 )
 CROSS = (
     "Cross-calibration: each row needs {} scores, one from the model of each fold, in the order of the folds."

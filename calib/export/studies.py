@@ -83,7 +83,8 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
     note = "The p-values are not adjusted for the number of pairs."
     if summary.infinite:
         note += (
-            " – without colour: the values of at least one of the two methods are infinite on some data set."
+            " – without colour means that the values of at least one of the two methods are infinite on "
+            "some data set."
         )
     options = {"alpha": alpha, "test": "one-sided paired t-tests", "note": note}
     found.append(Drawing("t_tests", "significance", summary.t_tests.loc[order, order], options))

@@ -26,8 +26,8 @@ METHODS = (
     "Rows of known status at the horizon are weighted by the inverse probability of censoring (Graf et al. 1999; Gerds "
     "& Schumacher 2006). Observed risks are {estimate} estimates. Smooth curves, ICI, "
     "E50 and E90 use pseudo-values (Andersen & Perme 2010; Austin, Harrell & van Klaveren 2020). The AUC compares "
-    "cumulative cases with dynamic controls (Uno et al. 2007; Blanche et al. 2013). All 95 % intervals count that the "
-    "censoring is estimated."
+    "cumulative cases with dynamic controls (Uno et al. 2007; Blanche et al. 2013). All 95 % intervals "
+    "allow for the estimation of the censoring."
 )
 REFERENCES = (
     "Andersen & Perme 2010, Statistical Methods in Medical Research 19",
@@ -38,8 +38,8 @@ REFERENCES = (
     "Uno, Cai, Tian & Wei 2007, Journal of the American Statistical Association 102",
 )
 LIMITS = (
-    "Censoring must not depend on the risk, within groups of censoring if there are any. Otherwise all numbers are "
-    "biased.",
+    "Censoring must not depend on the risk; if there are censoring groups, this applies within each group. "
+    "Otherwise all numbers are biased.",
     "The report does not say how the model was developed. Add this, with the setting and dates of the data.",
 )
 PLACES = (

@@ -91,11 +91,11 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Dark bars show the observed frequencies of segments, coloured marks their mean predictions. "
-        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the "
-        "frequencies expected by chance, adjusted for the search of "
-        f"{counted(len(found.segments), 'segment')} (5 % for all segments together). If its bar is inside "
-        "the grey range, a segment is overconfident, underconfident, or has errors in opposite directions."
+        caption="Dark bars show observed frequencies, coloured marks mean predictions. The bars show the "
+        f"frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies expected by "
+        f"chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all segments "
+        "together). If its bar is inside the grey range, a segment is overconfident, underconfident, or has "
+        "errors in opposite directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
         + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "
@@ -244,8 +244,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {gap} would "
-        "usually be found",
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of "
+        f"{gap} would usually be found",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search, for an average row. Dotted: the smallest gap that the search "
         "finds in 80 of 100 cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. "
@@ -343,10 +343,10 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
         made.calibrator,
         table=walk,
         title=f"Observed − predicted is {number(100 * (chosen['observed'] - chosen['predicted']))} points",
-        caption="The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by "
-        "probability. The line climbs where probabilities are too low, and falls where they are too high; "
-        "its end is the observed minus the predicted frequency. The level of this segment is significant "
-        "only if the end is beyond the dashed lines.",
+        caption="The line shows the cumulative sum of label minus probability over the segment’s rows, "
+        "sorted by probability. The line climbs where probabilities are too low, and falls where they are "
+        "too high; its end is the observed frequency minus the mean prediction. The level of this segment is "
+        "significant only if the end is beyond the dashed lines.",
         alt=f"Cumulative differences of {chosen['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
         f"threshold {number(low)} and {number(high)}.",
     )

@@ -140,7 +140,7 @@ def of_intervals_on_axes(evaluation: Evaluation, options: ReportOptions) -> tupl
 def of_decision(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     """Return the decision at the chosen costs, for a report's figure."""
     if evaluation.of_confidence:
-        raise InputError("Decisions are about one class or among all classes.")
+        raise InputError("Decisions concern one class or all classes.")
     return decide(evaluation, **options.stated("cost_false_alarm", "cost_miss")), {}
 
 

@@ -44,9 +44,10 @@ def prepare(found: Centres) -> Forest:
         found.pooled,
         table=drawn.reset_index(),
         title=found.sentences[list(found.pooled).index("slope")].partition(";")[0].rstrip("."),
-        caption="Lanes show O/E and calibration slope in each centre, in all, and in a new centre. At 1 (dotted) they "
-        "are ideal. Marks have 95 % intervals; rings are shrunken towards the mean, the more the fewer rows a centre "
-        f"has. The last lane is the prediction interval: where the value of a new centre will lie.{left_out}",
+        caption="Lanes show O/E and calibration slope in each centre, in all centres, and in a new centre. "
+        f"The ideal value is 1 (dotted). Marks have 95 % intervals; rings are estimates shrunken "
+        f"towards the mean, more strongly for centres with fewer rows. The last lane is the "
+        f"prediction interval for the value in a new centre.{left_out}",
         alt=f"Calibration of {counted(len(table), 'centre')}: "
         + "; ".join(
             f"{name} pooled {with_interval(each.value, each.low, each.high)}, in a new centre from "

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from calib.analysis.differences import differences_of_classes
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.classes import LOSS_DECOMPOSITION
-from calib.figures.metrics import starred, starred_intervals
-from calib.kernel.wording import change, number, points, with_interval
+from calib.figures.metrics import starred_estimates, starred_intervals
+from calib.kernel.wording import number, points, with_interval
 from calib.metrics import class_metrics
 from calib.placements import PLACEMENTS
 
@@ -30,19 +31,28 @@ def formatted_scores(whole: Evaluation) -> pd.DataFrame:
     >>> formatted_scores(whole)["Log loss, all classes"].tolist()
     ['0.810 ★', '1.10']
     """
-    return _with_stars(whole.metrics).rename(index=label_of).rename_axis("Calibrator")
+    index = pd.Index(map(label_of, whole.predictions), name="Calibrator")
+    return _with_stars([(whole, key) for key in whole.predictions], index)
 
 
 def formatted_scores_side_by_side(wholes: Mapping[str, Evaluation]) -> pd.DataFrame:
     """Return the scores of several models by name, one row per model and calibrator; stars hold over all rows."""
-    table = pd.concat({name: whole.metrics for name, whole in wholes.items()}, names=["", "Calibrator"])
-    return _with_stars(table).rename(index=label_of, level=1).reset_index()
+    lines = [(name, whole, key) for name, whole in wholes.items() for key in whole.predictions]
+    index = pd.MultiIndex.from_tuples(
+        [(name, label_of(key)) for name, _, key in lines], names=["", "Calibrator"]
+    )
+    return _with_stars([line[1:] for line in lines], index).reset_index()
 
 
-def _with_stars(table: pd.DataFrame) -> pd.DataFrame:
+def _with_stars(lines: Sequence[tuple[Evaluation, str]], index: pd.Index) -> pd.DataFrame:
     """Return scores as text, with a star at the best finite value of a column unless all values read alike."""
-    shown = {score.label: starred(score, table[key]) for key, score in class_metrics().items()}
-    return pd.DataFrame(shown, index=table.index)
+    shown = {
+        score.label: starred_estimates(
+            score, [one.estimate(key, name, interval=False) for one, name in lines]
+        )
+        for key, score in class_metrics().items()
+    }
+    return pd.DataFrame(shown, index=index)
 
 
 def formatted_shares(whole: Evaluation) -> pd.DataFrame:
@@ -50,14 +60,17 @@ def formatted_shares(whole: Evaluation) -> pd.DataFrame:
     places = {"in the table": whole.before or whole} | (
         {"at the stated shares": whole} if whole.before else {}
     )
-    tables = [
-        made.metrics.rename(index=label_of).rename_axis("Calibrator").reset_index().assign(Where=where)
-        for where, made in places.items()
-    ]
-    found = pd.concat(tables).sort_index(kind="stable")
-    named = {key: score.label for key, score in class_metrics().items()}
-    shown = found[list(named)].map(number).rename(columns=named)
-    return pd.concat([found[["Calibrator", "Where"]], shown], axis=1).reset_index(drop=True)
+    return pd.DataFrame(
+        [
+            {"Calibrator": label_of(key), "Where": where}
+            | {
+                score.label: made.estimate(metric, key, interval=False).text()
+                for metric, score in class_metrics().items()
+            }
+            for key in whole.predictions
+            for where, made in places.items()
+        ]
+    )
 
 
 def formatted_intervals(whole: Evaluation, name: str) -> pd.DataFrame:
@@ -117,10 +130,9 @@ def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
 def formatted_changes(whole: Evaluation) -> pd.DataFrame:
     """Format ``Evaluation.differences``, one line per calibrator, one column per score; ● marks a clear change."""
     shown: dict[str, dict[str, str]] = {}
-    for line in whole.differences().itertuples():
-        clear = CLEAR * bool(line.lower > 0 or line.upper < 0)
+    for line in differences_of_classes(whole):
         column = shown.setdefault(class_metrics()[line.metric].label, {})
-        column[label_of(line.calibrator)] = change(line.value, line.lower, line.upper) + clear
+        column[label_of(line.calibrator)] = line.text(mark=CLEAR * line.clear)
     return pd.DataFrame(shown).rename_axis("Calibrator")
 
 

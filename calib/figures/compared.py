@@ -83,7 +83,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         f"{r.recipe}, {label_of(r.calibrator)}: {with_clipped(number(r.value), r.clipped)}"
         for r in table.itertuples()
     )
-    lane = "one model, each mark a calibrator" if len(evaluations) > 1 else "a calibrator"
+    lane = "one model, and each mark is a calibrator" if len(evaluations) > 1 else "a calibrator"
     return Compared(
         table,
         tuple(evaluations),

@@ -60,7 +60,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]
     finding = (
-        f"The labels contradict {listed(against)}" if against else "The labels contradict no calibrator here"
+        f"The labels contradict {listed(against)}"
+        if against
+        else "The labels do not contradict any calibrator here"
     )
     return CumulativeGraph(
         walks,

@@ -193,7 +193,7 @@ def _caption(table: pd.DataFrame, spec: Metric) -> str:
     )
     averaging = " the rows to see the effect of averaging many trees," if len(kinds) == 2 else ""
     return (
-        f"Each point is a model grown to one depth; the last model has no depth limit. {spec.label}: "
+        f"Each point is a model with one maximum depth; the last model has no depth limit. {spec.label}: "
         f"{spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small ups and "
         "downs are due to sampling variability. Compare the columns to see the effect of Laplace's "
         f"correction on small leaves,{averaging} and the lines of one panel to see the effect of calibration."

@@ -33,8 +33,8 @@ MERGED_OVER_FOLDS = {
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
     "{score}.",
-    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row. This "
-    "training row is not part of the calibration set.",
+    "oob": "The score {score} is the mean vote of the trees that were not trained on one randomly drawn "
+    "training row. This training row is not part of the calibration set.",
     "full": "The model was refitted with this row and label 0, which gives it the score {zero}, and with label 1, "
     "which gives {one}.",
     "train": "The model gives the score {score}; the calibrator is fitted on the same rows as the model.",

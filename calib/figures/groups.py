@@ -95,7 +95,7 @@ def prepare(
             else ""
         ),
         alt=f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
-        f"{len(off)} pairs of calibrator and group are off by more than chance.",
+        f"In {len(off)} pairs of calibrator and group, the prediction is wrong by more than chance.",
     )
 
 
@@ -117,16 +117,17 @@ def _finding(table: pd.DataFrame, column: str) -> str:
         return "There are no groups to evaluate"
     total = table["group"].nunique()
     if not off.any():
-        return f"By {column}, no group’s predictions are off by more than chance"
+        return f"By {column}, no group’s predictions are wrong by more than chance"
     best, most = str(off.idxmin()), str(off.idxmax())
     worst = table[table["off"]].assign(size=lambda t: t["z"].abs()).sort_values("size").iloc[-1]
     if off[best] == off[most]:
         return (
-            f"By {column}, {off[most]} of {total} groups are off by more than chance, most of all "
+            f"By {column}, {off[most]} of {total} groups have predictions that are wrong by more than "
+            f"chance, most of all "
             f"{worst['group']}"
         )
     return (
-        f"By {column}, {label_of(most)} is off by more than chance in {off[most]} of {total} groups, "
+        f"By {column}, {label_of(most)} is wrong by more than chance in {off[most]} of {total} groups, "
         f"{label_of(best)} in {off[best] or 'none'}"
     )
 

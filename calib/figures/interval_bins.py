@@ -99,7 +99,7 @@ def prepare(
         "and over all rows, not in every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
         + (
-            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
+            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which are hardly informative."
             if few
             else ""
         ),

@@ -115,7 +115,7 @@ def _formatted(
     }
     return pd.DataFrame(
         {
-            METRICS[key].label: _starred(METRICS[key], found)
+            METRICS[key].label: starred_estimates(METRICS[key], found)
             for key, found in columns.items()
             if not all(isnan(each.value) for each in found)
         },
@@ -123,7 +123,8 @@ def _formatted(
     )
 
 
-def _starred(metric: Metric, found: Sequence[Estimate]) -> list[str]:
+def starred_estimates(metric: Metric, found: Sequence[Estimate]) -> list[str]:
+    """Return the values as ``starred`` does, each with its clipped value if it is infinite."""
     texts = starred(metric, [each.value for each in found])
     return [each.beside(text) for each, text in zip(found, texts, strict=True)]
 

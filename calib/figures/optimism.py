@@ -31,8 +31,8 @@ def prepare(found: Validation) -> OptimismCurve:
         table=found.curve,
         title=f"Calibration slope {apparent} on its own rows, {corrected} on new ones",
         caption="Curves show the observed frequency by prediction: apparent (dashed), and corrected for optimism. On "
-        "the diagonal, predictions match outcomes. The apparent curve uses the rows that trained the model, so it is "
-        f"too good. Its mean optimism over {len(found.train):,} resamples is subtracted.",
+        f"the diagonal, predictions match outcomes. The apparent curve uses the training rows of the model, "
+        f"so it is too optimistic. Its mean optimism over {len(found.train):,} resamples is subtracted.",
         alt=f"Apparent and corrected curve. {found.sentence}",
     )
 

@@ -328,7 +328,9 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
+        text += (
+            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which are hardly informative."
+        )
     elif few:
         text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text
@@ -372,7 +374,7 @@ def shape_of(curve: Curve) -> Shape:
         return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
     if isinstance(curve, SmoothCurve):
         hover, consistency = (
-            "a mean of effectively %{customdata[3]:,.0f} rows",
+            "effective number of rows: %{customdata[3]:,.0f}",
             (curve.band_lower, curve.band_upper),
         )
         return Shape(
@@ -554,6 +556,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
                 **{"x": 0.98, "xref": "x domain", "xanchor": "right", "align": "right", "showarrow": False},
                 **{"y": 0.02, "yref": "y domain", "yanchor": "bottom", "text": "<br>".join(record.corner)},
                 "font": {"size": 12, "color": theme.muted},
+                "bgcolor": rgba(theme.paper, 0.8),  # arms of bins may pass behind the numbers
             }
         ],
     )

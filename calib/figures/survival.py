@@ -40,11 +40,12 @@ def prepare(found: SurvivalEvaluation, bins: int = 10) -> SurvivalDiagram:
         found.horizon,
         table=table,
         title=first.partition(" (")[0].rstrip("."),
-        caption="Marks show the observed risk in each group of equally many rows, against the mean predicted risk. On "
-        f"the diagonal the two are equal. The observed risk is the {estimate} estimate by {found.horizon:g}"
+        caption=f"Marks show the observed risk against the mean predicted risk, in groups of equal size. On "
+        f"the diagonal, the two risks are equal. The observed risk is the {estimate} estimate by "
+        f"{found.horizon:g}"
         + (", so that nobody has the event after a competing event" if competing else "")
         + ". Bars are 95 % intervals. The line is a smooth curve (loess of pseudo-values) with its pointwise 95 % "
-        "band. Both count that the censoring is estimated.",
+        "band. Both allow for the estimation of the censoring.",
         alt=f"Observed against predicted risk by {found.horizon:g}: "
         + "; ".join(
             f"predicted {percent(line.risk)}, observed {percent(line.observed)}"

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.watch.over_time import OverTime, change_sentence, summary
-from calib.analysis.watch.table import evidence_words
+from calib.analysis.watch.table import MOST_TIMES, evidence_beside
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.panels import axes, band, heading, panels
 from calib.figures.theme import LIGHT, Theme, layout, legible
@@ -18,7 +18,7 @@ from calib.kernel.wording import number
 
 MOST_PANELS = 12
 SHORT = 10  # letters of a name that fit one of four panels side by side on a phone
-ABOVE, BELOW = 5, -3  # powers of ten drawn above the alarm, and below 1
+ABOVE, BELOW = np.log10(MOST_TIMES), -3  # powers of ten drawn above the alarm, and below 1
 AXES = {"date": "Date", "number": "Time", "row": "Row"}
 PANEL_AXES = ("y", "y2", "y3", "y4")
 PANEL_NAMES = (
@@ -61,7 +61,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
     if alarm is not None:
         moments = [alarm.earliest_moment, alarm.since_moment, alarm.latest_moment]
         since = tuple(_at(moments, found.kind))
-    highest = evidence_words(float(table["log10_evidence"].max()) * np.log(10))
+    highest = _in_words(float(table["log10_evidence"].max()), watched.threshold)
     return Evidence(
         AXES[found.kind],
         watched.threshold,
@@ -69,8 +69,8 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         table=table,
         title=summary(found),
-        caption="The dashes show the level of the alarm. The line is dotted where the evidence exceeds "
-        f"{10**ABOVE:,} times the level of the alarm. The alarm is raised when the evidence reaches "
+        caption="The dashed line shows the alarm level. The line is dotted where the evidence exceeds "
+        f"{MOST_TIMES:,} times this level. The alarm is raised when the evidence reaches "
         f"{watched.threshold:g}. If the model is calibrated, the probability that this ever happens is at "
         f"most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),
@@ -102,7 +102,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     _mark_alarm(figure, record, limit, theme)
-    words = [evidence_words(value * np.log(10)) for value in log]
+    words = [_in_words(value, record.threshold) for value in log]
     beyond = log > high
     known = np.column_stack([words, record.table["rows"], record.table["period"]])
     # A point where the evidence leaves the scale or returns belongs to both lines
@@ -121,9 +121,13 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
                 )
             )
     if beyond.any():
-        text = f"dotted: off the scale, up to {words[int(log.argmax())]}"
+        text = f"dotted: {words[int(log.argmax())]}"
         _note(figure, text, theme.negative, x=1, xref="x domain", y=1, yref="paper", xanchor="right")
     return figure
+
+
+def _in_words(log10: float, threshold: float) -> str:
+    return " ".join(evidence_beside(log10 * np.log(10), threshold)).strip()
 
 
 def _mark_alarm(figure: go.Figure, record: Evidence, limit: float, theme: Theme) -> None:

@@ -57,11 +57,11 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     return WinRates(
         table,
         title=_finding(table, by, n),
-        caption=f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The "
-        "win-rate is the share of the other setups that a setup beats; a tie counts as half a win. "
+        caption=f"Marks show the win rate of each setup{by}, averaged over {counted(n, 'data set')}. The "
+        f"win rate is the share of the other setups that a setup beats; a tie counts as half a win. "
         f"{'Bars show 95 % intervals for other, similar data sets. ' if n > 1 else ''}At the line, a setup "
         f"wins as often as it loses." + best_setups_note(len(table)),
-        alt=f"Win-rates against all others{by}. {summary}.",
+        alt=f"Win rates against all others{by}. {summary}.",
     )
 
 
@@ -100,7 +100,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
             showlegend=False,
             margin={"l": 12, "r": 16, "t": 12, "b": 48},
             xaxis={
-                "title": {"text": "Win-rate against all others"},
+                "title": {"text": "Win rate against all others"},
                 "range": [-0.02, 1.02],
                 **percent_ticks(np.linspace(0, 1, 6)),
             },
@@ -121,4 +121,4 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-WIN_RATES = FigureEntry("win_rates", "Win-rates", prepare, draw)
+WIN_RATES = FigureEntry("win_rates", "Win rates", prepare, draw)

@@ -120,7 +120,7 @@ def same_length(**arrays: Any) -> None:
 def one_name(cluster: Any, groups: Any) -> Any:
     """Return the cluster of each row, which may be given under scikit-learn's name; refuse both names at once."""
     if cluster is not None and groups is not None:
-        raise InputError("cluster and groups mean the same. Give only one of them.")
+        raise InputError("cluster and groups have the same meaning. Give only one of them.")
     return groups if cluster is None else cluster
 
 

@@ -13,10 +13,10 @@ COMMANDS = {
     "simulate": "run an experiment of the Learn pages and print its numbers",
     "playground": "write the playground as one HTML file that works without a server or a network",
     "story": "write the story of the Learn pages as one HTML file that works without a server or a network",
-    "study": "run a paper's protocol or your own on data sets; you can stop and continue",
+    "study": "run the protocol of a paper, or your own, on data sets; you can stop and continue the study",
     "export": "write a saved calibrator as SQL, ONNX, Python or JavaScript",
     "audit": "find segments in which the probabilities are wrong",
-    "survival": "check predicted risks of an event by a horizon, with rows that may be censored earlier",
+    "survival": "check predicted risks of an event by a horizon, if some rows are censored earlier",
     "watch": "check, as often as you like, whether predictions are still calibrated",
     "explore": "open the dashboard on a data file, until you press Ctrl+C",
 }

@@ -10,6 +10,7 @@ less one if these are equal, and fewer otherwise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -250,6 +251,31 @@ class Rows:
         0.5
         """
         return float(np.sqrt(max(self.covariance(values[:, None])[0, 0], 0.0)))
+
+    def skewness(self, values: Array) -> float:
+        """Return the skewness of the clusters' influences on the mean of values (n,), over √clusters; 0 if unknown.
+
+        >>> rows = Rows(np.zeros(4, int), cluster=np.arange(4))                     # deviations −1, −1, −1 and 3
+        >>> round(rows.skewness(np.array([0.0, 0.0, 0.0, 4.0])), 3)                 # 16 / (3 · 2) · 6 / 8, over √4
+        1.0
+        """
+        if self.cluster_index is None or self.freedom < 2:
+            return 0.0
+        ((sums, sizes),) = self._pooled((values - self.mean(values))[:, None])
+        away = np.ravel(sums.toarray() if scipy.sparse.issparse(sums) else sums)
+        away, k = away - away.mean(), len(sizes)
+        spread = float((away @ away) ** 1.5)
+        return float((away**3).sum() / spread * math.sqrt(k - 1) * math.sqrt(k) / (k - 2)) if spread else 0.0
+
+    def jackknife_error(self, moves: Array) -> float:
+        """Return the standard error of an estimate that moves by ``moves`` (clusters,) without each of the clusters.
+
+        >>> rows = Rows(np.zeros(4, int), cluster=np.array([7, 7, 9, 9]))           # two means, 0 and 1
+        >>> rows.jackknife_error(np.array([-0.5, 0.5]))
+        0.5
+        """
+        k = len(moves)
+        return float(np.sqrt((k - 1) / k * np.sum((moves - moves.mean()) ** 2))) if k > 1 else math.nan
 
     def quantile(self, level: float) -> float:
         """Return the two-sided quantile of a standardised statistic: normal, or Student's if rows are clustered."""

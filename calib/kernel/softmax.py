@@ -128,6 +128,7 @@ class _Problem:
         self.z, self.share, self.places = z, share, (np.arange(len(y)), y)
         self.stiff = (1 - 1 / z.shape[1]) / z.shape[1]  # approximate curvature of a parameter
         self.seen: bytes | None = None
+        self.lost: tuple[bytes, float] = (b"", 0.0)
 
     def design(self, k: int) -> Array:
         """Return the design matrix (n, q) of class k's parameters."""
@@ -160,7 +161,11 @@ class _Problem:
         return self.kept
 
     def loss(self, x: Array) -> float:
-        return float(-self.share @ log_softmax(self.z + self.added(x), axis=1)[self.places])
+        """Return the mean log loss at x, cached because the search and ``separated`` ask for it."""
+        at = x.tobytes()
+        if self.lost[0] != at:
+            self.lost = at, float(-self.share @ log_softmax(self.z + self.added(x), axis=1)[self.places])
+        return self.lost[1]
 
     def objective(self, x: Array) -> float:
         return self.loss(x) + float(x @ self._pull(x).ravel())
@@ -184,11 +189,13 @@ class _Problem:
         p, (k, q) = self.probabilities(x), self.shape
         found = np.empty((k, q, k, q))
         common = 2 * self.stiff * np.diag(self.free.astype(float))
-        for i in range(k):
-            weighted = self.design(i).T * (self.share * p[:, i])
-            for j in range(i, k):
-                block = weighted @ (self.design(j) * ((i == j) - p[:, j])[:, None]) + common
-                found[i, :, j], found[j, :, i] = block, block.T
+        designs = [self.design(i) for i in range(k)]
+        changes = np.stack([design * -each[:, None] for design, each in zip(designs, p.T, strict=True)])
+        for i, design in enumerate(designs):
+            weighted = design.T * (self.share * p[:, i])
+            blocks = weighted @ changes[i:] + common  # with this class and the later ones
+            blocks[0] = weighted @ (design * (1 - p[:, i])[:, None]) + common
+            found[i, :, i:], found[i:, :, i] = blocks.transpose(1, 0, 2), blocks.transpose(0, 2, 1)
             found[i, :, i] += 2 * self.quadratic[i]
         return found.reshape(k * q, k * q)
 

@@ -61,8 +61,8 @@ AUC = Metric(
     "AUC",
     auc,
     True,
-    "Probability that a random positive row gets a higher score than a random negative row; ties count one "
-    "half.",
+    "Probability that a random positive row gets a higher score than a random negative row; ties count as "
+    "one half.",
     of_classes=("AUC, mean of classes", "AUC of each class against the rest, averaged over the classes."),
 )
 AVERAGE_PRECISION = Metric(

@@ -84,7 +84,7 @@ BRIER = Metric(
     "Mean squared difference between probability and label.",
     of_classes=(
         "Brier score, all classes",
-        "Summed over the classes; for two classes, twice the usual Brier score.",
+        "Brier score summed over the classes; for two classes, it is twice the usual Brier score.",
     ),
 )
 RMSE = Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score.")
@@ -93,6 +93,7 @@ BRIER_SKILL = Metric(
     "Brier skill",
     brier_skill,
     True,
-    "Reduction of the Brier score, as a share, compared with always predicting the overall frequency; 1 is perfect.",
+    "Relative reduction of the Brier score, compared with always predicting the overall frequency; 1 is "
+    "perfect.",
     everyday=False,
 )

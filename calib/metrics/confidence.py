@@ -11,7 +11,9 @@ interval, with a standard error that is robust if the line is wrong (MacKinnon &
 curve are in ``distances``.
 
 Rows of one cluster are one draw: influences are added up by cluster before they are squared (Liang & Zeger 1986;
-Obuchowski 1997 for AUC), and the quantile is Student's; clusters of unequal size are treated as ``Rows`` describes.
+Obuchowski 1997 for AUC), and the quantile is Student's; clusters of unequal size are treated as ``Rows`` describes. Of
+a mean of losses, each end is also at least as far as Hall's correction puts it. The calibration line is fitted by one
+step of Newton's method without each cluster (Bell & McCaffrey 2002).
 ``scripts/coverage.py`` measures the coverage of each interval; if an interval would not cover, its ends are NaN.
 """
 
@@ -40,6 +42,7 @@ LEVEL = 0.95
 FEWEST_PER_CLASS = 5  # fewest rows of either class for an interval of a mean loss
 FEWEST_OF_COSTS = 20  # fewest clusters with a cost that is not 0
 LEAST_ERROR = 1e-12  # a smaller standard error is rounding error
+MOST_CONDITION = 1e10  # of the information that the rows outside a cluster have on the calibration line
 Ends = tuple[float, float]
 NO_ENDS: Ends = (math.nan, math.nan)
 
@@ -190,6 +193,13 @@ def _unskewed(t: float, g: float) -> float:
     return t if abs(g) < 1e-9 else 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1)
 
 
+def _clustered_reach(rows: Rows, values: Array, level: float) -> tuple[float, float]:
+    """Return the distances from the mean to the ends: wide enough for clusters of unequal size, and for skewness."""
+    error, t = rows.standard_error(values), float(stdtrit(rows.freedom, (1 + level) / 2))
+    skew, reach = rows.skewness(values), rows.quantile(level) * error
+    return max(reach, error * _unskewed(t, skew)), max(reach, -error * _unskewed(-t, skew))
+
+
 def plus_four(n: float, nonzero: float, net: float, quantile: float) -> tuple[float, float]:
     """Return (middle, half width) for the mean of n values of −1, 0 and 1; ``nonzero`` are not 0, their sum is ``net``.
 
@@ -235,8 +245,8 @@ def mean_interval(
     if rows.cluster is not None:
         if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST_OF_COSTS:
             return center, *NO_ENDS
-        half = rows.quantile(level) * rows.standard_error(values)
-        return center, center - half, center + half
+        below, above = _clustered_reach(rows, values, level)
+        return center, center - below, center + above
     zero, one = (_of_class(rows, values, label, level, steps and steps[label]) for label in (0, 1))
     f, ends = rows.share, share_interval(rows, rows.y, level)
     moves = [(end - f) * (one.value - zero.value) for end in ends]
@@ -378,6 +388,10 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
             for piece in row_slices(rows.n)
             for columns, f in [fitted(piece)]
         )
+        if rows.cluster_index is not None:
+            error = rows.jackknife_error(_moves(rows, information, fitted)[:, at])
+            half = rows.quantile(view.level) * error
+            return value - half, value + half
         inverse, influence = np.linalg.inv(information), np.empty(rows.n)
         for piece in row_slices(rows.n):
             columns, f = fitted(piece)
@@ -391,6 +405,26 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
         return value - half, value + half
 
     return ends
+
+
+def _moves(rows: Rows, information: Array, fitted: Callable[[slice], tuple[Array, Array]]) -> Array:
+    """Return the first step of Newton's method (clusters, k) without each cluster; NaN if it leaves no line."""
+    whose, k = rows.cluster_index, len(information)
+    assert whose is not None
+    count = int(whose.max()) + 1
+    scores, held = np.zeros((count, k)), np.zeros((count, k, k))
+    for piece in row_slices(rows.n):
+        columns, f = fitted(piece)
+        residual, spread = rows.weights[piece] * (rows.y[piece] - f), rows.weights[piece] * f * (1 - f)
+        for i in range(k):
+            scores[:, i] += np.bincount(whose[piece], columns[:, i] * residual, count)
+            for j in range(k):
+                held[:, i, j] += np.bincount(whose[piece], columns[:, i] * columns[:, j] * spread, count)
+    left = information - held
+    known = np.linalg.cond(left) < MOST_CONDITION
+    moves = np.full((count, k), math.nan)
+    moves[known] = np.linalg.solve(left[known], scores[known][..., None])[..., 0]
+    return moves
 
 
 def _ece(rows: Rows, p: Array, view: View) -> Ends:

@@ -76,7 +76,7 @@ LOG_LOSS = Metric(
     "Log loss",
     log_loss,
     False,
-    "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If it is "
+    "Mean of −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If it is "
     "infinite, the value with probabilities clipped to [2.2e-16, 1 − 2.2e-16] is shown as well.",
     of_classes=("Log loss, all classes", "Mean of −ln of the probability of the true class."),
 )

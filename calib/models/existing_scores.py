@@ -173,5 +173,5 @@ ENTRY = ModelEntry(
             help="If unset, the scores are treated as probabilities when all of them are in [0, 1].",
         ),
     ),
-    help="Calibrates scores from another program, so no model is trained.",
+    help="The scores come from another program, so no model is trained.",
 )

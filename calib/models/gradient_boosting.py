@@ -57,6 +57,6 @@ ENTRY = ModelEntry(
             help="More rows per leaf give smoother probabilities.",
         ),
     ),
-    help="Often ranks rows better than other models. With more trees, its probabilities move towards 0 and "
-    "1.",
+    help="This model often ranks rows better than other models. With more trees, its probabilities move "
+    "towards 0 and 1.",
 )

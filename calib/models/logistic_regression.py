@@ -35,5 +35,6 @@ ENTRY = ModelEntry(
             "base rate.",
         ),
     ),
-    help="The reference for calibration; hard to beat if the boundary between the classes is a plane.",
+    help="This is the reference for calibration, and hard to beat if the boundary between the classes is a "
+    "plane.",
 )

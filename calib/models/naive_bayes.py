@@ -28,5 +28,6 @@ ENTRY = ModelEntry(
             "extreme probabilities.",
         ),
     ),
-    help="Fast, and a textbook example of overconfidence, because it counts correlated features twice.",
+    help="This fast model is a textbook example of overconfidence, because it counts correlated features "
+    "twice.",
 )

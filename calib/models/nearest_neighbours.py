@@ -54,5 +54,5 @@ ENTRY = ModelEntry(
             help="All neighbours count equally, or nearer neighbours count more.",
         ),
     ),
-    help="Makes no assumption about the boundary, but gives only a few distinct probabilities.",
+    help="This model makes no assumption about the boundary, but gives only a few distinct probabilities.",
 )

@@ -38,5 +38,6 @@ ENTRY = ModelEntry(
         ),
     ),
     score="margin",
-    help="Gives margins; Platt scaling, isotonic regression or a Venn method turns them into probabilities.",
+    help="This model gives margins; Platt scaling, isotonic regression or a Venn method turns them into "
+    "probabilities.",
 )

@@ -200,8 +200,8 @@ TUNED = ModelEntry(
         _TREES,
     ),
     bagged=True,
-    help="Searches for the depth, leaf size and other settings with the best Brier score. "
-    "Slow, but often calibrated well enough.",
+    help="A search finds the depth, leaf size and other settings with the best Brier score. "
+    "It is slow, but the forest is often calibrated well enough.",
 )
 CURTAILED = ModelEntry(
     key="curtailed_forest",

@@ -298,8 +298,9 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                "Rank calibration needs the scores of individual trees for rows that the trees did not see, "
-                f"but placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
+                "Rank calibration needs the scores of individual trees for rows on which the trees were not "
+                f"trained, but placement={cls.key!r} does not provide them. Choose placement='split' or "
+                "'oob'."
             )
 
     @classmethod

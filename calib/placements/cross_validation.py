@@ -87,8 +87,8 @@ class CrossFit(Placement):
     key = "cv"
     label = "Cross-calibration"
     help = (
-        "Every training row is also a calibration row, scored by a model that did not see it. "
-        "Cross-calibration needs one fit per fold, plus one on all rows."
+        "Every training row is also a calibration row, scored by a model that was not trained on it. "
+        "Cross-calibration requires one fit per fold and one fit to all rows."
     )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:

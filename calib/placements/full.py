@@ -39,7 +39,9 @@ class Full(Placement):
 
     key = "full"
     label = "Full (refit per row)"
-    help = "Gives valid intervals without a calibration set, but needs two model fits per new row."
+    help = (
+        "This method gives valid intervals without a calibration set, but needs two model fits per new row."
+    )
     fit_share = 0.02
     for_k = False
 

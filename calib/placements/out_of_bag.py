@@ -1,4 +1,4 @@
-"""Out-of-bag calibration: every row trains and calibrates, scored by the trees that did not see it.
+"""Out-of-bag calibration: every row trains and calibrates, scored by the trees that were not trained on it.
 
 Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new row is
 scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r is removed from the calibration
@@ -60,8 +60,8 @@ class OutOfBag(Placement):
     scores_trees = True
     label = "Out of bag"
     help = (
-        "Each training row is also a calibration row, scored by the trees that did not see it. Out-of-bag "
-        "calibration needs a bagged model."
+        "Each training row is also a calibration row, scored by the trees that were not trained on it. "
+        "Out-of-bag calibration needs a bagged model."
     )
     for_k = False
 

@@ -102,7 +102,7 @@ def overall_table(summary: MetricSummary) -> StudyTable:
         f"{counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
-    return StudyTable("tests", "Tests of all setups at once", frame, note)
+    return StudyTable("tests", "Tests of all setups together", frame, note)
 
 
 def adjusted_table(summary: MetricSummary) -> StudyTable:
@@ -163,10 +163,10 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
     frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
     return StudyTable(
         "win_rates",
-        "Win-rates against all others",
+        "Win rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
         "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie "
-        "counts one half.",
+        "counts as one half.",
     )
 
 

@@ -59,7 +59,7 @@ PAGES = {
         Page(
             "pages/explore_out_of_bag.py",
             "Out of bag",
-            "Hold out calibration data, or use out-of-bag predictions?",
+            "Should I hold out calibration data, or use out-of-bag predictions?",
             ("model", "split", "base_rate"),
         ),
         Page(
@@ -71,7 +71,7 @@ PAGES = {
         Page(
             "pages/explore_groups.py",
             "Groups",
-            "Who is the model wrong for?",
+            "For which groups is the model wrong?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(

@@ -34,6 +34,7 @@ from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from pages.ui import bagging, jobs, lesson_layout, read_as, session_cache, state, style
 from pages.ui.text import plain
+from pages.ui.waiting import in_background
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
 SAMPLE = "sample"  # kind of the jobs that draw one
@@ -63,10 +64,11 @@ def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
 
 
 def _read(recipe: Recipe) -> Dataset:
-    with lesson_layout.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}", show_time=True):
-        if recipe.data.startswith("synthetic:"):
-            return sources.load(recipe)
-        return sources.dataset(recipe, table(recipe))
+    if recipe.data.startswith("synthetic:"):
+        return sources.load(recipe)
+    made = table(recipe)
+    with lesson_layout.reading():
+        return in_background(f"Reading {state.data_name(recipe)}", partial(sources.dataset, recipe, made))
 
 
 def joint(recipe: Recipe) -> bool:
@@ -196,8 +198,8 @@ def needs_rows(recipe: Recipe, why: str) -> None:
     """If rows are only counted by score and label, the page ends here, with what cannot be shown and ``why``."""
     if dataset(recipe).rest is not None:
         st.info(
-            f"{why} The model was trained on a sample here, and all other rows were only counted by score "
-            "and label."
+            f"{why} The model was trained on a sample, and all other rows were only counted by score and "
+            f"label."
         )
         _end_with_data(recipe)
 

@@ -91,6 +91,8 @@ def run_app() -> None:
         except Exception as error:  # Streamlit logs it, and shows only that there was an error
             st.error(FAULT.format(type(error).__name__))
             raise
+        finally:
+            server.warm_readers()
 
 
 def open_start() -> None:

@@ -185,21 +185,7 @@ def place_of_progress() -> Iterator[None]:
         st.empty()
 
 
-@contextmanager
-def told(what: str) -> Iterator[Watch]:
-    """Yield a watch for work that the page itself does step by step; after a moment, each step draws the progress."""
-    place, began = st.empty(), time.monotonic()
-
-    def report(share: float, doing: str) -> None:
-        place.progress(
-            min(share, 1.0), text=plain(f"{what}: {doing} · {_so_far(time.monotonic() - began, share)}")
-        )
-
-    yield Watch(report)
-    place.empty()
-
-
-def _so_far(seconds: float, share: float) -> str:
+def so_far(seconds: float, share: float) -> str:
     """Return the time so far, and the time left once that can be estimated."""
     left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
     return f"{seconds:.0f} s so far{left}"
@@ -399,17 +385,17 @@ def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     seconds = max(job.seconds for job in running)
     places = [scheduler().place(job) for job in running]
     if all(map(scheduler().is_held_back, running)):
-        doing, so_far = "another session computes the same result", _so_far(seconds, 0.0)
+        doing, time_ = "another session computes the same result", so_far(seconds, 0.0)
     elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""
-        doing, so_far = (
+        doing, time_ = (
             f"waiting for a processor, {ordinal(min(places))} in the queue{before}",
-            _so_far(seconds, 0.0),
+            so_far(seconds, 0.0),
         )
     else:
         doing = running[places.index(0)].doing or "starting"
-        so_far = _so_far(seconds, 0.0 if says_left else share)
-    return f"{running[0].what}: {doing} · {so_far}"
+        time_ = so_far(seconds, 0.0 if says_left else share)
+    return f"{running[0].what}: {doing} · {time_}"
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:

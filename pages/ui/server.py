@@ -147,7 +147,6 @@ def _soon_ended(options: Callable[[], dict[str, Any]]) -> Callable[[], dict[str,
 
 def protect_data() -> None:
     """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
-    confined.warm(uploaded.__name__)
     if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
         finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
         MultiPartParser.on_headers_finished = finish
@@ -157,6 +156,14 @@ def protect_data() -> None:
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # adding it again has no effect
+
+
+def warm_readers() -> None:
+    """Start the process that reads uploads: after a page's run, because it would delay the first picture.
+
+    Nobody can upload before the first page is drawn.
+    """
+    confined.warm(uploaded.__name__)
 
 
 SEARCH_EVERY = 10.0  # seconds

@@ -32,7 +32,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import Recipe
 from pages.ui import controls, state
-from pages.ui.uploads import keep_file
+from pages.ui.uploads import cancel_reading, keep_file
 from pages.ui.waiting import in_background
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
@@ -129,7 +129,7 @@ def _of_folder(name: str) -> str:
     table = place.open(name)
     key = table.known_digest
     if key is None or key not in state.uploaded_files():
-        key, upload = in_background(f"Reading {name}", lambda watch: _read(table, watch))
+        key, upload = in_background(f"Reading {name}", lambda watch: _read(table, watch), cancel_reading)
         table.check()
         keep_file(key, upload)
     return f"folder:{name}@{key}"
@@ -142,7 +142,7 @@ def _of_database(name: str, seen: str) -> str:
     which, _, query = name.partition("/")
     database = connection(which)
     what = f"Reading {query} of {database.name}"
-    upload = in_background(what, lambda watch: _queried(database, query, seen, watch))
+    upload = in_background(what, lambda watch: _queried(database, query, seen, watch), cancel_reading)
     keep_file(sources.parse_place(upload.data)[2], upload)
     return upload.data
 

@@ -55,8 +55,8 @@ WAYS = (
     ),
     Way(
         "Research",
-        "Repeat a paper’s study on your data sets, with ranks, tests and critical-difference diagrams beside the "
-        "published values.",
+        "Repeat a paper’s study on your data sets, with ranks, tests and critical-difference diagrams next "
+        "to the published values.",
         "pages/study_run.py",
         "Set up a study",
         "The critical-difference diagram compares the ranks of calibration methods.",

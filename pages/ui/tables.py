@@ -218,7 +218,7 @@ def _of_confidence(evaluation: Evaluation) -> str:
         return ""
     return (
         " These are metrics of the confidence: for every calibrator, the outcome is whether the class that the "
-        "uncalibrated model predicts is right. Scores of all classes are above."
+        "uncalibrated model predicts is right. The scores of all classes are shown above."
     )
 
 

@@ -15,13 +15,15 @@ from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, format_bytes
 from calib.data.too_large import HEAD, confined_remedy
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
-from pages.ui import browser, jobs, server, session_cache, state
+from calib.recipe import DEFAULT_DATA
+from pages.ui import browser, controls, jobs, server, session_cache, state
 from pages.ui.text import about_file, plain
-from pages.ui.waiting import ARRIVED, in_background
+from pages.ui.waiting import in_background
 
 Found = TypeVar("Found")
 Reader = Callable[[bytes, str, Watch], Any]
 KEPT_FILES = 4
+ARRIVED = "arrived_table"  # the upload that is being read
 LIMIT = min(UPLOAD_LIMIT, st.get_option("server.maxUploadSize") * 10**6)  # bytes
 LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
 
@@ -88,9 +90,19 @@ def read_arrived() -> bool:
 
 
 def _keep_table(content: bytes, name: str) -> str:
-    key, file = in_background(f"Reading {name}", partial(_read_table, content, name))
+    key, file = in_background(f"Reading {name}", partial(_read_table, content, name), cancel_reading)
     keep_file(key, file)
     return key
+
+
+def cancel_reading() -> None:
+    """After Cancel, show the previous data again, or the first data set."""
+    st.session_state.pop(ARRIVED, None)
+    if sources.file_key(state.recipe().data) not in state.uploaded_files() and sources.parse_place(
+        state.recipe().data
+    ):
+        controls.choose_data(DEFAULT_DATA)
+    state.say("Reading was cancelled.")
 
 
 def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Found | None:

@@ -1,4 +1,4 @@
-"""Wait for a table that is read in the background, with progress and Cancel."""
+"""Wait for work on a table in the background, with what is done, how far and for how long."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import Any
 
 import streamlit as st
 
-from calib import sources
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
-from calib.recipe import DEFAULT_DATA
-from pages.ui import controls, state
+from pages.ui.jobs import so_far
 from pages.ui.text import plain
 
-ARRIVED = "arrived_table"  # the upload that is being read
 AGAIN = 0.3  # seconds between looks
 
 
-def in_background(what: str, call: Callable[[Watch], Any]) -> Any:
-    """Return ``call(watch)``, computed in the background; a click on Cancel, or on anything else, cancels it."""
+def in_background(
+    what: str, call: Callable[[Watch], Any], on_cancel: Callable[[], None] | None = None
+) -> Any:
+    """Return ``call(watch)``, computed in the background; a click on anything cancels it, as Cancel does if offered."""
     now: dict[str, Any] = {"share": 0.0, "doing": ""}
     watch = Watch(lambda share, doing: now.update(share=share, doing=doing))
     place, began = st.empty(), time.monotonic()
@@ -34,13 +33,12 @@ def in_background(what: str, call: Callable[[Watch], Any]) -> Any:
             return found.result(timeout=AGAIN)
         with place.container():
             said = st.empty()
-            st.button("Cancel", key="cancel_query", on_click=_cancel)
+            if on_cancel is not None:
+                st.button("Cancel", key="cancel_query", on_click=on_cancel)
         while True:
-            doing = f": {plain(now['doing'])}" if now["doing"] else ""
-            seconds = f"{time.monotonic() - began:.0f} s so far"
-            said.progress(
-                min(now["share"], 1.0), text=f"{plain(what)}{doing} · {seconds}"
-            )  # ends if called off
+            doing, share = f": {now['doing']}" if now["doing"] else "", min(now["share"], 1.0)
+            time_ = so_far(time.monotonic() - began, share)
+            said.progress(share, text=plain(f"{what}{doing} · {time_}"))  # ends if called off
             with suppress(TimeoutError):
                 return found.result(timeout=AGAIN)
     finally:
@@ -58,13 +56,3 @@ def _into(found: Future[Any], call: Callable[[Watch], Any], watch: Watch) -> Non
             found.set_result(made)
     except BaseException as error:  # passed on to the page that waits
         found.set_exception(error)
-
-
-def _cancel() -> None:
-    """After Cancel, show the previous data again, or the first data set."""
-    st.session_state.pop(ARRIVED, None)
-    if sources.file_key(state.recipe().data) not in state.uploaded_files() and sources.parse_place(
-        state.recipe().data
-    ):
-        controls.choose_data(DEFAULT_DATA)
-    state.say("Reading was cancelled.")

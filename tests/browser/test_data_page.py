@@ -38,7 +38,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     assert asked.count() == 0
     for label, gone in (
         ("Merge spellings", "seem to be spellings of only"),
-        ("Split by cluster", "Looks like an identifier"),
+        ("Split by cluster", "looks like an identifier"),
     ):
         assert any(gone in text for text in tab.alerts())
         tab.press(label)

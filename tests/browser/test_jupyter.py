@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.util import find_spec
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page
@@ -19,14 +19,17 @@ from tests.browser import files
 from tests.browser.driver import ROOT, answers, free_port, served_by
 from tests.waiting import LIMIT, until
 
-pytest.importorskip("jupyterlab")
+# Not imported, which would take seconds in each worker
+pytestmark = pytest.mark.skipif(find_spec("jupyterlab") is None, reason="jupyterlab is not installed")
 CELL = "from calib import explore\nsession = explore([0, 1] * 200, [0.2, 0.8] * 200)\nsession"
 TOKEN = "a" * 32
+HOSTS = ("localhost", "127.0.0.1")
 
 
-@pytest.fixture
-def jupyter(tmp_path: Path) -> Iterator[str]:
-    """The port of a JupyterLab with a notebook of one cell."""
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The port of a JupyterLab with a notebook of one cell for each host."""
+    tmp_path = tmp_path_factory.mktemp("jupyter")
     cell = {
         "cell_type": "code",
         "source": CELL,
@@ -37,7 +40,8 @@ def jupyter(tmp_path: Path) -> Iterator[str]:
     }
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     book = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    for host in HOSTS:
+        (tmp_path / f"{host}.ipynb").write_text(json.dumps(book))
     folders = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     environment = os.environ | folders | {"IPYTHONDIR": str(tmp_path / "ipython"), "PYTHONPATH": str(ROOT)}
     port = free_port()
@@ -50,12 +54,12 @@ def jupyter(tmp_path: Path) -> Iterator[str]:
         yield str(port)
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_cell_shows_the_dashboard_in_which_files_are_uploaded(chromium: Browser, jupyter: str, host: str):
     context = chromium.new_context(viewport={"width": 1366, "height": 1200})
     context.set_default_timeout(1000 * LIMIT)
     page = context.new_page()
-    page.goto(f"http://{host}:{jupyter}/lab/tree/book.ipynb?token={TOKEN}")
+    page.goto(f"http://{host}:{jupyter}/lab/tree/{host}.ipynb?token={TOKEN}")
     page.locator(".jp-CodeCell .cm-content").first.click()
     page.get_by_text(re.compile(r"Python 3.*\| Idle")).first.wait_for()
     page.keyboard.press("Shift+Enter")

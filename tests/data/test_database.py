@@ -178,9 +178,9 @@ def test_a_server_that_is_killed_in_mid_query_is_said_and_nothing_hangs():
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("sqlite:////nowhere/none.sqlite", "there is no database file 'none.sqlite'"),
-        ("duckdb:////nowhere/none.duckdb", "there is no database file 'none.duckdb'"),
-        ("oracle://me:secret@host/x", "is a database of kind 'oracle'.*duckdb, sqlite, postgresql"),
+        ("sqlite:////nowhere/none.sqlite", "database file 'none.sqlite' was not found"),
+        ("duckdb:////nowhere/none.duckdb", "database file 'none.duckdb' was not found"),
+        ("oracle://me:secret@host/x", "uses the database system 'oracle'.*duckdb, sqlite, postgresql"),
         ("me:secret", "is not an SQLAlchemy URL"),
         ("postgresql://me:secret@127.0.0.1:1/x", "does not respond"),
     ],

@@ -108,7 +108,7 @@ def test_without_a_size_the_sample_leaves_at_least_half_of_the_rows(monkeypatch)
     ("rows", "columns", "words"),
     [
         (2_501, 2, "only 5,000 rows have a label. Choose at most 2,500"),
-        (2_000, 100_000, "with 100,000 columns, this is too much for memory"),
+        (2_000, 100_000, "with 100,000 columns, this sample does not fit into memory"),
     ],
 )
 def test_a_sample_that_is_too_large_is_refused(rows, columns, words):

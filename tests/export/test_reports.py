@@ -175,7 +175,7 @@ def test_columns_that_are_excluded_and_remarks_of_the_data_page_are_in_the_repor
     assert {each.severity for each in problems} >= {"warning", "info"}
     content = report_html({"one": evaluation}, problems={"one": problems}).decode()
     said = html.unescape(sections(content)["Data and flow of rows"])
-    assert "loan_id: Looks like an identifier" in said
+    assert "loan_id: The column looks like an identifier" in said
     for problem in problems:
         assert problem.message in said, problem
 

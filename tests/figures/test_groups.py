@@ -51,11 +51,11 @@ def test_small_groups_are_faint_and_said():
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [
-        ({"none": [0.3, 0.7]}, "no group’s predictions are off"),
-        ({"none": [0.5, 0.5]}, "2 of 2 groups are off"),
+        ({"none": [0.3, 0.7]}, "no group’s predictions are wrong"),
+        ({"none": [0.5, 0.5]}, "2 of 2 groups have predictions that are wrong"),
         (
             {"none": [0.5, 0.5], "platt": [0.3, 0.7]},
-            "Uncalibrated is off by more than chance in 2 of 2 groups, Platt scaling in none",
+            "Uncalibrated is wrong by more than chance in 2 of 2 groups, Platt scaling in none",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from calib.kernel.rows import Rows
 from calib.metrics import METRICS, bootstrap_interval
 from calib.metrics.confidence import INTERVALS, View, confidence_interval, why_missing
 from calib.metrics.paired_intervals import difference_interval
+from calib.metrics.slope import calibration_line
 from scripts.worlds import draw, world
 from tests.intervals import joined
 
@@ -193,3 +194,38 @@ def test_very_unequal_clusters_leave_the_ratio_unknown_instead_of_astronomical()
     y = (rng.random(1000) < np.where(cluster == 0, 0.1, 0.9)).astype(int)
     low, high = confidence_interval("observed_expected", y, np.full(1000, 0.1), cluster=cluster)
     assert (low, high) == (0.0, np.inf)
+
+
+def test_without_each_cluster_the_calibration_line_moves_as_a_new_fit_says():
+    rng = np.random.default_rng(1)
+    cluster, x = np.arange(3000) // 100, rng.normal(size=3000)
+    y = (rng.random(3000) < expit(0.7 * x + rng.normal(size=30)[cluster] / 2)).astype(int)
+    p = expit(x)
+    fits = [calibration_line(y[cluster != k], p[cluster != k]) for k in range(30)]
+    quantile = student.ppf(0.975, 29)
+    for name in ("slope", "intercept", "in_the_large"):
+        each = np.array([getattr(fit, name) for fit in fits])
+        error = np.sqrt(29 / 30 * np.sum((each - each.mean()) ** 2))
+        value = getattr(calibration_line(y, p), name)
+        low, high = confidence_interval(name, y, p, cluster=cluster)
+        assert high - value == pytest.approx(quantile * error, rel=0.01)
+        assert value - low == pytest.approx(quantile * error, rel=0.01)
+
+
+def test_a_line_that_needs_one_cluster_has_no_interval():
+    """Outside the first cluster, all predictions are equal."""
+    p = np.r_[np.full(50, 0.2), np.full(150, 0.6)]
+    y = np.tile([0, 1], 100)
+    assert np.isnan(confidence_interval("slope", y, p, cluster=np.arange(200) // 50)).all()
+
+
+def test_skewed_clusters_move_the_end_of_a_mean_loss_further_only_where_it_must():
+    """One cluster of twenty with a large loss: the upper end is farther from the mean than the lower."""
+    y, p = np.tile([0, 1], 200), np.full(400, 0.5)
+    p[:20] = np.where(y[:20] == 1, 0.05, 0.95)
+    cluster = np.arange(400) // 20
+    low, high = confidence_interval("brier", y, p, cluster=cluster)
+    rows, losses = Rows(y, cluster=cluster), (y - p) ** 2
+    half = student.ppf(0.975, 19) * rows.standard_error(losses)
+    assert losses.mean() - low == pytest.approx(half)
+    assert high - losses.mean() > 1.3 * half

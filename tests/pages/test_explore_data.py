@@ -51,7 +51,7 @@ def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by
     go(at, "explore_reliability")
     assert any("ranks the classes in reverse" in text for text in questions(at))
     assert not at.metric  # nothing is evaluated before the answer
-    press(at, "Score for '1', as read")
+    press(at, "Score for '1', as currently read")
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
     assert any("rank the classes in reverse" in text for text in messages(at))
     press(at, "Ask again")
@@ -162,9 +162,11 @@ def test_a_remedy_of_several_columns_is_said_once():
     }
     at = brought({**texts, "x": X, "target": Y})
     (said,) = [text for text in stripped(at) if "note" in text]
-    assert said.count("Looks like free text") == 2
+    assert said.count("looks like free text") == 2
     assert said.count("Convert the text to numbers or categories.") == 1
-    assert said.index("plan: Looks like free text") < said.index("For each of these: The column is excluded.")
+    assert said.index("plan: The column looks like free text") < said.index(
+        "For each of these: The column is excluded."
+    )
 
 
 def test_if_no_column_looks_like_a_label_the_page_says_so():
@@ -196,7 +198,7 @@ def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_
     data = again(at, content)
     assert list(data.X.columns) == ["x"]
     assert len(np.unique(data.cluster)) == pd.read_csv(io.BytesIO(content))["customer_id"].nunique()
-    assert not any("Looks like" in text or "separates the classes" in text for text in stripped(at))
+    assert not any("looks like" in text or "separates the classes" in text for text in stripped(at))
 
 
 def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():
@@ -376,7 +378,7 @@ def test_a_file_that_is_no_table_gives_one_message_and_nothing_is_lost():
 def test_a_file_is_read_in_the_background(monkeypatch):
     began = []
     monkeypatch.setattr(
-        "pages.ui.uploads.in_background", lambda what, call: began.append(what) or call(Watch())
+        "pages.ui.uploads.in_background", lambda what, call, _: began.append(what) or call(Watch())
     )
     at = bring(page("explore_data"), "*t*.csv", b"a,y\n" + b"1,0\n2,1\n" * 20)
     assert began == ["Reading *t*.csv"]

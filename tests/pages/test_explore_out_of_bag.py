@@ -40,7 +40,7 @@ def test_the_table_is_that_of_ten_evaluations(query):
     found = headline(at)
     assert table["brier"].idxmin() in found["Lowest Brier score"]
     for label, column in {
-        "Estimate closest to accuracy": "Estimate − accuracy",
+        "Mean estimate closest to accuracy": "Estimate − accuracy",
         "Lowest reliability (100 bins)": "Reliability (100 bins)",
         "Lowest Brier score": "Brier score",
         "Highest accuracy": "Accuracy",
@@ -76,7 +76,7 @@ def test_with_few_rows_no_setup_is_named_the_best():
 def test_it_says_what_platt_is_fitted_on(on):
     query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}
     said = " ".join(caption.value for caption in page(STEM, **(SMALL | query)).caption)
-    assert says(said, "Platt scaling is fitted on probabilities") == (on == "score")
+    assert says(said, "Platt scaling is fitted to probabilities") == (on == "score")
     assert says(said, "Platt scaling on log-odds") == (on == "log-odds")
 
 

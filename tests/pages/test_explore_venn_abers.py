@@ -246,7 +246,10 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     ("query", "words"),
     [
         ({"placement": "cv", "cv": "3"}, "fold 1 of 3"),
-        ({"placement": "oob", "model": "random_forest", "params": '{"n_estimators":10}'}, "did not see one"),
+        (
+            {"placement": "oob", "model": "random_forest", "params": '{"n_estimators":10}'},
+            "were not trained on one",
+        ),
         ({"placement": "train"}, "same rows as the model"),
         ({"placement": "full", "model": "decision_tree", "test_size": "0.05"}, "was refitted"),
         ({"evaluation": "folds", "folds": "3"}, "The model gives the score"),

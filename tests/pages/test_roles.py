@@ -194,7 +194,7 @@ def test_a_table_of_counts_is_proposed_and_judged_as_the_rows_that_it_stands_for
     at = page("explore_data", data="sample:counts", content="predictions")
     press(at, "Use as counts")
     assert headline(at)["Class 1: yes"] == "28.5 %"
-    assert not any("Looks like counts" in text for text in messages(at))
+    assert not any("looks like counts" in text for text in messages(at))
     go(at, "explore_reliability")
     assert faults(at) == []
     assert any("299,984,164 test rows" in caption.value for caption in at.caption)

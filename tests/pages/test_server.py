@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit as st
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import error_util, net_util, runtime
@@ -24,9 +25,10 @@ from streamlit.web.server.starlette import starlette_server
 
 import pages.ui.everything
 from calib.data import limits
-from pages.ui import server
+from pages.ui import server, start
 from pages.ui.scheduler import Owner
-from tests.pages.app import page
+from tests.pages.app import App, page
+from tests.waiting import LIMIT
 
 
 @pytest.fixture
@@ -145,6 +147,17 @@ def test_a_server_that_ends_waits_only_seconds_for_a_slow_upload():
     server.protect_data()
     server.protect_data()
     assert starlette_server._get_uvicorn_config_kwargs()["timeout_graceful_shutdown"] == server.PATIENCE
+
+
+def test_the_process_that_reads_uploads_begins_after_a_run_that_draws_or_stops(monkeypatch):
+    """Beside the first run it would take a processor from the first picture."""
+    done = []
+    monkeypatch.setattr(server.confined, "warm", lambda *modules: done.append(modules))
+    monkeypatch.setattr(start, "show", lambda: done.append("drawn") or st.stop())
+    server.protect_data()
+    assert done == []
+    App("app.py", default_timeout=LIMIT).run()
+    assert done == ["drawn", ("calib.export.uploaded",)]
 
 
 def test_two_uploads_at_once_share_the_memory(monkeypatch):

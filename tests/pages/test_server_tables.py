@@ -146,7 +146,7 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were grouped", "score and label")
     other = page("explore_reliability", **at.session_state["recipe"].to_query())
     assert not faults(other)
     (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
@@ -253,7 +253,7 @@ def test_changed_rows_of_a_database_are_said(warehouse):
     [
         ("database:warehouse/none", "has no query or table 'none'"),
         ("database:elsewhere/scores", "Connection 'elsewhere' is not defined"),
-        ("database:gone/scores", "there is no database file 'none.sqlite'"),
+        ("database:gone/scores", "database file 'none.sqlite' was not found"),
         ("database:warehouse", "has no query or table ''"),
     ],
 )
@@ -267,7 +267,7 @@ def test_what_a_database_does_not_have_is_said(data, words):
 @pytest.mark.usefixtures("warehouse")
 def test_a_database_that_is_gone_is_said_and_the_page_goes_on():
     at = page("explore_data").selectbox(key="database").select("gone").run()
-    assert any("there is no database file" in text for text in faults(at))
+    assert any("was not found" in text for text in faults(at))
     assert at.selectbox(key="database")
     assert not at.exception
 
@@ -490,7 +490,7 @@ def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_m
     monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
-    assert_any_says([note.value for note in at.text], "3,000 rows were counted", "score and label")
+    assert_any_says([note.value for note in at.text], "3,000 rows were grouped", "score and label")
     scores(3_000).assign(q=RNG.random(3_000)).to_parquet(
         root / "two.parquet"
     )  # of several scores, all are kept

@@ -151,6 +151,25 @@ def test_groups_and_watch_are_read_too(right, wrong):
     assert bool(told(planted)) == bool(right)
 
 
+OPTIMISM = [
+    Piece("tile", "Brier score | 0.178 | "),
+    Piece(
+        "sentence",
+        "For Uncalibrated a random split would have given a Brier score of 0.150 instead of 0.178: too optimistic by "
+        "0.03 [0.01, 0.05].",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("", ""), ("instead of 0.178", "instead of 0.188"), ("[0.01", "[−0.01"), ("optim", "pessim")],
+)
+def test_the_optimism_of_a_split_is_read_too(right, wrong):
+    planted = [Piece(each.kind, each.text.replace(right, wrong)) for each in OPTIMISM]
+    assert bool(told(planted)) == bool(right)
+
+
 @pytest.mark.parametrize("name", FEW)
 def test_first_screens_contradict_neither_each_other_nor_the_numbers(name):
     found, compared, lines = crawled(WORLDS[name], FIRST, more=False)

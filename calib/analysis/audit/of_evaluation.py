@@ -320,7 +320,7 @@ def line_explains(found: Audit) -> bool:
     line = calibration_line(rows.y, p, rows.weights)
     if not np.isfinite([line.intercept, line.slope]).all():
         return False
-    x = logit(np.clip(p, LINE_CLIP, 1 - LINE_CLIP))
+    x = _clipped_log_odds(p)
     corrected = expit(line.intercept + line.slope * x)
     segments = (found.members(each.line)[found.places] for each in causes(found))
     return all(_level_or_slope(rows.of(at), corrected[at], x[at]) < found.threshold for at in segments)
@@ -328,12 +328,21 @@ def line_explains(found: Audit) -> bool:
 
 def _level_or_slope(rows: Rows, p: Array, x: Array) -> float:
     """Return the larger of the standardised level and slope of the residuals y − p; x are log-odds."""
-    gap, variance = rows.weights * (rows.y - p), rows.weights**2 / rows.draws * p * (1 - p)
+    variance, gap, across = _tilted(rows, p, x)
     if not variance.any():
         return 0.0
-    across = x - np.average(x, weights=variance)
     level, slope = abs(gap.sum()) / np.sqrt(variance.sum()), abs(gap @ across)
     return float(max(level, slope / max(np.sqrt(variance @ across**2), 1e-300)))
+
+
+def _tilted(rows: Rows, p: Array, x: Array) -> tuple[Array, Array, Array]:
+    """Return the variance by chance, the weighted y − p, and x − x̄ of each row; x are log-odds."""
+    gap, variance = rows.weights * (rows.y - p), rows.weights**2 / rows.draws * p * (1 - p)
+    return variance, gap, x - (np.average(x, weights=variance) if variance.any() else 0.0)
+
+
+def _clipped_log_odds(p: Array) -> Array:
+    return logit(np.clip(p, LINE_CLIP, 1 - LINE_CLIP))
 
 
 def _by_row(found: Audit) -> tuple[Array, Array]:
@@ -441,9 +450,11 @@ def how_off(found: Audit, line: int) -> str:
     if look != "slope":
         return "errors in opposite directions" if look == "shape" else ""
     mine = found.members(line)[found.places]
-    slope = calibration_line(found.rows.y[mine], found.p[mine], found.rows.weights[mine]).slope
-    if not np.isfinite(slope):
-        return "overconfident or underconfident"
+    rows, p = found.rows.of(mine), found.p[mine]
+    slope = calibration_line(rows.y, p, rows.weights).slope
+    if not np.isfinite(slope):  # the search has standardised the sum below, whose sign is that of slope − 1
+        _, gap, across = _tilted(rows, p, _clipped_log_odds(p))
+        return f"{'over' if gap @ across < 0 else 'under'}confident"
     return f"{'over' if slope < 1 else 'under'}confident, slope {brief(slope)}"
 
 

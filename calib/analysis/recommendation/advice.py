@@ -216,10 +216,10 @@ def _of_classes(found: Choice) -> Recommendation:
     if choice == start and table.infinite[start]:
         why = f"{capital(name_of(start))} gave the true class a probability of 0, but no other method is better."
         return Recommendation(answer, (why, *benchmark), choice=choice)
-    line, score = table.loc[choice], f"Brier score of all classes {number(table.score[choice])}"
+    line, score = table.loc[choice], f"Brier score over all classes {number(table.score[choice])}"
     if found.compared and choice != "none":
         texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
-        score = "Brier score of all classes {} → {}, {}".format(*texts)
+        score = "Brier score over all classes {} → {}, {}".format(*texts)
     other = "No other method is expected to be better."
     if choice != start:
         first = briefly(table.score[start], table.score[choice], digits=3)[0]
@@ -241,7 +241,7 @@ def _unknown(evaluation: Evaluation, found: Choice) -> bool:
 
 def _alone(evaluation: Evaluation) -> tuple[str, ...]:
     if not evaluation.predictions:
-        return ("None of the chosen calibrators works here.",)
+        return ("None of the chosen calibrators can be fitted here.",)
     (key,) = evaluation.predictions
     other = "a calibrator" if key == "none" else "“Uncalibrated”, or another calibrator,"
     return (f"Only {name_of(key)} was evaluated: choose {other} to compare it with.",)
@@ -297,8 +297,8 @@ def _unhelped(found: Choice) -> str:
     best = min(tried, key=lambda key: found.table.score[key])
     return (
         f"Each of the compared methods raises the Brier score of {number(found.table.score['none'])}, {name_of(best)} "
-        f"least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration rows, or "
-        "use out-of-bag or cross-calibration."
+        f"least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration "
+        f"rows, or use out-of-bag calibration or cross-calibration."
     )
 
 
@@ -350,7 +350,7 @@ def why_not_chosen(evaluation: Evaluation, key: str) -> str:
     if together.classes > 2:
         if line.infinite:
             return f"{name} gave the true class a probability of 0"
-        return f"{name} is not expected to be better in the Brier score of all classes"
+        return f"{name} is not expected to be better in Brier score over all classes"
     if line.gap_upper < 0:
         return f"{name} {_fault(found, key)}" if _fault(found, key) else f"the gain of {name} is {SLIGHT}"
     if line.gap_lower <= 0:

@@ -57,7 +57,8 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         "warning",
         None,
         f"The calibrators were fitted on {fitted_on}, only {rare} of them in the minority class.{share}",
-        f"Fit on at least {FEWEST_TO_FIT} minority rows: use more calibration rows, out-of-bag or cross-calibration.",
+        f"Fit on at least {FEWEST_TO_FIT} minority rows: use more calibration rows, out-of-bag calibration "
+        f"or cross-calibration.",
     )
 
 
@@ -75,7 +76,7 @@ def minority_rows(evaluation: Evaluation) -> int:
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:
     if evaluation.sample.single_cluster:
-        remedy = "Test on rows of several clusters, or choose no cluster column if the rows are independent."
+        remedy = "Test on rows of several clusters, or clear the cluster column if the rows are independent."
         return Problem("warning", None, ONE_CLUSTER, remedy)
     rare = minority_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:

@@ -109,7 +109,7 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
         found = verdict_of(evaluation.before, key)
         return replace(found, sentences=(*found.sentences, _at_its_own_rate(evaluation, key)))
     if not evaluation.predictions:
-        return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
+        return Verdict(TOO_FEW, ("None of the chosen calibrators can be fitted here.",))
     key = key or reference_of(evaluation.predictions)
     recipe, judged = evaluation.recipe, judged_rows(evaluation, key)
     found = once(judged, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(judged, key))
@@ -123,13 +123,13 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     assert evaluation.before is not None
     if evaluation.whole is not None:
         return (
-            "This verdict is at the class shares of the rows themselves; metrics and diagrams are at the stated "
-            "shares, so their ECE differs."
+            "This verdict refers to the class shares of the rows themselves; metrics and diagrams refer to "
+            "the stated shares, so their ECE differs."
         )
     share = judged_rows(evaluation.before, key or "none").share
     return (
-        f"This verdict is at the base rate of the rows themselves, {percent(share)}; metrics and diagrams are at "
-        f"{percent(evaluation.share)}, so their ECE differs."
+        f"This verdict refers to the base rate of the rows themselves, {percent(share)}; metrics and "
+        f"diagrams refer to {percent(evaluation.share)}, so their ECE differs."
     )
 
 
@@ -187,14 +187,18 @@ def _said_impossible(evaluation: Evaluation, key: str, wrong: Array) -> tuple[st
     """Return the sentence on rows (n,) bool whose label had the predicted probability 0, and how the next begins."""
     y, p = evaluation.y, evaluation.predictions[key].p
     rows, least = evaluation.at(np.flatnonzero(wrong)).tested, np.minimum(p, 1 - p)[wrong].max()
-    said = {(True, False): ("0 %", "it happened"), (False, True): ("100 %", "it did not happen")}
+    said = {
+        (True, False): ("0 %", "the event happened"),
+        (False, True): ("100 %", "the event did not happen"),
+    }
     values, then = said.get(
         ((y[wrong] == 1).any(), (y[wrong] == 0).any()), ("0 % or 100 %", "the opposite happened")
     )
     who = "the model" if key == "none" else name_of(key)
     digits = " (to 16 digits)" if least > 0 else ""
     first = (
-        f"For {counted(rows, 'row')} {who} said {values}{digits} and {then}: no calibrated model does that."
+        f"For {counted(rows, 'row')} {who} predicted {values}{digits}, but {then}: no calibrated model does "
+        f"this."
     )
     return first, f"Apart from {'it' if rows == 1 else 'them'}"
 
@@ -209,7 +213,7 @@ def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
 def _negligible(
     evaluation: Evaluation, key: str, test: CalibrationTest, largest: float, apart: str
 ) -> Iterator[str]:
-    begins = apart or f"Miscalibrated{_whose(key)}, but negligibly"
+    begins = apart or f"Miscalibrated{_whose(key)}, but only negligibly"
     yield f"{begins}: the average gap in bins is at most {brief(largest)} in {_rows(evaluation)}."
 
 
@@ -219,8 +223,8 @@ def _no_sign(
     begins = f"{apart}: no" if apart else "No"
     yield f"{begins} sign of miscalibration{'' if apart else _whose(key)} in {_rows(evaluation)}."
     yield (
-        f"An average gap below {brief(test.unseen)} in one direction could have gone unnoticed, or a larger one that "
-        "changes direction."
+        f"An average gap below {brief(test.unseen)} in one direction, or a larger gap that changes "
+        f"direction, could have gone unnoticed."
     )
 
 

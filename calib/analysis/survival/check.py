@@ -130,7 +130,8 @@ class SurvivalEvaluation:
         fixed = [name for name, each in named(given).items() if not callable(each)]
         if risk is None and fixed and horizon != self.horizon:
             raise InputError(
-                f"These risks are by {number(self.horizon)}. Pass those by {number(horizon)}: at(…, risk=…). Or pass "
+                f"These risks are by {number(self.horizon)}. Pass the risks by {number(horizon)}: at(…, "
+                f"risk=…). Or pass "
                 "each risk to check_survival as a function of the horizon."
             )
         return check_survival(**{**self.given, "risk": given, "horizon": horizon})
@@ -223,8 +224,8 @@ def _times(time: ArrayLike) -> Array:
     if (times < 0).any():
         at = int(np.argmax(times < 0))
         raise InputError(
-            f"time must not be negative, but is {times[at]:g} at position {at}. Count time from when the risk was "
-            "predicted, and remove rows that ended before."
+            f"time must not be negative, but is {times[at]:g} at position {at}. Measure the time from the "
+            f"prediction, and remove rows that ended before it."
         )
     return times
 
@@ -235,19 +236,19 @@ def _codes(event: ArrayLike, cause: Any, censored: Any) -> Array:
     kinds = [kind.item() if isinstance(kind, np.generic) else kind for kind in pd.unique(values)]
     if len(kinds) > MOST_CODES:
         raise InputError(
-            f"event holds {len(kinds)} different codes, such as {quoted(kinds)}. It must say what happened, not when: "
-            "check that time and event are not exchanged."
+            f"event contains {len(kinds)} different codes, such as {quoted(kinds)}. It must say what "
+            f"happened, not when it happened: check that time and event are not exchanged."
         )
     if kinds == [censored]:
         raise InputError(
-            f"Every row is censored: event is {short_repr(censored)} throughout, so no risk can be observed. Check the "
-            "codes; cause= and censored= state them."
+            f"Every row is censored: event is {short_repr(censored)} throughout, so no risk can be "
+            f"observed. Check the codes, and state them with cause= and censored=."
         )
     unclear = censored is not None and censored not in kinds and len(kinds) > 1
     if cause not in kinds or unclear:
         raise InputError(
-            f"event holds {quoted(kinds)}. State the code of the event with cause=, and that of censoring with "
-            "censored= (None if nobody was censored). All other codes are competing events."
+            f"event holds {quoted(kinds)}. State the code of the event with cause=, and the code of "
+            f"censoring with censored= (None if nobody was censored). All other codes are competing events."
         )
     return np.where(values == censored, 0, np.where(values == cause, 1, 2)).astype(np.intp)
 
@@ -259,8 +260,8 @@ def _risk(given: Any, name: str, horizon: float) -> Array:
     if outside.any():
         at = int(np.argmax(outside))
         raise InputError(
-            f"{title} must lie in [0, 1], but is {p[at]:g} at position {at}. Divide percentages by 100. Turn scores "
-            "and log-hazards into the probability of the event by the horizon."
+            f"{title} must lie in [0, 1], but is {p[at]:g} at position {at}. Divide percentages by 100. "
+            f"Convert scores and log-hazards to the probability of the event by the horizon."
         )
     return np.clip(p, 0.0, 1.0)
 

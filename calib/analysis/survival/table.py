@@ -223,4 +223,4 @@ def _code(events: pd.Series, text: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"The column {events.name!r} holds numbers, but the code is {text!r}.") from None
+        raise InputError(f"The column {events.name!r} contains numbers, but the code is {text!r}.") from None

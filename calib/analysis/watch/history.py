@@ -34,7 +34,7 @@ from calib.kernel.wording import counted
 NO_ALARM, NEW_ALARM, STILL = "no alarm", "new alarm", "still in alarm"
 SAME = 1e-9  # relative difference of two predictions that are written with different numbers of digits
 AS_NUMBER = r"^0*(\d+)(?:\.0)?$"
-NAME_A_KEY = "Name a column with a unique value per row, with --key."
+NAME_A_KEY = "Use --key to name a column with a unique value per row."
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,9 @@ class History:
         else:
             moments, kind = numeric_times([restart], 1, 0)
             if kind != kind:
-                raise InputError(f"restart: the rows have {TIME_KINDS[kind]}, but {restart!r} is not one.")
+                raise InputError(
+                    f"restart: the rows have {TIME_KINDS[kind]}, but {restart!r} is of another kind."
+                )
             start = moments[0]
         start = start.item()
         counts = self.counted_rows()["when"]

@@ -17,6 +17,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation, score_column
 from calib.evaluate.estimate import Estimate
 from calib.kernel.checks import Array, InputError
+from calib.kernel.progress import Watch
 from calib.kernel.wording import capital, counted
 
 DRAWN_POINTS = 1500
@@ -122,6 +123,7 @@ def over_time(
     alpha: float = ALPHA,
     horizon: int = 1,
     skip_unlabelled: bool = False,
+    progress: Watch | None = None,
 ) -> OverTime:
     """Monitor the predictions of one calibrator on the test rows, in the order of the time column or of the table.
 
@@ -129,6 +131,8 @@ def over_time(
     ----------
     skip_unlabelled
         Whether to leave out rows without a label. Otherwise these and all later rows do not count until labels arrive.
+    progress
+        Reports each step and can cancel.
 
     Raises
     ------
@@ -141,7 +145,7 @@ def over_time(
         )
     if evaluation.weight is not None:
         raise InputError(
-            "Watch counts each row once, in the order of prediction. Choose no column under “Weight or "
+            "Watch counts each row once, in the order of prediction. Clear the column under “Weight or "
             "count”."
         )
     if calibrator == "none":
@@ -157,10 +161,13 @@ def over_time(
                 "The first row has no label, and all later rows wait for it. Exclude rows without a label."
             )
     p, y = evaluation.predictions[calibrator].p[labelled], evaluation.y[labelled]
+    progress = progress or Watch()
+    progress.step(0.1, "the evidence")
     watched = watch(y, p, when[labelled], horizon, alpha)
     order = watched.order
     times = when[labelled][order]
     kind = "row" if data.time is None else "date" if times.dtype.kind == "M" else "number"
+    progress.step(0.6, "the periods")
     cut = periods(y[order], p[order], times, kind, alpha)
     if (
         evaluation.of_confidence
@@ -170,6 +177,7 @@ def over_time(
     if waits is not None:
         first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]
         later = waiting_periods(first, starting_rate(y[order]), *waits, kind)
+    progress.step(0.9, "the picture")
     points, level = _path(watched, times, cut)
     empty = np.zeros(0)
     thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))

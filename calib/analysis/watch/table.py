@@ -23,7 +23,7 @@ from calib.kernel.read_as import ReadAs, ScoreReading
 from calib.kernel.wording import counted, number, percent
 
 DO = {
-    "nothing": "Nothing needs to be done.",
+    "nothing": "No action is needed.",
     "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
@@ -33,6 +33,7 @@ DO = {
 SELECTED = "Its 95 % interval allows for the fact that the alarm selected these rows."
 SLOW = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
+MOST_TIMES = 100_000  # times the level of the alarm
 
 
 def evidence_words(log: float) -> str:
@@ -46,15 +47,30 @@ def evidence_words(log: float) -> str:
     return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
 
 
+def evidence_beside(log: float, threshold: float) -> tuple[str, str]:
+    """Write evidence as a number and the words after it: beyond 100,000 times the level of the alarm, its size says
+    nothing.
+
+    >>> evidence_beside(361.3, 20), evidence_beside(2.0, 20)
+    (('more than 100,000', 'times the alarm level'), ('7.39', ''))
+    """
+    if np.isfinite(log) and log > np.log(MOST_TIMES * threshold):
+        return f"more than {MOST_TIMES:,}", "times the alarm level"
+    return evidence_words(log), ""
+
+
 def impossible_in_words(impossible: Impossible) -> str:
     """State how many labels a prediction of 0 or 1 excluded.
 
     >>> impossible_in_words(Impossible(row=7, moment=7, happened=1, failed=0))
-    'For 1 row the model said 0 % and it happened.'
+    'For 1 row the model predicted 0 %, but the event happened.'
     """
-    said = {"0 % and it happened": impossible.happened, "100 % and it did not happen": impossible.failed}
-    parts = [f"for {counted(rows, 'row')} the model said {what}" for what, rows in said.items() if rows]
-    words = " and ".join(parts)
+    said = {
+        "0 %, but the event happened": impossible.happened,
+        "100 %, but it did not happen": impossible.failed,
+    }
+    parts = [f"for {counted(rows, 'row')} the model predicted {what}" for what, rows in said.items() if rows]
+    words = "; ".join(parts)
     return f"{words[0].upper()}{words[1:]}."
 
 
@@ -161,7 +177,9 @@ def watched_rows_of_classes(
     P = cells(typed, tables.columns[model])
     there = np.isfinite(P).all(axis=1)
     if not there.all():
-        raise InputError(f"{counted(int((~there).sum()), 'row')} have no probability of every class.")
+        raise InputError(
+            f"The probability of at least one class is missing in {counted(int((~there).sum()), 'row')}."
+        )
     to_probabilities(P, there, model, scores_as, columns=tables.columns[model])
     if view_class is None:
         chosen = P.argmax(axis=1)
@@ -232,10 +250,11 @@ def find(history: History, read: ReadRows) -> WatchFindings:
 def watch_sentences(finding: WatchFindings) -> list[str]:
     """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
     watched = finding.history.watch()
+    evidence = " ".join(evidence_beside(watched.log_now, watched.threshold)).strip()
     lines = [
         *_read_in_words(finding),
         f"{counted(watched.rows, 'row')} {'counts' if watched.rows == 1 else 'count'}. Evidence against calibration: "
-        f"{evidence_words(watched.log_now)}. The alarm is raised at {watched.threshold:g}.",
+        f"{evidence}. The alarm is raised at {watched.threshold:g}.",
         *_alarm_in_words(finding),
         *(_change_sentences(finding) if watched.found is not None else []),
     ]
@@ -269,8 +288,8 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
         lines.append(f"Labels that were missing before were added to {counted(read.completed, 'row')}.")
     if read.corrected:
         lines.append(
-            f"{counted(read.corrected, 'row')} got another label than before. The evidence was computed again from the "
-            "stored rows."
+            f"The label of {counted(read.corrected, 'row')} has changed. The evidence was recomputed from "
+            f"the stored rows."
         )
     if read.repeated:
         lines.append(f"{counted(read.repeated, 'row')} of the table occurred twice and were counted once.")
@@ -286,7 +305,7 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
 def _alarm_in_words(finding: WatchFindings) -> list[str]:
     kept, watched = finding.history, finding.history.watch()
     if watched.alarm is None:
-        return ["No alarm: nothing needs to be done."]
+        return ["No alarm: no action is needed."]
     lines = [{NEW_ALARM: "New alarm.", STILL: "Still in alarm."}[kept.status]]
     at, impossible, found = kept.at, watched.impossible, watched.found
     if impossible is not None:

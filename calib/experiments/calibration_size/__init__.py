@@ -109,7 +109,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
+        title="With equal numbers of calibration and training rows, "
+        f"{_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
         f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
@@ -163,8 +164,8 @@ def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
         for key, share in below.items()
     )
     return (
-        f"Calibration rows after which methods settle: {steady}. Rows with which they first beat the "
-        f"uncalibrated forest: {better}. "
+        f"Number of calibration rows after which each method settles: {steady}. Number of rows with which a "
+        f"method first beats the uncalibrated forest: {better}. "
     )
 
 
@@ -359,7 +360,7 @@ EXPERIMENT = Experiment(
         "lowers the error more.",
         "Platt scaling learns its two parameters from few rows. But its curve does not fit these scores, and more rows "
         "do not help.",
-        "Training the tuned forest on these rows too lowers the error more than any calibrator does.",
+        "If the tuned forest is also trained on these rows, the error falls more than with any calibrator.",
     ),
     no_turn="By every measure that gives a clear answer, additional rows help most if they are used to train the "
     "forest.",

@@ -59,6 +59,6 @@ def base(*figures: str) -> Parameter:
         "choice",
         "tuned",
         choices=BASES,
-        help="The forest that is calibrated: tuned, as in the paper, or with scikit-learn's defaults.",
+        help="Forest to calibrate: tuned, as in the paper, or with scikit-learn's default settings.",
         extra=view_of(*figures),
     )

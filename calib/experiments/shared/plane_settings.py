@@ -32,7 +32,7 @@ SIZE = Parameter(
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
     help="Number of training rows, about half in each class. A larger sample contains all rows of a smaller "
-    "one.",
+    "sample.",
 )
 SPREAD = Parameter(
     "covariances",

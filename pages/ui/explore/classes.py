@@ -25,8 +25,8 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 
 GAPS = (
-    "Classes by size of their gap: mean prediction minus observed share, with its 95 % interval. Select a "
-    "class to see it on every page."
+    "Classes are sorted by the size of their gap: mean prediction minus observed share, with its 95 % "
+    "interval. Select a class to see it on every page."
 )
 LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
@@ -116,7 +116,7 @@ def _advised(evaluation: Evaluation) -> None:
             f"Add {name_of(START_OF_CLASSES[0])}",
             on_click=lambda: state.update(calibrators=(*keys, START_OF_CLASSES[0])),
             key="add_joint",
-            help="The best default in our benchmark of data with three or more classes.",
+            help="This is the best default in our benchmark of data with three or more classes.",
         )
 
 

@@ -71,7 +71,7 @@ def keep(recipe: Recipe) -> None:
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
             downloads.button(
-                "All kept settings (JSON)",
+                "All saved settings (JSON)",
                 partial(write_recipes, dict(kept())),
                 "recipes.json",
                 "application/json",
@@ -139,8 +139,8 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Settings that another page has already fitted appear at once. Other settings must be fitted "
-            "before they appear.",
+            help="Results that another page has already computed appear immediately. For other settings, "
+            "the models must be fitted first.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
 
@@ -339,7 +339,7 @@ INPUTS = {
     "score": "a score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
     "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
-    "features": "probabilities of the same model, from 0 to 1, in a table that has the features too",
+    "features": "probabilities of the same model, from 0 to 1, in a table that also contains the features",
     "fold_scores": "the scores of the fold models, one column per fold, in fold order",
 }
 
@@ -395,7 +395,7 @@ def _describe(calibrator: SavedCalibrator) -> None:
         + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
     if isinstance(rows, int):
-        st.caption(f"Fitted on {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))
+        st.caption(f"Fitted to {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))
     for note in calibrator.notes:
         st.caption(plain(note))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -40,6 +39,7 @@ from pages.ui import controls, evaluations, frame, headings, read_as, state, tab
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
+from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
@@ -153,8 +153,9 @@ def own_model(recipe: Recipe) -> None:
         "A two-class model as ONNX",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
-        help="Only the model's graph runs. The file stays in this session's memory and is never written to disk. "
-        "Pickle files can run code, so they are not accepted: convert a scikit-learn model with skl2onnx.",
+        help="Only the graph of the model is executed. The file stays in this session's memory and is never "
+        "written to disk. Pickle files can run code, so they are not accepted: convert a scikit-learn "
+        "model with skl2onnx.",
     )
 
 
@@ -319,9 +320,12 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
     if classes := evaluations.classes_together(recipe):
         controls.together(positive, labels, len(classes))
         return
-    default = "a class such as 1, yes or true, else the minority class"
+    default = "a class such as 1, yes or true, otherwise the minority class"
     if recipe.content == "predictions":
-        default = "the class in the names of the score columns, else a class such as 1, yes or true. Else the page asks"
+        default = (
+            "the class in the names of the score columns, otherwise a class such as 1, yes or true. "
+            "If there is none, the page asks"
+        )
     in_use = _in_use(recipe) if labels and recipe.onnx is None else None
     state.control(
         st.selectbox,
@@ -530,13 +534,9 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _first_rows(table.frame)
         st.stop()
     looking = f"Looking for problems in {counted(len(table.frame), 'row')}"
-    with (
-        st.spinner(looking, show_time=True) if len(table.frame) > evaluations.AT_ONCE_ROWS else nullcontext()
-    ):
-        found = evaluations.of_data(
-            "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table)
-        )
-    found = [problem for problem in found if question is None or problem.message != question.message]
+    search = partial(in_background, looking, partial(sources.problems, recipe, table))
+    found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, search)
+    found = [problem for problem in found if question is None or not _is_asked(problem, question)]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
@@ -560,12 +560,19 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
     return found
 
 
+def _is_asked(problem: Problem, question: ReadingQuestion) -> bool:
+    """Tell whether the question says what a problem says, or offers its remedy."""
+    uses = {answer.fix.get("content") for answer in question.answers} - {None}
+    return problem.message == question.message or (problem.fix or {}).get("content") in uses
+
+
 def _ask_for_label(table: pd.DataFrame) -> None:
     likely = target_candidates(table)[:LIKELY_CLASSES]
     if not likely:
+        another = "another sheet" if len(about(table).sheets) > 1 else "upload another file"
         st.info(
-            "No column looks like a label: a label has at least 2 and at most "
-            f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
+            f"No column looks like a label: a label has at least 2 and at most {LIKELY_CLASSES} different "
+            f"values. Choose the label column above, or {another}."
         )
         return
     st.info(
@@ -687,7 +694,7 @@ def _balance(data: Dataset) -> None:
                 format="percent", min_value=0.0, max_value=float(found["share"].max())
             ),
         },
-        alt="Rows and share of every class",
+        alt="Number of rows and share of each class",
     )
 
 
@@ -721,7 +728,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
         hide_index=True,
         column_config={"column": st.column_config.TextColumn(width="medium")},
-        alt="Type, missing values and examples of every column",
+        alt="Type, missing values and examples of each column",
     )
     headings.heading("First rows")
     first = data.X.head(tables.PREVIEW_ROWS)

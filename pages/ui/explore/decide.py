@@ -113,14 +113,14 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
         f"Realised cost · {label_of(best)}",
         brief(realised) if is_reference else decision.changed_cost(best)[1],
         **({} if is_reference else changed(decision.difference(best), up_is_good=False)),
-        help=f"{realised} The number beside it is the difference from {name_of(decision.reference)} with its 95 % "
-        "interval.",
+        help=f"{realised} The number next to it is the difference from {name_of(decision.reference)} with "
+        "its 95 % interval.",
     )
     st.metric(
         "Expected cost",
         brief(expected),
         **difference(expected - realised),
-        help="The expected cost according to the probabilities. The number beside it is the difference from "
+        help="The cost that follows from the probabilities. The number next to it is the difference from "
         "the realised cost, which is near 0 if the probabilities are calibrated.",
     )
 

@@ -333,7 +333,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
             if made.causes
             else f"No segment was significant; these are the first of {len(found.segments):,}."
         )
-        + " A range such as “1 to 3” excludes its upper end, except the highest range of a column."
+        + " A range such as “1 to 3” excludes its upper end, except for the highest range of a column."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads.table("All segments (CSV)", made.to_frame, "segments.csv")
@@ -464,7 +464,7 @@ def _losses(found: GroupingLosses) -> None:
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
         )
     st.caption(
-        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are learnt on one half of the "
-        f"rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value is "
-        f"significant below {number(found.level)}."
+        f"{label_of(found.calibrator)}, {found.evaluation.size_text}. Regions are determined on one half of "
+        f"the rows and evaluated on the other half. With {len(found.losses)} partitions, a p-value below "
+        f"{number(found.level)} is significant."
     )

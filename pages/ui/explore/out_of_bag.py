@@ -78,7 +78,7 @@ def as_published(recipe: Recipe) -> None:
     platt = (
         ""
         if dict(recipe.options).get("platt.on") == "log-odds"
-        else " Platt scaling is fitted on probabilities, as in the paper."
+        else " Platt scaling is fitted to probabilities, as in the paper."
     )
     with headings.details():
         st.caption(
@@ -154,7 +154,7 @@ def headline(table: pd.DataFrame) -> None:
         return
     with headings.rows():
         for label, metric, written in (
-            ("Estimate closest to accuracy", "accuracy_gap", _in_points),
+            ("Mean estimate closest to accuracy", "accuracy_gap", _in_points),
             ("Lowest reliability (100 bins)", "reliability", _brief),
             ("Lowest Brier score", "brier", _brief),
             ("Highest accuracy", "accuracy", _in_percent),

@@ -64,6 +64,7 @@ from pages.ui.explore import base_rate
 from pages.ui.grid import grid
 from pages.ui.question import current_question
 from pages.ui.text import plain
+from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
 GROUPS = "groups"  # in links; groups have a page of their own
@@ -93,8 +94,8 @@ def to_groups(recipe: Recipe) -> None:
 def compare(evaluation: Evaluation) -> None:
     """Find the recommended calibrator, which colours the picture, with progress on very many rows."""
     if evaluation.tested > evaluations.AT_ONCE_ROWS and not is_known(evaluation, "recommend"):
-        with jobs.told(f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}") as watch:
-            recommend_in_steps(evaluation, watch)
+        what = f"Comparing the calibrators on {counted(evaluation.tested, 'test row')}"
+        in_background(what, partial(recommend_in_steps, evaluation))
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:

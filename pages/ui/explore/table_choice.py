@@ -50,7 +50,7 @@ def _of_folder(now: str | None) -> None:
         list(tables),
         format_func=tables.get,
         placeholder="Choose a table",
-        help="The server reads the table where it is. Links contain the name of the table, so you can open "
+        help="The server reads the table in its folder. Links contain the name of the table, so you can open "
         "them without an upload.",
     )
 
@@ -74,7 +74,7 @@ def _of_databases(now: str | None) -> None:
             list(known),
             placeholder="Choose a database",
             help="The administrator of the server defines the databases and their queries. Databases are "
-            "only read.",
+                 "opened read-only.",
         )
     if opened not in known:
         return

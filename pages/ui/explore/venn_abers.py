@@ -149,7 +149,7 @@ def _other_method(result: Evaluation, row: int) -> None:
         p0, p1, p = briefly(*(float(values[at]) for values in (line.p0, line.p1, line.p)))
         st.caption(
             f"{capital(name_of(method))} gives row {row} p0 = {p0} and p1 = {p1}, merged to p = {p}. "
-            f"The steps below are those of {label_of(explaining.METHOD)}."
+            f"The steps below refer to {label_of(explaining.METHOD)}."
         )
 
 
@@ -157,13 +157,14 @@ def _of_all_classes(result: Evaluation) -> bool:
     """Tell whether no calibration set can be shown, because no class is chosen or shares are stated; say why."""
     if result.of_confidence:
         st.info(
-            "Each class has its own calibration rows. Choose a class in the sidebar to see them. The intervals here "
-            "are those of the predicted class; choosing the most probable class voids their guarantee."
+            "Each class has its own calibration rows. Choose a class in the sidebar to see them. The "
+            "intervals here refer to the predicted class; choosing the most probable class voids their "
+            "guarantee."
         )
     elif result.recipe.base_rates:
         st.info(
-            "The calibration set of one class is shown only at the table’s class shares. At other shares, each "
-            "probability also depends on those of the other classes."
+            "The calibration set of one class is shown only at the table’s class shares. At other shares, "
+            "each probability also depends on the probabilities of the other classes."
         )
     return result.of_confidence or bool(result.recipe.base_rates)
 
@@ -301,7 +302,8 @@ def _dragged(
         )
         of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
         st.caption(
-            f"These are the numbers of {of}, not adjusted to a deployment base rate. Drag the large marks near the "
+            f"These numbers refer to {of}, without adjustment to a deployment base rate. Drag the large "
+            f"marks near the "
             "row; each mark moves with all rows of the same score and label."
         )
 
@@ -340,7 +342,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     """Return the Evaluations of the other chosen placements that are fitted."""
     if result.dataset.predictions:
         st.info(
-            "Cross, simplified, full and out-of-bag Venn–Abers need to refit the model. These data are "
+            "Cross, simplified, full and out-of-bag Venn–Abers require refitting the model. These data are "
             "predictions that came without their model, so the page shows only inductive Venn–Abers, calibrated on "
             "held-out rows."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,13 +14,13 @@ from calib.analysis.watch.table import (
     SLOW,
     change_in_words,
     correction_sentences,
-    evidence_words,
+    evidence_beside,
     impossible_in_words,
 )
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
-from calib.kernel.cache import is_known, once
+from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, percent
@@ -30,22 +30,25 @@ from pages.ui.controls import one_calibrator, parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import noted
 from pages.ui.text import plain
+from pages.ui.waiting import in_background
 
 HINT = "Click a mark to see only its period on the other pages."
 SO_FAR = {
-    "level": ("Observed − predicted", "Mean over all rows so far; 0 if the mean prediction is right."),
-    "brier": ("Brier score", "Mean over all rows so far."),
+    "level": (
+        "Observed − predicted",
+        "Mean difference over all rows so far; it is 0 if the mean prediction is right.",
+    ),
+    "brier": ("Brier score", "Mean Brier score of all rows so far."),
     "slope": (
         "Slope",
-        "Calibration slope on the log-odds scale; 1 if the model is neither overconfident nor "
+        "Calibration slope on the log-odds scale; it is 1 if the model is neither overconfident nor "
         "underconfident.",
     ),
 }
 BY_ROW = (
-    "The program takes the order of the rows as time. If a column contains dates, choose it under “Date "
-    "or time” on *Data*."
+    "The program assumes that the rows are in order of time. If a column contains dates, choose it under "
+    "“Date or time” on *Data*."
 )
-AT_ONCE = 200_000  # rows that are monitored without a progress message
 
 
 def whole(recipe: Recipe) -> Recipe:
@@ -92,13 +95,9 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     options = recipe.stated_settings("watch", "alpha", "horizon", "skip_unlabelled")
     known = ("watch", key, *sorted(options.items()))
     try:
-        long = len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known)
-        with (
-            st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}", show_time=True)
-            if long
-            else nullcontext()
-        ):
-            return once(evaluation, known, lambda: over_time(evaluation, key, **options))
+        what = f"Watching {counted(len(evaluation.rows), 'row')}"
+        work = partial(over_time, evaluation, key, **options)
+        return once(evaluation, known, lambda: in_background(what, lambda watch: work(progress=watch)))
     except InputError as error:
         st.info(plain(error))
         controls(recipe)
@@ -111,7 +110,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     if watched.impossible is not None:
         st.markdown(f"{impossible_in_words(watched.impossible)} **{DO['limit']}**")
     if watched.alarm is None:
-        st.markdown("Nothing needs to be done.")
+        st.markdown("No action is needed.")
     if alarm is not None:
         at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
@@ -127,11 +126,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                 st.caption(plain(corrected))
     _several(seen, evaluation)
     with headings.rows():
-        st.metric(
-            "Evidence now",
-            evidence_words(watched.log_now),
-            help=f"The alarm is raised at {watched.threshold:g}.",
-        )
+        value, note = evidence_beside(watched.log_now, watched.threshold)
+        noted("Evidence now", value, note or None, help=f"The alarm is raised at {watched.threshold:g}.")
         for name, (label, what) in SO_FAR.items():
             value, _, ends = seen.so_far(name).text().partition(" ")
             if ends:

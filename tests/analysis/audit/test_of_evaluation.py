@@ -13,6 +13,7 @@ from calib.analysis.audit.of_evaluation import (
     audited,
     causes,
     detectable_gap,
+    how_off,
     level_limits,
     line_explains,
 )
@@ -44,6 +45,16 @@ def test_two_causes_are_two_lines():
         "job = b",
         "job = a and place = x",
     ]
+
+
+@pytest.mark.parametrize(("bends", "said"), [(np.inf, "underconfident"), (-np.inf, "overconfident")])
+def test_without_a_line_the_direction_is_that_of_the_residuals(bends, said):
+    rng = np.random.default_rng(0)
+    kind, x = rng.choice(list("ab"), 4000), rng.uniform(-1, 1, 4000)
+    y = rng.random(4000) < expit(np.where(kind == "a", bends * x, x))  # a threshold separates group a
+    found = audit(y, expit(x), pd.DataFrame({"kind": kind}), resamples=199)
+    assert found.segments["segment"][0] == "kind = a"
+    assert how_off(found, 0) == said
 
 
 def test_a_gap_of_the_detectable_size_is_found_in_about_80_of_100_tables():

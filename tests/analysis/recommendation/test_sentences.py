@@ -30,7 +30,7 @@ PLANTED = [
     ("verdict", "O/E 0.740", "O/E 0.750"),
     ("verdict", "ECE is 0.22", "ECE is 0.23"),
     ("verdict", "For 13 rows", "For 12 rows"),
-    ("verdict", "said 0 % or 100 % (to 16 digits) and the opposite", "said 0 % and it"),
+    ("verdict", "predicted 0 % or 100 % (to 16 digits), but the opposite", "predicted 0 %, but the event"),
     ("reasons", "→ 0.1524", "→ 0.1424"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),
     ("warnings", "isotonic regression", "beta calibration"),
@@ -58,9 +58,14 @@ def test_a_planted_contradiction_is_found(where, true, false):
     [
         (
             1.0,
-            "For 5 rows the model said 0 % or 100 % (to 16 digits) and the opposite happened: no calibrated",
+            "For 5 rows the model predicted 0 % or 100 % (to 16 digits), but the opposite happened: no "
+            "calibrated",
         ),
-        (0.1, "For 2 rows the model said 0 % (to 16 digits) and it happened: no calibrated model does that."),
+        (
+            0.1,
+            "For 2 rows the model predicted 0 % (to 16 digits), but the event happened: no calibrated "
+            "model does this.",
+        ),
     ],
 )
 def test_0_is_said_of_what_floats_cannot_tell_from_it_and_the_digits_are_said(other, said_of):

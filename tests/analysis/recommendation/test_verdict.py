@@ -46,7 +46,7 @@ def test_each_finding_is_made_where_it_belongs(case, finding):
     assert verdict.sentence.startswith(
         {
             "miscalibrated": "Not calibrated: it ",
-            "negligible": "Miscalibrated, but negligibly: ",
+            "negligible": "Miscalibrated, but only negligibly: ",
             "no sign": "No sign of miscalibration in 540 rows",
             "too few": "Too few rows to judge calibration: in 15 rows",
         }[finding]
@@ -139,7 +139,7 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
     y = (rng.random(500) < p).astype(int)
     alone, verdict = check(y, p).verdict, check(np.r_[y, 1], np.r_[p, 0.0]).verdict
     assert verdict.sentence.startswith(
-        "For 1 row the model said 0 % and it happened: no calibrated model does that. "
+        "For 1 row the model predicted 0 %, but the event happened: no calibrated model does this. "
         "Apart from it: no sign of miscalibration in 500 rows."
     )
     assert (verdict.finding, verdict.p_value) == ("miscalibrated", 0.0)
@@ -164,7 +164,7 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
 def test_beside_impossible_labels_each_finding_on_the_others_has_its_words(other, words):
     y, p = other
     sentences = check(np.r_[y, 1, 0], np.r_[p, 0.0, 1.0]).verdict.sentences
-    assert sentences[0].startswith("For 2 rows the model said 0 % or 100 % and the opposite happened: ")
+    assert sentences[0].startswith("For 2 rows the model predicted 0 % or 100 %, but the opposite happened: ")
     assert sentences[1].startswith(words)
 
 
@@ -172,7 +172,7 @@ def test_impossible_labels_are_counted_in_rows_and_ascribed_to_whom_they_belong(
     y, p = np.array([0, 1, 0, 1] * 100), np.array([0.2, 0.8] * 200)
     p[2] = 1.0
     found = verdict_of(check(y, {"forest": p}, sample_weight=np.full(400, 3.0)))
-    assert found.sentences[0].startswith("For 3 rows forest said 100 % and it did not happen: ")
+    assert found.sentences[0].startswith("For 3 rows forest predicted 100 %, but the event did not happen: ")
     clustered = check(y, p, cluster=np.zeros(400, int)).verdict
     assert clustered.finding == "miscalibrated"
     assert clustered.sentences[1] == "Apart from it, there are too few clusters to judge calibration."
