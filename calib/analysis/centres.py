@@ -274,7 +274,9 @@ def centres(
     first = next(iter(evaluation.predictions)) if key is None else key
     names, at = np.unique(whose, return_inverse=True)
     if len(names) < 2:
-        raise InputError(f"There is one centre, {str(names[0])!r}. Choose a column with at least two centres.")
+        raise InputError(
+            f"There is one centre, {str(names[0])!r}. Choose a column with at least two centres."
+        )
     sample, p = evaluation.sample, evaluation.predictions[first].p
     places = [np.flatnonzero(at == i) for i in range(len(names))]
     parts = tuple((_rows_of(sample, each), p[each]) for each in places)
