@@ -74,6 +74,41 @@ def test_survival_probabilities_are_turned_into_risks(table, capsys):
     assert "ranks worse" not in capsys.readouterr().err
 
 
+BAD = {
+    "negative times": (
+        {"years": lambda x: x - 1},
+        [],
+        ("time must not be negative", "position", "Count time from"),
+    ),
+    "events after the horizon only": ({"years": lambda x: x + 5}, [], ("no event by 5", "later horizon")),
+    "everybody censored": ({"status": lambda x: "alive"}, [], ("Every row is censored", "Check the")),
+    "risks above 1": ({"cox": lambda x: 100 * x}, [], ("must lie in [0, 1]", "Divide percentages by 100")),
+    "one centre": (
+        {"centre": lambda x: "a"},
+        ["--centre", "centre"],
+        ("one centre, 'a'", "at least two centres"),
+    ),
+    "centres with one class": (
+        {"centre": lambda x: [f"{i}" for i in range(300)]},
+        ["--centre", "centre"],
+        ("0 centres of 204", "one class only", "Merge small centres"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_message_with_the_remedy(table, tmp_path, capsys, case):
+    changes, more, facts = BAD[case]
+    path, frame = table
+    frame.assign(**{name: change(frame[name]) for name, change in changes.items()}).to_csv(path, index=False)
+    report = tmp_path / "report.html"
+    assert main(["survival", str(path), *OPTIONS, *CODES, *more, "--html", str(report)]) == 2
+    told = capsys.readouterr().err
+    assert_says(told, *facts)
+    assert "Traceback" not in told
+    assert not report.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "facts"),
     [

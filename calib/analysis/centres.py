@@ -39,6 +39,7 @@ POOLED = ("slope", "in_the_large", "observed_expected")
 FEWEST_TO_PREDICT = 3  # centres
 DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW = 5  # centres below which τ is hardly known
+FEWEST_FOR_CURVE = 30  # rows of a centre
 GRID = 25  # points of the pooled curve
 LEAST = (
     1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
@@ -261,8 +262,8 @@ def centres(
     >>> y = rng.random(3000) < expit(slope * logit(p))
     >>> found = centres(check(y, p, cluster=centre), centre)
     >>> print(found.sentences[0].replace("; ", ";\n"))
-    In a new centre the calibration slope will lie between 0.03 and 1.86;
-    its mean is 0.944 [0.609, 1.280] over 6 centres (τ 0.302, I² 91 %).
+    In a new centre the calibration slope will lie between 0.13 and 1.78;
+    its mean is 0.94 [0.61, 1.28] over 6 centres (τ 0.30, I² 91 %).
     """
     whose = evaluation.cluster if centre is None else present(centre, "centre")
     if whose is None:
@@ -272,6 +273,10 @@ def centres(
     checks.same_length(centre=whose, **{"rows of the evaluation": evaluation.y})
     first = next(iter(evaluation.predictions)) if key is None else key
     names, at = np.unique(whose, return_inverse=True)
+    if len(names) < 2:
+        raise InputError(
+            f"There is one centre, {str(names[0])!r}. Choose a column with at least two centres."
+        )
     sample, p = evaluation.sample, evaluation.predictions[first].p
     places = [np.flatnonzero(at == i) for i in range(len(names))]
     parts = tuple((_rows_of(sample, each), p[each]) for each in places)
@@ -329,7 +334,7 @@ def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float)
     grid = np.unique(np.quantile(np.concatenate([p for _, p in parts]), np.linspace(0.02, 0.98, GRID)))
     found, errors = np.full((2, len(parts), len(grid)), np.nan)
     for i, (rows, p) in enumerate(parts):
-        if rows.n < 2 or np.ptp(p) == 0 or not 0 < rows.share < 1:
+        if rows.n < FEWEST_FOR_CURVE or np.ptp(p) == 0 or not 0 < rows.share < 1:
             continue
         cells = smooth_cells(rows, p)
         observed = np.clip(cells.observed, LEAST, 1 - LEAST)

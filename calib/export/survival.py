@@ -19,6 +19,7 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel.wording import MISSING, percent, two_decimals, with_interval
 from calib.metrics import METRICS
 
+UNNAMED = "Value [95 % interval]"
 OVERALL, CALIBRATION = ("auc", "brier", "brier_skill"), SURVIVAL_METRICS[:6]
 
 METHODS = (
@@ -110,7 +111,7 @@ def formatted_survival(
 ) -> pd.DataFrame:
     """Format one row per metric and one column per risk, with intervals where they are known."""
     columns = {
-        name: [form(*found.table(name).loc[metric]) for metric in metrics]
+        UNNAMED if name == "none" else name: [form(*found.table(name).loc[metric]) for metric in metrics]
         for name in found.evaluation.predictions
     }
     return pd.DataFrame(columns, index=[METRICS[metric].label for metric in metrics])
@@ -140,12 +141,13 @@ def formatted_bins(found: SurvivalEvaluation, name: str | None = None) -> pd.Dat
             "Rows": [f"{line.rows:,.0f}" for line in lines],
             "Events": [f"{line.events:,.0f}" for line in lines],
             "Censored": [f"{line.censored:,.0f}" for line in lines],
-            "Predicted": [percent(line.risk) for line in lines],
-            "Observed [95 % interval]": [
+            "Predicted (%)": [f"{100 * line.risk:.1f}" for line in lines],
+            "Observed (%) [95 % interval]": [
                 MISSING
                 if isnan(line.observed)
-                else f"{percent(line.observed)} [{percent(line.lower)}, {percent(line.upper)}]"
+                else f"{100 * line.observed:.1f} [{100 * line.lower:.1f}, {100 * line.upper:.1f}]"
                 for line in lines
             ],
-        }
+        },
+        index=range(1, len(lines) + 1),
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.centres import Centres, Pooled
+from calib.analysis.centres import FEWEST_FOR_CURVE, Centres, Pooled
 from calib.figures.base import FigureEntry, TableRecord, chart_text
 from calib.figures.ink import error_bars, hollow, lanes, outlined
 from calib.figures.panels import axes, band, heading, panels
@@ -20,7 +20,8 @@ from calib.kernel.wording import counted, with_interval
 
 LANE, LONGEST = 30, 18  # pixels of a lane, letters of a name
 MOST_LANES, MOST_PANELS = 40, 12
-RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10)  # ticks of O/E
+RATIOS, NEAR_1 = (0.1, 0.2, 0.5, 1, 2, 5, 10), (0.8, 1.25)  # ticks of O/E
+WIDE = 5  # largest over smallest end of O/E, beyond which ticks near 1 would overlap
 SHOWN = {"observed_expected": "O/E", "slope": "Slope"}
 POOLED, NEW = "All centres", "A new centre"
 
@@ -71,7 +72,7 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             height=LANE * (len(names) + 3) + 72,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": RATIOS},
+            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": _ratios(table), "tickangle": 0},
             xaxis2={"domain": [0.53, 1], "nticks": 5, "anchor": "y"},
             yaxis=axis,
             hovermode="closest",
@@ -98,6 +99,12 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             ]
         )
     return figure
+
+
+def _ratios(table: pd.DataFrame) -> tuple[float, ...]:
+    """Return the ticks of O/E."""
+    low, high = table["observed_expected_low"].min(), table["observed_expected_high"].max()
+    return RATIOS if high > WIDE * low else (*RATIOS, *NEAR_1)
 
 
 def _marks(table: pd.DataFrame, key: str, places: np.ndarray, x: str, theme: Theme) -> go.Scatter:
@@ -153,7 +160,8 @@ def prepare_curves(found: Centres) -> Curves:
         table=found.curves,
         title=f"Curves of {counted(len(rows), 'centre')}, with the mean of all",
         caption="Each panel shows the observed frequency by prediction in one centre, over the pooled curve. The grey "
-        "line is the pooled curve, and the band is where 95 % of the curves of new centres lie, at each prediction.",
+        "line is the pooled curve, and the band is where 95 % of the curves of new centres lie, at each prediction. "
+        f"Centres below {FEWEST_FOR_CURVE} rows have no curve.",
         alt=f"Smooth reliability curves of {counted(len(rows), 'centre')}, each beside the pooled curve.",
     )
 

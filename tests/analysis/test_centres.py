@@ -170,7 +170,7 @@ def test_one_centre_or_a_rare_class_cannot_be_left_out():
     ("centre", "said"),
     [
         (None, r"No centres are known. Pass centre="),
-        (np.zeros(900), r"1 centre of 1 can be evaluated"),
+        (np.zeros(900), r"one centre, '0.0'. Choose a column with at least two"),
         (np.zeros(7), r"Lengths differ"),
         (np.arange(900), r"0 centres? of 900 can be evaluated.*Merge small centres"),
         (np.where(np.arange(900) == 3, None, "a"), r"centre is missing at position 3"),

@@ -27,9 +27,11 @@ def test_centres_of_a_column_on_groups(tab):
     assert tab.faults() == []
 
 
-def test_validate_begins_by_a_click_and_can_be_cancelled(tab):
+def test_validate_begins_by_a_click_and_continues_after_a_cancel(tab):
     tab.open("explore_reliability", **TRAINED)
     tab.page.get_by_role("button", name="Start", exact=True).click()
     tab.page.get_by_role("button", name="Cancel").click()
-    tab.page.get_by_role("button", name="Start again").wait_for()
+    tab.page.get_by_text("Finished fits are kept").wait_for()
+    tab.page.get_by_role("button", name="Continue").click()
+    tab.page.get_by_role("button", name="Cancel").wait_for()
     assert tab.faults() == []

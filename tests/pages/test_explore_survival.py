@@ -108,6 +108,15 @@ def test_bad_input_gets_one_message_with_its_remedy(case):
     assert "cause=" not in told[0]
 
 
+@pytest.mark.parametrize(
+    ("centre", "says"), [("a", "at least two centres"), (range(30), "Merge small centres")]
+)
+def test_one_centre_and_centres_of_one_class_get_one_message(centre, says):
+    at = uploaded(SMALL.assign(hospital=centre), **{"reliability.group": "hospital"})
+    assert faults(at) == []
+    assert len([text for text in messages(at) if says in text]) == 1
+
+
 def test_probabilities_of_survival_are_asked_about():
     at = uploaded(SMALL.assign(surv_4=1 - SMALL["risk_4"]).drop(columns="risk_4"))
     assert any("meaning" in text for text in messages(at))

@@ -166,9 +166,9 @@ class CensoredEvaluation(Evaluation):
         if key == "observed_expected":
             return self.censoring.risk / self.censoring.rows.mean(self.risks[name])
         if key == "ici":
-            return self._differences(name).mean
+            return self._from_curve(name).mean
         if key in QUANTILES:
-            return float(self._differences(name).quantile(QUANTILES[key]))
+            return float(self._from_curve(name).quantile(QUANTILES[key]))
         return super()._measure(key, predictions)
 
     def has_interval(self, metric: str) -> bool:
@@ -195,7 +195,7 @@ class CensoredEvaluation(Evaluation):
         influence = self.censoring.influence(self.censoring.y - observed) / observed - p / expected
         return about_ratio(observed / expected, rows.quantile(LEVEL) * rows.standard_error(influence))
 
-    def _differences(self, key: str, noise: Any = 0.0) -> SmoothDifferences:
+    def _from_curve(self, key: str, noise: Any = 0.0) -> SmoothDifferences:
         """Return the curve, plus noise (m, k) if there is any, beside the predictions."""
         cells = self._cells(key)
         return SmoothDifferences(cells.points, cells.count, cells.observed + noise)
@@ -203,15 +203,18 @@ class CensoredEvaluation(Evaluation):
     def _quantile_ends(self, share: float, key: str) -> Ends:
         """Return the interval of a quantile of the distances, by a parametric bootstrap of the curve.
 
-        Noise makes distances larger. The upper end is the quantile of the drawn distances, which is therefore safe, and
-        the lower end is as far below the value.
+        Noise makes distances larger. The upper end is the quantile of the drawn distances, which is therefore safe. The
+        lower end is as far below the value, or 0 if noise alone could give the value.
         """
         noise = curve_noise(self._pseudo_rows, self.risks[key], self._cells(key), seed=0)
         if self.selected or noise is None:
             return NO_ENDS
-        value = float(self._differences(key).quantile(share))
-        high = float(np.quantile(self._differences(key, noise).quantile(share), (1 + LEVEL) / 2))
-        return max(0.0, 2 * value - high), min(high, 1.0)
+        found, tail = self._from_curve(key), (1 + LEVEL) / 2
+        value = float(found.quantile(share))
+        high = float(np.quantile(self._from_curve(key, noise).quantile(share), tail))
+        right = replace(found, observed=found.points + noise)
+        low = 2 * value - high if value > np.quantile(right.quantile(share), tail) else 0.0
+        return max(low, 0.0), min(high, 1.0)
 
     def _ici_ends(self, p: Array) -> Ends:
         rows = self._pseudo_rows

@@ -135,7 +135,7 @@ def table(made: SurvivalEvaluation) -> None:
     headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
     left, right = st.columns(2, gap="large")
     with left:
-        metrics = formatted_survival(made).set_axis(["Value [95 % interval]"], axis=1).rename_axis("Metric")
+        metrics = formatted_survival(made).rename_axis("Metric")
         grid(metrics.reset_index(), hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
     with right:
         grid(formatted_bins(made), hide_index=True, key="survival_bins", alt="Groups of risk")
