@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.analysis.survival.table import censored_as_negative
 from calib.calibrators import CALIBRATORS, TABLES, label_of
-from calib.data import SAMPLES, about
+from calib.data import SAMPLES, ReadingQuestion, about
 from calib.data.score_problems import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -223,6 +223,9 @@ def _scores(recipe: Recipe) -> None:
     st.header("Scores", anchor=False)
     try:
         columns = evaluations.load(recipe).scores
+    except ReadingQuestion:
+        st.caption("Answer the question on this page first.")
+        return
     except InputError:
         st.caption("Choose the label on the Data page first.")
         return
