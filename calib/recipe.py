@@ -436,7 +436,7 @@ class Recipe:
         "fit",
         "integer",
         5,
-        "Folds of cross-calibration",
+        "Cross-calibration folds",
         "Number of folds in cross-calibration.",
         low=2,
         high=20,

@@ -296,7 +296,7 @@ def _table(named: tuple[str, str], uploads: Uploads, file: str | None, options: 
 
 def _upload_again(file: str | None, key: str) -> str:
     again = f"{file} again" if file else f"the file with the digest {key}"
-    return f"Upload {again} to continue: links do not contain the data, and the server does not save them."
+    return f"Upload {again} to continue: neither the link nor the server's disk contains the data."
 
 
 def _joined(

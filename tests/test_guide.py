@@ -281,7 +281,7 @@ def test_every_page_of_the_app_has_one_in_the_guide(stem):
 
 
 def test_what_the_guide_says_of_work_that_waits_or_stops_are_the_apps_words():
-    (section,) = re.findall("## While something runs.*", TEXTS["docs/pages.md"], re.S)
+    (section,) = re.findall("## Progress, waiting.*", TEXTS["docs/pages.md"], re.S)
     cells = "\n".join(re.findall(r"^\| (.*?) \|", section, re.M)).replace("Streamlit's own “Connecting”", "")
     quoted = [*re.findall("“(.*?)”", cells), *re.findall(r"\*(.*?)\*", cells)]
     said = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages" / "ui").rglob("*.py"))

@@ -217,7 +217,10 @@ def test_lines_stand_beside_rows_in_the_advice_and_the_report(counted, weighed):
     assert_says(report, f"{W.sum():,} rows in {N:,} lines", "2 columns")
     assert f"{weighed.size_text}, " in report_html(weighed).decode()
     table = formatted_flow(flow(counted), "yes").set_index("Step")
-    assert table.loc["Test", ["Lines of the table", "Rows"]].tolist() == [f"{lines:,}", f"{rows:,}"]
+    assert table.loc["Test", ["Lines (each may count as several rows)", "Rows"]].tolist() == [
+        f"{lines:,}",
+        f"{rows:,}",
+    ]
     worth = formatted_flow(flow(weighed), "yes").set_index("Step")
     assert worth.loc["Test", "Rows"] == f"{lines:,}"
 

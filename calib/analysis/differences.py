@@ -192,7 +192,8 @@ class OtherSplits:
         """Return the mean difference from the uncalibrated model over the splits, its interval, and the difference of
         each split.
         """
-        basis = f"{self.splits} random splits, with all steps fitted on each{self.bins and f' (ECE: {self.bins})'}"
+        bins = self.bins and f" (ECE: {self.bins})"
+        basis = f"{self.splits} random splits, with all steps refitted for each split{bins}"
         found, runs = [], []
         for metric in self.values.columns[2:]:
             table = self.by_split(metric)

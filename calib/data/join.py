@@ -103,13 +103,15 @@ def _check_fit(
     for name in needed:
         kinds = _kind(here[name]), _kind(there[name]) if name in there.columns else None
         if None not in kinds and kinds[0] != kinds[1]:
-            found.append(f"its {name!r} contains {kinds[1]}, but {kinds[0]} in {names[0]}")
+            found.append(f"its column {name!r} contains {kinds[1]}, but {kinds[0]} in {names[0]}")
     if target in there.columns:
         known, others = (list(labels(table, target).dropna().unique()) for table in (here, there))
         alike = {folded(name) for name in known} if merge else set()
         unknown = [name for name in others if name not in (*known, *drop) and folded(name) not in alike]
         if unknown:
-            found.append(f"its {target!r} contains {quoted(unknown)}, which {names[0]} does not contain")
+            found.append(
+                f"its column {target!r} contains {quoted(unknown)}, which does not occur in {names[0]}"
+            )
     if found:
         raise DataError(
             f"{names[1]} does not match {names[0]}: {'; '.join(found)}.",

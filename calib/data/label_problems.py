@@ -90,8 +90,10 @@ def label_problems(
         yield from _few_rows(target, counts, classes, rows_needed)
         return
     if sorted(counts.values())[-2] < rows_needed:
-        message = f"Only one class has {counted(rows_needed, 'row')}, but the split needs two such classes."
-        yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
+        message = (
+            f"Only one class has at least {counted(rows_needed, 'row')}, but the split needs at least two."
+        )
+        yield Problem("error", target, message, "Add rows, or choose a split with fewer parts.")
     if predictions:
         yield from _rare_classes(target, counts, tables)
     elif several:
@@ -144,7 +146,7 @@ def _few_rows(
         if rows < rows_needed:
             message = f"Class {name!r} has {counted(rows, 'row')}; the split needs {rows_needed}."
             yield Problem(
-                "error", target, message, "Add rows of this class, or choose a split into fewer parts."
+                "error", target, message, "Add rows of this class, or choose a split with fewer parts."
             )
         elif rows < COMFORTABLE:
             message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."

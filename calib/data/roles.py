@@ -398,7 +398,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     whole = are_whole(values)
     if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNT_NAMES:
         return None
-    now = "a model would use them as a feature" if used else "currently, every row counts once"
+    now = "a model would use it as a feature" if used else "currently, every row counts once"
     if whole:
         return _counts_or_weights(found.name, values, f"The column looks like counts or weights: {now}.")
     return Problem(

@@ -50,7 +50,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         Sample(
             "breast_cancer",
-            "Breast cancer: malignant or not",
+            "Breast tumours: malignant or benign",
             "breast_cancer.csv.gz",
             "malignant",
             "This easy data set is small, and most probabilities are near 0 or 1, so the benefit of "

@@ -206,7 +206,7 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         backwards = ", or even in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result} is not clearly above 0.5."
         remedy = (
-            f"Check that these are scores for class {positive!r}, and that each score is in the row "
-            "of its label."
+            f"Check that these are scores for class {positive!r}, and that each score is in the same "
+            "row as its label."
         )
     return Problem("warning", column, message, remedy, switch, action)

@@ -27,7 +27,10 @@ ROUNDED = (
     "CASE WHEN {0} BETWEEN 1e-300 AND 1 - 1e-12 "
     "THEN 1 / (1 + EXP(-ROUND(100 * LN({0} / (1 - {0}))) / 100)) ELSE {0} END"
 )
-COUNT_THERE = "Run this query in your database, and upload the result. Calibration needs only counts."
+COUNT_THERE = (
+    "Run this query in your database, and upload the result. For calibration, the number of rows per score and "
+    "label is enough."
+)
 GROUPS = 100  # of rows
 
 

@@ -380,7 +380,7 @@ def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
     method = OneVsRest if kinds == (OneVsRest,) else {_key_of(each): each for each in kinds}[key]
     calibrator = method.from_map(table, len(classes))
     if method is OneVsRest and {one["method"] for one in table.value["calibrators"]} != {key}:
-        raise top.refuse("method", "must be the key of the calibrators in the map")
+        raise top.refuse("method", "must be the method that the calibrators in the file use")
     top.choice("merge", [calibrator.merge if calibrator.gives_interval else None])
     calibration = top.object("calibration")
     calibration.known(*CALIBRATION)

@@ -86,7 +86,7 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if evaluation.cluster is None:
         return ""
     few = len(np.unique(evaluation.cluster))
-    text = " The bar and the test keep the rows of one cluster together."
+    text = " The bar and the test treat clusters, not rows, as independent."
     if few >= MANY:
         return text
     return (

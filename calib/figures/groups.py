@@ -86,7 +86,7 @@ def prepare(
         + (
             ""
             if evaluation.cluster is None
-            else " Tests and intervals keep the rows of one cluster together."
+            else " Tests and intervals treat clusters, not rows, as independent."
         )
         + (
             f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, whose frequencies are "

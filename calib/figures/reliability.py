@@ -317,8 +317,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.band == "confidence" and recipe.curve == "corp":
         text += (
-            " Shading shows where 95 % of such curves would lie if this curve were right. It contains the "
-            "true frequency in 82 to 95 % of cases."
+            " Shading shows the pointwise range of 95 % of CORP curves if this curve showed the true "
+            "frequencies. It contains the true frequency in 82 to 95 % of cases."
         )
     elif recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"

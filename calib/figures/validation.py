@@ -21,7 +21,9 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     """Format the steps of ``calib.analysis.validation.flow``, with rows by count or as effective rows."""
     weighted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
     counted = not (table["rows"] < table["lines"]).any()  # otherwise weights make rows worth less
-    lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Effective rows")
+    lines, rows = (
+        ("Lines (each may count as several rows)", "Rows") if counted else ("Rows", "Effective rows")
+    )
     events = f"In {class_named(positive)}" if counted else f"Effective rows in {class_named(positive)}"
     shown = {"Step": table["step"]}
     if weighted:
@@ -104,7 +106,7 @@ def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
             "Observed": [percent(p) for p in lines["observed"]],
             "Adjusted p": [number(p) for p in lines["p_value"]],
             "Deviation": [LOOK_LABELS[look_of(found, each.line)] for each in causes],
-            "Segments with the same rows": [str(len(each.others)) for each in causes],
+            "Overlapping segments, same cause": [str(len(each.others)) for each in causes],
         }
     )
 

@@ -462,7 +462,7 @@ INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(
         _observed_expected,
-        "Wilson interval with the variance of the ratio of observed to expected events",
+        "Wilson's formula for the ratio of observed to expected events, with the variance of this ratio",
     ),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),

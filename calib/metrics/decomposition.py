@@ -362,7 +362,7 @@ MISCALIBRATION = Metric(
     NumberOf(corp_decomposition, "miscalibration"),
     False,
     "Reduction of the Brier score by isotonic recalibration on the same rows. Part of this reduction is due to "
-    "chance, even for a perfect model.",
+    "chance; for a calibrated model, all of it is.",
 )
 MISCALIBRATION_BY_CHANCE = Metric(
     "miscalibration_chance",

@@ -111,8 +111,8 @@ class CrossFit(Placement):
         self.model, _ = self._train_on_all(X, y, watch.within(folds / (folds + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
-                f"{len(y) - len(self.index):,} of {len(y):,} training rows are not calibration rows, because no model "
-                "trained on earlier rows can score them."
+                f"{len(y) - len(self.index):,} of {len(y):,} training rows are not calibration rows, because there are "
+                "too few earlier rows to train a model that could score them."
             )
 
     def _fits(

@@ -323,7 +323,8 @@ def _missing(means: pd.DataFrame) -> list[str]:
     for name, row in gaps[gaps.any(axis=1)].iterrows():
         by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
     return [
-        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so means, ranks and tests exclude "
+        f"{listed(sets)}: {listed(setups, MOST_NAMED)} {'has' if len(setups) == 1 else 'have'} no value, "
+        "so means, ranks and tests exclude "
         f"{'this data set' if len(sets) == 1 else 'these data sets'}."
         for setups, sets in by_gap.items()
     ]

@@ -410,7 +410,7 @@ def _expected_cost(asked: Sequence[tuple[Recipe, Dataset]]) -> tuple[str, str, f
 def cost_of(rows: int, seconds: float, fits: int = 1) -> str:
     """Return the cost of fits of many rows in words."""
     if fits > 1:
-        return jobs.price(fits, seconds, f"of {rows:,} rows in total ")
+        return jobs.price(fits, seconds, f"on {rows:,} rows in total ")
     return announcement(rows, seconds)
 
 

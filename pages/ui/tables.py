@@ -217,8 +217,8 @@ def _of_confidence(evaluation: Evaluation) -> str:
     if not evaluation.of_confidence:
         return ""
     return (
-        " These are metrics of the confidence: for every calibrator, the outcome is whether the class that the "
-        "uncalibrated model predicts is right. The scores of all classes are shown above."
+        " These metrics evaluate the confidence. For every calibrator, the outcome is 1 if the uncalibrated model "
+        "predicts the right class, and 0 otherwise. The scores of all classes are shown above."
     )
 
 

@@ -114,7 +114,7 @@ def test_groups_of_no_rows_and_of_one_class_have_an_interval(copies):
 
 def test_what_allows_for_clusters_says_so(alone, copies):
     captions = [FIGURES["groups"].prepare(each, group="none").caption for each in (alone, copies)]
-    assert ["rows of one cluster" in caption for caption in captions] == [False, True]
+    assert ["clusters, not rows" in caption for caption in captions] == [False, True]
 
 
 @pytest.mark.parametrize("curve", [binned_curve, smooth_curve, corp_curve])

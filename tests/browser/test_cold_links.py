@@ -29,7 +29,7 @@ MODEL = {
     "seed": "7",
 }
 MODEL_SHOWN = {
-    "data": ["Breast cancer: malignant or not"],
+    "data": ["Breast tumours: malignant or benign"],
     "model": ["Decision tree"],
     "params-max_depth": ["4"],
     "params-criterion": ["entropy"],

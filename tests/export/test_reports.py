@@ -351,7 +351,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         ),
         pytest.param(
             {"data": "sample:counts", "content": "predictions", "weight": "count"},
-            "Lines of the table",
+            "Lines (each may count as several rows)",
             marks=pytest.mark.soak,
         ),
         (

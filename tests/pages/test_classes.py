@@ -133,7 +133,7 @@ def test_pairs_of_classes_are_shown_where_pairwise_calibration_is_chosen(opened,
 def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
     at = go(opened, "explore_reliability")
     at = settled(at.segmented_control(key="reliability.details").set_value("base_rate").run())
-    assert "Adjust the shares of the classes" in titles(at)
+    assert "Adjust the class shares" in titles(at)
     rows = load_wine(as_frame=True).data.iloc[59:].to_csv(index=False).encode()  # no row of the first class
     at = settled(at.file_uploader(key="unlabelled").set_value(("rows.csv", rows, "text/csv")).run())
     assert faults(at) == []

@@ -147,7 +147,7 @@ def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
     assert faults(at) == []
     assert set(table(at, "Brier score").iloc[:, 0]) == {
         at.text_input(key="recipe_name").placeholder,
-        "cancer · Breast cancer: malignant or not",
+        "cancer · Breast tumours: malignant or benign",
     }
     assert any("evaluated on different test rows" in caption.value for caption in at.caption)
 

@@ -214,7 +214,7 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
     monkeypatch.setattr(jobs, "UNASKED", -1.0)
     at = opened(**{"trees.depths": "2", "trees.growth": "tree"})
     assert any(
-        "Forests of every depth" in text.value and "model fits take about" in text.value
+        "Forests of all depths" in text.value and "model fits take about" in text.value
         for text in at.main.markdown
     )
     assert not at.metric

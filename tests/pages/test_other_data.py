@@ -11,7 +11,7 @@ from tests.evaluated import of_address
 from tests.pages.app import at_once, bring, faults, go, headline, page, working
 
 SLOW = {"model": "random_forest", "params": '{"n_estimators": 1000}'}
-NAME = "Data: **Breast cancer: malignant or not**"
+NAME = "Data: **Breast tumours: malignant or benign**"
 TREE = {"data": "sample:breast_cancer", "model": "decision_tree", "calibrators": "none,platt,venn_abers"}
 FITTED = [one.script for one in current.PAGES["Explore"] if one.key not in ("data", "survival")]  # no model
 

@@ -81,7 +81,7 @@ def test_odd_names_and_dates_in_the_folder_leave_the_page_to_everybody(root):
     os.utime(root / "people.csv", ns=(2**63 - 1, 2**63 - 1))
     at = page("explore_data")
     assert not faults(at)
-    assert any("1 table of the server's folder cannot be listed" in note.value for note in at.caption)
+    assert any("1 table in the server's folder cannot be listed" in note.value for note in at.caption)
     assert len(at.selectbox(key="placed_table").options) == 2
     assert_any_says(messages(page("explore_data", data="folder:passwords.txt")), "no table passwords.txt")
 

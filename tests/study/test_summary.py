@@ -145,8 +145,8 @@ def test_a_data_set_that_a_setup_lacks_is_named_and_left_out_of_ranks():
     np.testing.assert_allclose(summary.average_ranks, stats.rankdata(RANDOM[kept, :3], axis=1).mean(axis=0))
     np.testing.assert_allclose(summary.mean, RANDOM[kept, :3].mean(axis=0))
     said = " ".join(summary.notes)
-    assert "set2: no value of m1" in said
-    assert_says(said, "set4", "no value", "m0 and m2")
+    assert "set2: m1 has no value" in said
+    assert_says(said, "set4", "m0 and m2", "no value")
     assert summarise(rows, "brier", setups=["m2", "m0"]).left_out == {"set4": ["m2", "m0"]}
 
 
@@ -154,8 +154,8 @@ def test_of_very_many_setups_that_a_data_set_lacks_the_first_are_named():
     rows = as_rows(np.random.default_rng(0).random((3, 40)), folds=2)
     rows = rows[(rows.data != "set2") | (rows.setup == "m39")]
     (said,) = summarise(rows, "brier").notes
-    assert said.startswith("set2: no value of m0, m1, ")
-    assert_says(said, "m10", "28 others", "exclude this data set")
+    assert said.startswith("set2: m0, m1, ")
+    assert_says(said, "m10", "28 others have no value", "exclude this data set")
 
 
 def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():

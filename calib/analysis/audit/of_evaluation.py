@@ -421,7 +421,7 @@ def audit_sentences(found: Audit) -> list[str]:
         )
     for cause in together:
         many = len(cause.others)
-        also = f" ({counted(many, 'more segment')} with the same rows)" if many else ""
+        also = f" (and {counted(many, 'overlapping segment')} with the same cause)" if many else ""
         lines.append(segment_sentence(found, cause.line) + also)
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
     gaps = " and ".join(detectable(found, size) for size in sizes)

@@ -136,7 +136,7 @@ def _check(rows: pd.DataFrame, kind: str | None) -> None:
     whole = {"when": np.float64 if kind == "number" else np.int64, "p": np.float64, "y": np.float64}
     for name, dtype in {**whole, "piece": np.int64, "out": np.bool_}.items():
         if rows[name].dtype != dtype:
-            raise InputError(f"column {name} has a different type")
+            raise InputError(f"column {name} has the type {rows[name].dtype}, not {np.dtype(dtype)}")
     p, y, when = (rows[name].to_numpy() for name in ("p", "y", "when"))
     numbers = (p >= 0) & (p <= 1) & (np.isnan(y) | (y == 0) | (y == 1)) & np.isfinite(when)
     pieces = np.diff(

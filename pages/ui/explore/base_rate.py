@@ -67,12 +67,13 @@ def show(evaluation: Evaluation) -> None:
 def _shares(evaluation: Evaluation) -> None:
     """Draw the share of each class in deployment, and the scores of all classes before and after."""
     whole, recipe = evaluation.whole, evaluation.recipe
-    headings.heading("Adjust the shares of the classes")
+    headings.heading("Adjust the class shares")
     here = (whole.before or whole).shares
     stated = dict(recipe.base_rates) or dict(zip(whole.names, here, strict=True))
     st.markdown(
-        "If classes are rarer or more frequent in deployment, change their shares below. Each probability is then "
-        "multiplied by the ratio of the class's shares, and each row is divided by its sum, on every page."
+        "If classes are rarer or more frequent in deployment than in these data, change the class shares below. "
+        "Each probability is then multiplied by the ratio of the class's shares, and each row is "
+        "divided by its sum, on every page."
     )
     key = f"base_rates_{digest(repr(stated).encode())[:8]}"
 

@@ -324,7 +324,7 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
     if recipe.content == "predictions":
         default = (
             "the class in the names of the score columns, otherwise a class such as 1, yes or true. "
-            "If there is none, the page asks"
+            "If no class matches, the page asks you to choose one"
         )
     in_use = _in_use(recipe) if labels and recipe.onnx is None else None
     state.control(

@@ -230,8 +230,8 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         if weight is not None and not are_whole(weight):
             add = f". But {offered} need weights that are counts of rows"
         st.info(
-            "A row is undecided if its interval includes the threshold. To find such rows, choose a calibrator with "
-            f"intervals in the sidebar{add}."
+            "A row is undecided if its interval includes the threshold. To find such rows, go to the sidebar and "
+            f"choose a calibrator that gives intervals{add}."
         )
         return
     method = _method(recipe, methods)

@@ -329,7 +329,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     st.caption(
         "Choose a row to see the segment below. "
         + (
-            "Each line is one cause; “more” is the number of further segments with the same rows."
+            "Each line is one cause; “more” is the number of overlapping segments with the same cause."
             if made.causes
             else f"No segment was significant; these are the first of {len(found.segments):,}."
         )
@@ -389,10 +389,12 @@ def segment(made: Audited, line: int, listed: Collection[int]) -> None:
         chart.show("audit_walk", made, heading="Cumulative differences in this segment", segment=words)
     cause = next((each for each in made.causes if line in (each.line, *each.others)), None)
     if cause is not None and cause.others:
-        with st.expander(f"{counted(len(cause.others), 'more segment')} with the same rows", key="same_rows"):
+        with st.expander(
+            f"{counted(len(cause.others), 'overlapping segment')} with the same cause", key="same_rows"
+        ):
             alike = [each for each in (cause.line, *cause.others) if each != line]
             also = found.segments.iloc[alike[:LISTED]].drop(columns="statistic")
-            alt = "Segments with the same rows"
+            alt = "Overlapping segments with the same cause"
             grid(also.rename(columns=COLUMNS), hide_index=True, column_config=FORMATS, alt=alt)
 
 

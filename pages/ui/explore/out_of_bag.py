@@ -65,7 +65,7 @@ def as_published(recipe: Recipe) -> None:
             controls.choice("merge", recipe)
         if differs:
             st.button(
-                "As in the paper",
+                "Use the paper's settings",
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
                 help=f"{PUBLISHED_IN_WORDS} The paper's settings are slower.",

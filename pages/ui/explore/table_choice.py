@@ -33,11 +33,13 @@ def _of_folder(now: str | None) -> None:
     tables = {table.name: table.label for table in found.tables}
     if found.unnamed:
         st.caption(
-            f"{counted(found.unnamed, 'table')} of the server's folder cannot be listed: the name is not "
-            "UTF-8. Ask the administrator of the server to rename it."
+            f"{counted(found.unnamed, 'table')} in the server's folder cannot be listed, because file names must be "
+            "UTF-8. Ask the server's administrator to rename the files."
         )
     if found.more:
-        st.caption(f"The first {len(tables):,} tables are listed. A link can open the {found.more:,} others.")
+        st.caption(
+            f"The first {len(tables):,} tables are listed. To open another table, use a link with its name."
+        )
     if not tables:
         st.caption("The server's folder contains no tables.")
         return
@@ -74,7 +76,7 @@ def _of_databases(now: str | None) -> None:
             list(known),
             placeholder="Choose a database",
             help="The administrator of the server defines the databases and their queries. Databases are "
-                 "opened read-only.",
+            "opened read-only.",
         )
     if opened not in known:
         return

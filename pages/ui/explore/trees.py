@@ -167,7 +167,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
     cost = jobs.price(fits, seconds)
     picture = st.container()
     estimate = 0.0 if state.lesson_open() else seconds  # a lesson's text needs them, so it does not ask
-    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, estimate):
+    if not jobs.may_begin("depths", grown.key, "Forests of all depths", cost, estimate):
         with picture:
             return draw()
     if jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:

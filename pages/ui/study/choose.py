@@ -303,8 +303,8 @@ def _table(content: bytes, name: str) -> pd.DataFrame:
     frame = read_confined(content, name)
     if TARGET not in map(str, frame.columns):
         raise InputError(
-            f"There is no column {TARGET!r}. Rename your label column, because a study reads the label from "
-            f"{TARGET!r}."
+            f"There is no column {TARGET!r}. Rename your label column to {TARGET!r}, because a study reads "
+            "the label from this column."
         )
     if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
         raise InputError(

@@ -226,7 +226,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
     if metric not in there:
         st.info(
             plain(
-                f"{found.name}: there is no value of {within_a_sentence(measure(metric).label)}, so the "
+                f"{found.name} contains no value of {within_a_sentence(measure(metric).label)}, so the "
                 f"page shows {within_a_sentence(measure(there[0]).label)}."
             )
         )
