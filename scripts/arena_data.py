@@ -3,7 +3,7 @@
     python -m scripts.arena_data FOLDER [--public RDATA]
 
 Synthetic tables have known true probabilities, from which the labels are drawn: twelve of two classes with 45,000 rows,
-six of three to ten classes with 20,000 rows, and six more of these with 45,000 in the folder ``large``. RDATA is the
+six of three to ten classes with 20,000 rows (folder ``classes``), and six more with 45,000 (``large``). RDATA is the
 folder ``pydataset/resources/rdata/csv`` of the Python package pydataset 0.2.0, which holds tables of R packages. With
 it, 20 tables of two classes are added, and three of five to eight classes at both sizes. Their labels are columns, or
 columns cut at a value; columns that tell the label are excluded. The same seeds give the same files.
@@ -145,7 +145,7 @@ PUBLIC_CLASSES = {
     "k_inst_eval": ("lme4/InstEval", "y"),
 }
 """The label's column."""
-SIZES_OF_CLASSES = ((1, ROWS_OF_CLASSES, ""), (2, ROWS, "large/"))
+SIZES_OF_CLASSES = ((1, ROWS_OF_CLASSES, "classes/"), (2, ROWS, "large/"))
 """Seed, rows and folder of the tables of more classes."""
 
 
@@ -177,7 +177,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--public", type=Path, metavar="RDATA")
     args = parser.parse_args()
-    (args.folder / "large").mkdir(parents=True, exist_ok=True)
+    for _, _, folder in SIZES_OF_CLASSES:
+        (args.folder / folder).mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(0)
     for name, X, truth in of_two_classes(rng):
         save(labelled(X, truth, rng), args.folder, name)
