@@ -27,12 +27,13 @@ from tests.export.programs.test_classes import KEYS, ten_classes
 
 LANGUAGES = ("sql", "python", "js", "onnx")
 KILOBYTES, SLOWER = 200, 3  # per program; DuckDB's time over that of ONNX Runtime
-TIMED = (  # joined tables, and formulas
+TIMED = (  # joined tables, formulas, and both
     "isotonic",
     "venn_abers",
     "pairwise",
     "temperature",
     "structured_vector",
+    "auto",
 )
 
 

@@ -3,16 +3,17 @@
     python -m scripts.arena_data FOLDER [--public RDATA]
 
 Synthetic tables have known true probabilities, from which the labels are drawn: twelve of two classes with 45,000 rows,
-six of three to ten classes with 20,000 rows, and six more of these with 45,000 (``_large``). RDATA is the folder
-``pydataset/resources/rdata/csv`` of the Python package pydataset 0.2.0, which holds tables of R packages. With it, 20
-tables of two classes and six of five to eight classes are added. Their labels are columns, or columns cut at a
-value; columns that tell the label are excluded. The same seeds give the same files.
+six of three to ten classes with 20,000 rows, and six more of these with 45,000 in the folder ``large``. RDATA is the
+folder ``pydataset/resources/rdata/csv`` of the Python package pydataset 0.2.0, which holds tables of R packages. With
+it, 20 tables of two classes are added, and three of five to eight classes at both sizes. Their labels are columns, or
+columns cut at a value; columns that tell the label are excluded. The same seeds give the same files.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,13 +140,13 @@ USED = {
     "car/SLID": "wages == wages",
 }  # rows; wages are missing in half of the table
 PUBLIC_CLASSES = {
-    "k_diamonds_cut": ("ggplot2/diamonds", "cut", ROWS_OF_CLASSES),
-    "k_diamonds_clarity": ("ggplot2/diamonds", "clarity", ROWS_OF_CLASSES),
-    "k_inst_eval": ("lme4/InstEval", "y", ROWS_OF_CLASSES),
-    "k_diamonds_cut_large": ("ggplot2/diamonds", "cut", ROWS),
-    "k_diamonds_clarity_large": ("ggplot2/diamonds", "clarity", ROWS),
-    "k_inst_eval_large": ("lme4/InstEval", "y", ROWS),
+    "k_diamonds_cut": ("ggplot2/diamonds", "cut"),
+    "k_diamonds_clarity": ("ggplot2/diamonds", "clarity"),
+    "k_inst_eval": ("lme4/InstEval", "y"),
 }
+"""The label's column."""
+SIZES_OF_CLASSES = ((1, ROWS_OF_CLASSES, ""), (2, ROWS, "large/"))
+"""Seed, rows and folder of the tables of more classes."""
 
 
 def public_tables(rdata: Path) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -154,10 +155,10 @@ def public_tables(rdata: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         table = read(rdata, file)
         target = table.eval(condition).astype(int)
         yield name, sampled(table.drop(columns=without.split()).assign(target=target), ROWS)
-    for name, (file, label, rows) in PUBLIC_CLASSES.items():
+    for (name, (file, label)), (_, rows, folder) in product(PUBLIC_CLASSES.items(), SIZES_OF_CLASSES):
         table = read(rdata, file)
         target = "c_" + table[label].astype(str)
-        yield name, sampled(table.drop(columns=label).assign(target=target), rows)
+        yield folder + name, sampled(table.drop(columns=label).assign(target=target), rows)
 
 
 def read(rdata: Path, file: str) -> pd.DataFrame:
@@ -176,13 +177,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--public", type=Path, metavar="RDATA")
     args = parser.parse_args()
-    args.folder.mkdir(parents=True, exist_ok=True)
-    two, classes, large = (np.random.default_rng(seed) for seed in range(3))
-    for name, X, truth in of_two_classes(two):
-        save(labelled(X, truth, two), args.folder, name)
-    for rng, rows, end in ((classes, ROWS_OF_CLASSES, ""), (large, ROWS, "_large")):
+    (args.folder / "large").mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    for name, X, truth in of_two_classes(rng):
+        save(labelled(X, truth, rng), args.folder, name)
+    for seed, rows, folder in SIZES_OF_CLASSES:
+        rng = np.random.default_rng(seed)
         for name, X, truth in of_classes(rng, rows):
-            save(labelled(X, truth, rng), args.folder, name + end)
+            save(labelled(X, truth, rng), args.folder, folder + name)
     for name, table in public_tables(args.public) if args.public else ():
         save(table, args.folder, name)
 

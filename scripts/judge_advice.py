@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 
@@ -210,17 +211,43 @@ def run_scores(store: Path, file: Path, sizes: list[int]) -> pd.DataFrame:
     return pd.read_csv(file)
 
 
-def strategies(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return mean regrets to the best in hindsight, one weight per data set, and the share of infinite log losses."""
+def followed(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the regrets to the best in hindsight under each strategy, one line per table."""
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
-    followed = {
+    own = {
         "the advice": rows[rows["chosen"]],
         "the method with the lowest score on the test rows": rows[rows["lowest"]],
     }
-    followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
-    means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
-    return pd.DataFrame(means).T.sort_values("brier")
+    return own | {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
+
+
+def strategies(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return mean regrets, one weight per data set, and the share of infinite log losses.
+
+    The columns ``…_half`` are half the 95 % t intervals over data sets.
+    """
+    found = {}
+    for name, group in followed(rows).items():
+        of_sets = group.groupby("data")[MEASURED].mean()
+        half = stats.t.ppf(0.975, len(of_sets) - 1) * of_sets.sem()
+        found[name] = pd.concat([of_sets.mean(), half.add_suffix("_half")])
+    return pd.DataFrame(found).T.sort_values("brier")
+
+
+def contradicted(rows: pd.DataFrame) -> tuple[int, int]:
+    """Return how many tables the advice calls clearly better, and for how many the rows left over say the opposite."""
+    raw = rows[rows["method"] == "none"].set_index(CELL)["brier"]
+    clear = rows[rows["chosen"] & (rows["method"] != "none") & (rows["seen_upper"] < 0)].set_index(CELL)
+    return len(clear), int((clear["brier"] > raw[clear.index]).sum())
+
+
+def print_strategies(rows: pd.DataFrame) -> None:
+    for name, line in strategies(rows).iterrows():
+        cells = (f" {line[loss]:.5f} ± {line[loss + '_half']:.5f} |" for loss in LOSSES)
+        print(f"| {name} |{''.join(cells)} {line['infinite']:.1%} |")
+    clear, opposite = contradicted(rows)
+    print(f"{clear} tables with a clearly lower score, {opposite} contradicted by the rows left over")
 
 
 def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
@@ -353,13 +380,15 @@ def main() -> None:
     best = rows[rows["brier"] <= cells["brier"].transform("min") + 1e-12]
     held = best.groupby(CELL)["open"].max().groupby("data").mean().mean()
     print(f"{cells.ngroups} tables of {rows['data'].nunique()} data sets")
-    for name, line in strategies(rows).iterrows():
-        print(f"| {name} |{as_cells(line.to_numpy())}")
+    print_strategies(rows)
     print_decided_elsewhere(rows, complete(pd.read_csv(args.arena)) if args.arena else None)
     print(
         f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
     )
     print(f"best fixed choice with any one set left out: {left_out(rows)}")
+    for size, own in rows.groupby("size"):
+        print(f"{size} rows, {own['data'].nunique()} data sets")
+        print_strategies(own)
     for by in ("model", "size"):
         for key, own in rows.groupby(by):
             print(

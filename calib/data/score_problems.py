@@ -64,7 +64,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> from calib.data import prepare_predictions
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y", "1"))[0].message
-    "These scores rank the classes in reverse: AUC 0 in all 40 rows. These scores seem to be for class '0'."
+    "These scores rank the classes in reverse: AUC 0 in all 40 rows. These scores seem to refer to class '0'."
     """
     if data.joint:
         return [problem for model in data.columns if (problem := _agreement(data, model)) is not None]

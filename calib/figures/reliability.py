@@ -556,6 +556,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
                 **{"x": 0.98, "xref": "x domain", "xanchor": "right", "align": "right", "showarrow": False},
                 **{"y": 0.02, "yref": "y domain", "yanchor": "bottom", "text": "<br>".join(record.corner)},
                 "font": {"size": 12, "color": theme.muted},
+                "bgcolor": rgba(theme.paper, 0.8),  # arms of bins may pass behind the numbers
             }
         ],
     )

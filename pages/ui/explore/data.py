@@ -536,7 +536,7 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
     looking = f"Looking for problems in {counted(len(table.frame), 'row')}"
     search = partial(in_background, looking, partial(sources.problems, recipe, table))
     found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, search)
-    found = [problem for problem in found if question is None or problem.message != question.message]
+    found = [problem for problem in found if question is None or not _is_asked(problem, question)]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
@@ -558,6 +558,12 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _first_rows(table.frame)
         st.stop()
     return found
+
+
+def _is_asked(problem: Problem, question: ReadingQuestion) -> bool:
+    """Tell whether the question says what a problem says, or offers its remedy."""
+    uses = {answer.fix.get("content") for answer in question.answers} - {None}
+    return problem.message == question.message or (problem.fix or {}).get("content") in uses
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
