@@ -28,7 +28,7 @@ def test_methods_for_all_classes_are_compared_by_default_and_a_link_keeps_its_me
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == of_all
     assert "Use structured matrix scaling" in titles(at)
-    assert_any_says([one.value for one in at.markdown], "Brier score of all classes")
+    assert_any_says([one.value for one in at.markdown], "Brier score over all classes")
     at = settled(at.selectbox(key="classes_together").set_value("3").run())
     assert faults(at) == []
     assert at.multiselect(key="calibrators").value == two
