@@ -95,7 +95,7 @@ def deciding() -> list[float]:
 
 def cutting() -> list[float]:
     line = " ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13))
-    at = page("learn_finite_example", **{"finite.guess": "skip", "finite.line": line})
+    at = page("learn_labs", **{"labs.experiment": "finite", "finite.guess": "skip", "finite.line": line})
     return [seconds(at.pills(key="cuts").set_value([cut]).run) for cut in range(5)]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from calib import lessons
 from calib.analysis import explain
 from calib.analysis.audit.search import FEWEST_REDRAWS, MAX_DEPTH, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
 from calib.analysis.class_decision import HIGHEST_COST, check_cost_text
@@ -592,16 +591,6 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
     ),
     "report": REPORT_SETTINGS,
-    "lessons": (
-        Parameter(
-            "end",
-            "End of a lesson",
-            "choice",
-            None,
-            choices=lambda: (None, *lessons.LESSONS),
-            help="The lesson that was just finished.",
-        ),
-    ),
     "playground": (
         Parameter(
             "level", "Level", "number", 0.0, -3.0, 3.0, help="Log-odds of the true frequency where p = 50 %."
@@ -666,7 +655,10 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             },
             help="The calibrator is fitted in your browser.",
         ),
-        Parameter("seed", "Seed", "integer", 0, 0, 10_000, help="A different seed simulates different rows."),
+        # The first seed whose ECE is within 0.001 of the median of 400 seeds, so that the first draw is typical
+        Parameter(
+            "seed", "Seed", "integer", 33, 0, 10_000, help="A different seed simulates different rows."
+        ),
         Parameter(
             "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
         ),

@@ -24,7 +24,6 @@ if not evaluation.predictions:
 with jobs.place_of_progress():
     reliability.compare(evaluation)
 tables.named(evaluation)
-reliability.scores(evaluation)
 place = headings.finding(beside=recipe.setting("reliability.layout") != "side")
 with place.picture:
     reliability.diagram(evaluation, place.sentence)

@@ -31,8 +31,6 @@ from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
 from scripts.crawl_statements import worlds
 
 ROOT = Path(__file__).parents[1]
-MINUTES = sorted(lesson.minutes for lesson in LESSONS.values())
-STEPS = sorted(len(lesson.steps) for lesson in LESSONS.values())
 NAMES = [
     "no",
     "one",
@@ -52,7 +50,7 @@ AUDIT = {setting.name: setting.default for setting in PAGE_SETTINGS["groups"]}
 
 
 def _experiments(page: str) -> str:
-    return f"has {NAMES[sum(experiment.page == page for experiment in EXPERIMENTS.values())]} experiments"
+    return NAMES[sum(experiment.page == page for experiment in EXPERIMENTS.values())]
 
 
 FACTS = {
@@ -63,16 +61,10 @@ FACTS = {
     "docs/load.md": [
         f"{format_bytes(OF_SESSION)} of results and {format_bytes(OF_UPLOADS)} of uploaded files"
     ],
-    "docs/for_teachers.md": [
-        f"There are {len(LESSONS)} lessons",
-        f"{MINUTES[0]} to {MINUTES[-1]} minutes for one lesson",
+    "docs/pages/learn_two_probabilities.md": [
+        f"A lesson of {NAMES[len(LESSONS['venn_abers'].steps)]} steps",
+        f"{_experiments('two_probabilities')} experiments to try",
     ],
-    "docs/pages/learn_lessons.md": [
-        f"shows {NAMES[len(LESSONS)]} lessons",
-        f"{NAMES[STEPS[0]]} to {NAMES[STEPS[-1]]} steps",
-    ],
-    "docs/pages/learn_validity.md": [_experiments("validity")],
-    "docs/pages/learn_tree_depth.md": [_experiments("tree_depth")],
     "docs/pages/learn_class.md": [
         f"a code of {NAMES[LENGTH]} letters",
         f"closes after {NAMES[int(SILENCE / 3600)]} hours",

@@ -401,7 +401,7 @@ def windows(count: int) -> int:
 def phones(count: int) -> int:
     """Let this many phones and a projector poll a room as often as their pages do, then all answer at once."""
     with server() as (address, process), ThreadPoolExecutor(count + 1) as pool:
-        host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
+        host = Reader(address, "learn_two_probabilities").open().press("Start a live quiz")
         room, before, memory = _fields(host.query)["room"], process.seconds, process.megabytes
         seats = [f"seat-of-student-{number:03}" for number in range(count)]
         joined = list(pool.map(lambda seat: phone(address, room, seat), seats))

@@ -14,7 +14,6 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser
 
-from calib.experiments import EXPERIMENTS
 from pages.ui.current import PAGES
 from pages.ui.start import PICTURES
 from tests.browser.driver import ROOT, Tab, chromium, serving
@@ -25,7 +24,7 @@ WIDTH, HEIGHT, QUALITY = 1366, 880, 60
 # Page that a card of Start leads to → page whose first chart is its picture
 CHARTS = {
     "explore_data": "explore_reliability",
-    "learn_lessons": "learn_cl_gl",
+    "learn_labs": "learn_labs",
     "study_run": "study_results",
 }
 SMALL = (640, 480)
@@ -52,10 +51,7 @@ OWN = {
 
 def query(stem: str) -> dict[str, str]:
     """Return the parameters of the address, which skip the guesses of a page."""
-    page = stem.partition("_")[2]
-    return OWN.get(stem, {}) | {
-        f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page
-    }
+    return OWN.get(stem, {})
 
 
 def picture(browser: Browser, address: str, stem: str) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from calib import Recipe
 from calib.calibrators import CALIBRATORS, JOINT
-from calib.lessons import LESSONS, Lesson
+from calib.lessons import LESSONS, QUIZZES, Lesson
 from calib.lessons.glossary import GLOSSARY
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -66,13 +66,8 @@ def glossary() -> str:
 
 
 def lessons() -> str:
-    """Describe every lesson: when to teach it, what to remember, which wrong answers it explains."""
-    minutes = [lesson.minutes for lesson in LESSONS.values()]
-    about = (
-        f"There are {len(LESSONS)} lessons. A reader needs {min(minutes)} to {max(minutes)} minutes for one lesson, "
-        "a class up to an hour."
-    )
-    return "\n\n".join([about, *(_lesson(lesson) for lesson in LESSONS.values())])
+    """Describe the quizzes and the lesson: when to teach each, what to remember, which wrong answers it explains."""
+    return "\n\n".join(_lesson(lesson) for lesson in [*QUIZZES.values(), *LESSONS.values()])
 
 
 def _lesson(lesson: Lesson) -> str:

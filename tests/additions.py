@@ -330,10 +330,9 @@ LEARN_PAGE = '''
 
 import pages.ui.everything
 from pages.ui import frame
-from pages.ui.learn import experiments
+from pages.ui.learn import views
 
-recipe = frame.open_page("pages/learn_dice.py")
-experiments.show(recipe, "dice")
+views.show(frame.open_page("pages/learn_dice.py"), "dice")
 '''
 STUDY_PAGE = '''
 """Study · Protocols: what the shipped protocols repeat."""
@@ -500,7 +499,7 @@ ADDITIONS = {
         ),
     ),
     "An experiment on an existing Learn page": Addition(
-        _experiment("coin", "validity"),
+        _experiment("coin", "simulations"),
         "calib/experiments/__init__.py",
         "EXPERIMENTS",
         (('    "finite",\n', '    "coin",\n{there}'),),
@@ -550,11 +549,11 @@ ADDITIONS = {
         "SHIPPED",
         (('    *("arena", ', '    "coins_1713",\n{there}'),),
     ),
-    "A lesson": Addition(
-        {"calib/lessons/straight_line.toml": LESSON},
+    "A live quiz": Addition(
+        {"calib/lessons/quizzes/straight_line.toml": LESSON},
         "calib/lessons/__init__.py",
-        "LESSONS",
-        (('    "reliability_diagram",\n', '    "straight_line",\n{there}'),),
+        "QUIZZES",
+        (('("bank", "diagram")', '("bank", "diagram", "straight_line")'),),
     ),
     "A word that needs explaining": Addition(
         {},
@@ -570,7 +569,7 @@ ADDITIONS = {
 }
 # A new Learn page is also in the table of pages
 LEARN_PAGE_LINE = (
-    '        Page("pages/learn_algorithms.py"',
+    '        Page("pages/learn_class.py"',
     '        Page("pages/learn_dice.py", "Dice", "How many heads?"),\n{there}',
 )
 PAGES_ADDED = {
@@ -648,10 +647,7 @@ def add_to_the_guide(tree: Path) -> None:
 
 
 def add_its_tests(tree: Path) -> None:
-    """Write what CONTRIBUTING asks besides: the test of each claim, and the small picture of a lesson."""
-    thumbnails = tree / "pages/ui/thumbnails"
-    for theme in ("light", "dark"):
-        shutil.copy(thumbnails / f"not_useful-{theme}.webp", thumbnails / f"straight_line-{theme}.webp")
+    """Write what CONTRIBUTING asks besides: the test of each claim."""
     tests = tree / "tests"
     for file, there, new in TESTS:
         change(tests / file, there, new)

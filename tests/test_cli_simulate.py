@@ -72,7 +72,7 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
 
     learn = {f"{key}.{name}": value for name, value in settings.items()}
     learn |= {f"{experiment.page}.experiment": key, f"{key}.guess": "skip"}
-    at = page(f"learn_{experiment.page}", **query(learn), seed=str(seed))
+    at = page(experiment.script, **query(learn), seed=str(seed))
     assert faults(at) == []
     assert on_page(at) == traces
 

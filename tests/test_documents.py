@@ -15,7 +15,7 @@ def test_documents_say_the_limits_and_names_of_the_code():
     ("file", "before", "after", "found"),
     [
         ("docs/data.md", "| columns | 5,000 |", "| columns | 4,000 |", "should say “| columns | 5,000 |”"),
-        ("docs/pages/learn_validity.md", "eight experiments", "nine experiments", "should say “has eight experiments”"),
+        ("docs/pages/learn_two_probabilities.md", "five experiments", "six", "should say “five experiments to try”"),
         ("docs/data.md", "Dirichlet calibration", "", "should say “Dirichlet calibration”"),
         ("docs/methods.md", "\n4. ", f"\n4. {AGAIN}\n4. ", "references 3 and 4 are one paper"),
         ("docs/pages/explore_groups.md", "*Details*", "*Smallest gap found*", "no page shows “Smallest gap found”"),

@@ -144,7 +144,7 @@ shown = at.session_state["recipe"].to_query()
 assert '"linear.share":0.75' in shown["options"]
 table = str([frame.value for frame in at.dataframe])
 assert "Straight line" in table, table
-at = go(at, "learn_lessons")
+at = go(at, "learn_labs")
 assert faults(at) == [], faults(at)
 texts = [*at.markdown, *at.header, *at.subheader, *at.caption]
 assert "A straight line" in " ".join(element.value for element in texts)

@@ -1,4 +1,4 @@
-"""The experiments of the Learn pages, each a module with its simulation, pictures, words and settings."""
+"""The experiments of the Learn and Study pages, each a module with its simulation, pictures, words and settings."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ ORDER = (
     "tree_depth",
     "tree_count",
     "leaf_estimates",
+    "finite",
+    "fair_on_average",
+    "looking",
+    "three_classes",
+    "pooling",
+    "theorem",
+    "narrowing",
+    "regret",
+    "log_loss",
     "which_model",
     "overlap",
     "calibration_size",
-    "theorem",
     "order",
     "constant",
-    "regret",
     "compare",
     "counterexample",
-    "log_loss",
-    "narrowing",
-    "pooling",
-    "finite",
-    "looking",
-    "fair_on_average",
-    "three_classes",
 )
 """Modules of the experiments in page order; each defines ``EXPERIMENT`` and ``FIGURES``."""
 
 _MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER}
 EXPERIMENTS: dict[str, Experiment] = {key: module.EXPERIMENT for key, module in _MODULES.items()}
 """Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
+OTHER_VIEWS = {"labs": ("playground",), "two_probabilities": ("lesson", "questions")}
+"""Page → its first views, which are no experiments."""
 
 
 def _declare() -> None:
@@ -45,7 +47,8 @@ def _declare() -> None:
         declare_settings(key, (*experiment.parameters, experiment.guess))
         declare_figures(_MODULES[key].FIGURES)
     for page in dict.fromkeys(experiment.page for experiment in EXPERIMENTS.values()):
-        keys = tuple(key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
+        own = (key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
+        keys = (*OTHER_VIEWS.get(page, ()), *own)
         shown = Parameter(
             "experiment",
             "Experiment",
@@ -60,17 +63,42 @@ def _declare() -> None:
 _declare()
 
 
-def chosen_experiment(settings: Mapping[str, Any], page: str) -> Experiment:
-    """Return the experiment of a page that a Recipe's settings choose.
+def chosen_experiment(settings: Mapping[str, Any], page: str) -> Experiment | None:
+    """Return the experiment of a page that a Recipe's settings choose; None for a view that is no experiment.
 
     Parameters
     ----------
     settings : mapping
         Settings of a Recipe by page.setting; missing settings take their defaults.
     page : str
-        A Learn page's key, such as "validity".
+        A page's key, such as "labs".
     """
-    return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
+    return EXPERIMENTS.get(settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default))
 
 
-__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "chosen_experiment"]
+def asking_experiment(settings: Mapping[str, Any], script: str) -> Experiment | None:
+    """Return the experiment on a step's page that asks its own question; None if there is none.
+
+    Parameters
+    ----------
+    settings : mapping
+        Settings of the step's Recipe by page.setting.
+    script : str
+        Stem of the page's script, such as "learn_two_probabilities".
+    """
+    page = script.removeprefix("learn_")
+    experiment = chosen_experiment(settings, page) if page != script else None
+    asks = experiment and settings.get(f"{experiment.key}.guess", experiment.guess.default) == ASK
+    return experiment if asks else None
+
+
+__all__ = [
+    "ASK",
+    "COVER",
+    "EXPERIMENTS",
+    "OTHER_VIEWS",
+    "SKIP",
+    "Experiment",
+    "asking_experiment",
+    "chosen_experiment",
+]

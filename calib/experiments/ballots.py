@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calib.experiments import SKIP, chosen_experiment
+from calib.experiments import asking_experiment
 from calib.experiments.base import Experiment
 from calib.kernel.wording import counted
 from calib.lessons import Lesson, Step
@@ -29,7 +29,7 @@ def rounds(topic: Lesson | Experiment) -> tuple[Round, ...]:
     """
     if isinstance(topic, Experiment):
         recipe = Recipe(settings=((f"{topic.page}.experiment", topic.key),))
-        return (_of_experiment(topic, Step(f"learn_{topic.page}", topic.name, "", "", recipe, "")),)
+        return (_of_experiment(topic, Step(topic.script, topic.name, "", "", recipe, "")),)
     return (
         *map(_of_step, topic.steps),
         *(_posed("Final question", question) for question in topic.questions),
@@ -40,12 +40,9 @@ def _of_step(step: Step) -> Round:
     """Make a round from a step: its question, else that of its page about these settings, else what to look at."""
     if step.question:
         return _posed(step.title, step.question, step)
-    settings = dict(step.recipe.settings)
-    if step.page.startswith("learn_"):
-        experiment = chosen_experiment(settings, step.page.removeprefix("learn_"))
-        skipped = settings.get(f"{experiment.key}.guess") == SKIP
-        if not skipped and experiment.usual(experiment.values(settings)):
-            return _of_experiment(experiment, step)
+    experiment = asking_experiment(dict(step.recipe.settings), step.page)
+    if experiment and experiment.usual(experiment.values(dict(step.recipe.settings))):
+        return _of_experiment(experiment, step)
     return Round(step.title, f"Look at {step.look}", step=step)
 
 
@@ -58,6 +55,7 @@ def _of_experiment(experiment: Experiment, step: Step) -> Round:
         experiment.why,
         step,
         experiment.posed,
+        step.text,
     )
 
 
@@ -65,7 +63,8 @@ def _posed(title: str, asked: Question, step: Step | None = None) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
     why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
-    return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows)
+    story = step.text if step else ""
+    return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows, story)
 
 
 def letter(answer: int) -> str:

@@ -15,7 +15,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
 ASK, SKIP, COVER = "ask", "skip", "cover"
-"""Values of a guess: not answered yet, skipped, and another word for the first in old links."""
+"""Values of a guess: asked and not answered yet, skipped, and another word for the first in old links."""
 
 Simulation = Callable[..., Any]
 """``simulation(settings, random_state, watch) → numbers``; settings are name → value, complete and checked."""
@@ -28,7 +28,9 @@ class Experiment:
     Attributes
     ----------
     key, page
-        Name in a Recipe, and stem of the experiment's page.
+        Name in a Recipe, and its page: "labs", "two_probabilities" or "simulations".
+    lab
+        View of the page, by default its own; experiments of one view share it.
     name
         Short name to choose it by.
     question
@@ -89,9 +91,15 @@ class Experiment:
     terms: tuple[str, ...] = ()
     seeded: bool = True
     large: bool = False
+    lab: str = ""
     plays: str = ""
     posed: bool = False
     ghosts: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def script(self) -> str:
+        """Stem of its page's script."""
+        return f"{'study' if self.page == 'simulations' else 'learn'}_{self.page}"
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -108,8 +116,9 @@ class Experiment:
         """The setting that holds the reader's prediction: ``ASK``, ``SKIP`` or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
         words = "Number of your answer; without an answer, “ask” to show the question or “skip” to omit it."
+        usual = ASK if self.posed else SKIP  # no picture is empty at first
         return Parameter(
-            "guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers), help=words
+            "guess", "Your prediction", "choice", usual, choices=(SKIP, ASK, COVER, *numbers), help=words
         )
 
     def usual(self, values: Mapping[str, Any]) -> bool:

@@ -16,7 +16,15 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.experiments.shared.validity_settings import (
+    GAP,
+    PAPER,
+    PROOFS,
+    PROVED,
+    WINDOW,
+    draws,
+    training_objects,
+)
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading
@@ -215,7 +223,8 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
 
 EXPERIMENT = Experiment(
     key="compare",
-    page=PAGE,
+    page=PROVED,
+    lab=PROOFS,
     name="Six methods on the same draws",
     question="A scorer overfits its training rows. Which comes closest to the true probabilities: calibrating "
     "on these rows, on a held-out third, or refitting for every new row?",

@@ -17,7 +17,15 @@ from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, plus_minus
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.experiments.shared.repeated_draws import running_mean
-from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.experiments.shared.validity_settings import (
+    GAP,
+    PAPER,
+    PROOFS,
+    PROVED,
+    WINDOW,
+    draws,
+    training_objects,
+)
 from calib.experiments.theorem import Draws, draw_pairs
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
@@ -176,7 +184,8 @@ def _training(found: OneTrainingSet, theme: Theme) -> list[go.Scatter]:
 
 EXPERIMENT = Experiment(
     key="constant",
-    page=PAGE,
+    page=PROVED,
+    lab=PROOFS,
     name="The constant predictor",
     question="The constant Venn predictor gives every row the same pair: the share of ones so far, with an added 0 "
     "and with an added 1. How good is this prediction?",

@@ -18,7 +18,7 @@ from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.one_feature import venn_abers_pairs
-from calib.experiments.shared.validity_settings import PAGE, PAPER, draws
+from calib.experiments.shared.validity_settings import PAPER, PROOFS, PROVED, draws
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
@@ -175,7 +175,8 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="counterexample",
-    page=PAGE,
+    page=PROVED,
+    lab=PROOFS,
     name="Proposition 2",
     question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are "
     "in class 1. What is the simplified Venn–Abers interval for a new row?",

@@ -266,7 +266,7 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="fair_on_average",
-    page="fair_on_average",
+    page="labs",
     name="Fair on average",
     question="A model is calibrated for everyone. You test 112 groups of one or two columns, each at the 5 % level. "
     "In how many data sets does some group look wrong?",

@@ -111,7 +111,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
 
 EXPERIMENT = Experiment(
     key="leaf_estimates",
-    page="tree_depth",
+    page="labs",
+    lab="CL and GL",
     name="Leaf estimates",
     question="A tree with pure leaves predicts only 0 or 1. What brings it closest to the true probabilities: "
     "Laplace's estimate, curtailment, or a forest of 100 such trees?",

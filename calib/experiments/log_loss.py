@@ -16,7 +16,15 @@ from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.experiments.shared.validity_settings import (
+    GAP,
+    PAPER,
+    TAUGHT,
+    TRIED,
+    WINDOW,
+    draws,
+    training_objects,
+)
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
@@ -191,7 +199,8 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
 
 EXPERIMENT = Experiment(
     key="log_loss",
-    page=PAGE,
+    page=TAUGHT,
+    lab=TRIED,
     name="Infinite log loss",
     question="One wrong prediction of 0 or 1 makes log loss infinite, and direct isotonic regression predicts both. "
     "In how many runs is this loss still finite after 100 test rows?",

@@ -194,7 +194,7 @@ def draw(record: AlarmShares, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="looking",
-    page="looking",
+    page="labs",
     name="Looking every week",
     question="A model stays calibrated. Each week all rows so far are tested at the 5 % level. For what share of "
     "such models has the test raised a false alarm after 50 weeks?",

@@ -17,7 +17,7 @@ from calib.calibrators import CALIBRATORS, label_of
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.one_feature import NormalClasses
-from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, draws
+from calib.experiments.shared.validity_settings import GAP, PAPER, TAUGHT, TRIED, draws
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
@@ -171,7 +171,8 @@ def _powers(found: Narrowing, theme: Theme) -> list[go.Scatter]:
 
 EXPERIMENT = Experiment(
     key="narrowing",
-    page=PAGE,
+    page=TAUGHT,
+    lab=TRIED,
     name="How intervals narrow",
     question="The interval of a new row narrows as calibration rows are added. How many rows halve its "
     "mean width?",

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.validity_settings import PAGE, PAPER
+from calib.experiments.shared.validity_settings import PAPER, PROOFS, PROVED
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -182,7 +182,8 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="order",
-    page=PAGE,
+    page=PROVED,
+    lab=PROOFS,
     name="Theorem 2: the order of the rows",
     question="With k ones among l training labels, a predictor gives k/l or (k + 1)/l if the first label is "
     "0, otherwise (k − 1)/l or k/l. Can it be perfectly calibrated?",

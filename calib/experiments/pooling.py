@@ -20,6 +20,7 @@ import plotly.graph_objects as go
 from calib.calibrators import VennAbers
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.validity_settings import TAUGHT, TRIED
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined
@@ -301,7 +302,8 @@ START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 
 EXPERIMENT = Experiment(
     posed=True,
     key="pooling",
-    page="algorithms",
+    page=TAUGHT,
+    lab=TRIED,
     name="Pool adjacent violators",
     question="Every point begins as a pool. If a pool's share of class 1 is larger than its right "
     "neighbour's, the two are joined. How many moves can n points need?",

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.calibrators import MERGE_RULES, merge_pair
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.validity_settings import PAGE, PAPER
+from calib.experiments.shared.validity_settings import PAPER, TAUGHT, TRIED
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
@@ -173,7 +173,8 @@ def _line(p: Array, values: Array, name: str, **style: Any) -> go.Scatter:
 
 EXPERIMENT = Experiment(
     key="regret",
-    page=PAGE,
+    page=TAUGHT,
+    lab=TRIED,
     name="One probability from two",
     question="You choose one probability p. If the label is 0, p0 would have been better; if it is 1, p1. Which p "
     "makes "

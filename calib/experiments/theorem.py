@@ -19,7 +19,15 @@ from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
-from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.experiments.shared.validity_settings import (
+    GAP,
+    PAPER,
+    TAUGHT,
+    TRIED,
+    WINDOW,
+    draws,
+    training_objects,
+)
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band, heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
@@ -285,7 +293,8 @@ def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
 
 EXPERIMENT = Experiment(
     key="theorem",
-    page=PAGE,
+    page=TAUGHT,
+    lab=TRIED,
     name="Theorem 1",
     question="A Venn predictor gives two probabilities, one for each label that a new row may have. "
     "Averaged over many draws, which probability equals the label?",

@@ -223,7 +223,7 @@ def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="three_classes",
-    page="three_classes",
+    page="labs",
     name="Three classes",
     question="A model favours one of three classes. Temperature scaling makes its confidence right. How far off are "
     "the probabilities of individual classes, on average?",

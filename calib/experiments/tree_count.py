@@ -105,7 +105,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
 
 EXPERIMENT = Experiment(
     key="tree_count",
-    page="tree_depth",
+    page="labs",
+    lab="CL and GL",
     name="Number of trees",
     question="With 50 fully grown trees instead of 5, a forest's probabilities come closer to the true "
     "probabilities. How much is gained by using 500 trees instead of 50?",

@@ -151,7 +151,8 @@ def _depth(value: int | None) -> str:
 
 EXPERIMENT = Experiment(
     key="tree_depth",
-    page="tree_depth",
+    page="labs",
+    lab="CL and GL",
     name="Depth",
     question="Trees learn from the same rows, with at most two, four or eight splits from root to leaf. Which depth "
     "gives probabilities closest to the true probabilities?",

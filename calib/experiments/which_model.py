@@ -148,7 +148,7 @@ def _within(name: str) -> str:
 
 EXPERIMENT = Experiment(
     key="which_model",
-    page="which_model",
+    page="simulations",
     name="Model comparison",
     question="With equal covariances, the boundary is straight; with unequal ones, it is curved. Which model is "
     "closest to the true probabilities if the boundary is curved?",

@@ -13,8 +13,8 @@ from calib.analysis.audit.of_evaluation import SEARCH
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.base import FigureEntry, Record, ReportOptions
+from calib.figures.narrowing import narrowed
 from calib.kernel.checks import InputError
-from calib.lessons.narrowing import narrowed
 from calib.recipe import Recipe
 
 

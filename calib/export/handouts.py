@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.experiments import SKIP, Experiment, chosen_experiment
+from calib.experiments import asking_experiment
 from calib.export import chromium
 from calib.export.cards import for_paper, pictured_steps
 from calib.export.pages import page
@@ -65,7 +65,7 @@ def _is_square(figure: go.Figure) -> bool:
 
 def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     """Return the picture before the answer (empty axes, or parts that do not reveal the answer), or None."""
-    question, experiment = step.question, _experiment(step)
+    question, experiment = step.question, asking_experiment(dict(step.recipe.settings), step.page)
     highest = GUESSED if _is_square(figure) else HEIGHT
     if question is None:
         return _on_paper(figure, highest) if experiment is not None and experiment.posed else None
@@ -80,18 +80,9 @@ def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     return None
 
 
-def _experiment(step: Step) -> Experiment | None:
-    """Return the experiment on the Learn page of a step, if it asks."""
-    if not step.page.startswith("learn_"):
-        return None
-    settings = dict(step.recipe.settings)
-    experiment: Experiment = chosen_experiment(settings, step.page.removeprefix("learn_"))
-    return experiment if experiment.right and settings.get(f"{experiment.key}.guess") != SKIP else None
-
-
 def _question_of(step: Step) -> dict[str, Any]:
     """Return the question of a step, or of its Learn page, with the answers and the solution."""
-    posed = step.question or _experiment(step)
+    posed = step.question or asking_experiment(dict(step.recipe.settings), step.page)
     if posed is None:
         return {"question": "", "answers": (), "solution": ""}
     right = posed.right - 1

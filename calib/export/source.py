@@ -28,16 +28,16 @@ with open("report.html", "wb") as file:
 """
 
 WORD_SOURCES = {
-    "lessons": """from calib.lessons import LESSONS
+    "two_probabilities": """from calib.lessons import LESSONS
 
 for lesson in LESSONS.values():
     for step in lesson.steps:
         print(lesson.title, step.title, step.page, step.recipe.to_query(), sep=" | ")
 """,
     "class": """from calib.experiments.ballots import rounds
-from calib.lessons import LESSONS
+from calib.lessons import LESSONS, QUIZZES
 
-for lesson in LESSONS.values():
+for lesson in [*QUIZZES.values(), *LESSONS.values()]:
     for asked in rounds(lesson):
         print(lesson.key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
 """,
@@ -185,7 +185,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return _results_source(recipe)
     if page in WORD_SOURCES:
         return WORD_SOURCES[page]
-    if page == "playground":
+    if page == "labs":
         return PLAYGROUND.format(
             recipe.stated_settings("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
         )

@@ -31,7 +31,6 @@ from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.optimism import OPTIMISM, formatted_validation
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY_DIAGRAM
-from calib.figures.scores import SCORES
 from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.significance import SIGNIFICANCE
@@ -54,7 +53,6 @@ _OWN: dict[str, FigureEntry] = {
         LOG_ODDS,
         DISTRIBUTION,
         DIFFERENCES,
-        SCORES,
         GROUPS,
         AUDIT,
         AUDIT_SIZES,

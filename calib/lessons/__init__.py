@@ -16,24 +16,20 @@ from calib.lessons.question import Question, question
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 
-ORDER = (
-    "why_calibrate",
-    "reliability_diagram",
-    "labels_to_steps",
-    "two_probabilities",
-    "not_useful",
-    "when_it_helps",
-    "three_classes",
-)
-"""Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
 REPLACED = {
+    "why_calibrate": "seventy",
+    "reliability_diagram": "bins",
+    "not_useful": "enough",
+    "when_it_helps": "platt",
     "deep_trees": "enough",
     "out_of_bag": "platt",
     "still_calibrated": "still",
     "fair_on_average": "whom",
 }
-"""Former lesson → step of the story that took its place, to which its old links lead."""
-PICTURE = ("metric", "levels", "pins", "before", "after", "without", "known", "name", "lines", "against")
+"""Former lesson → part of the story that took its place, to which its old links lead."""
+MERGED = {"labels_to_steps": (1, 1, 2, 3, 5, 4), "two_probabilities": (8, 6, 7, 9, 10)}
+"""Former lesson → where its steps are in the lesson on Venn–Abers."""
+PICTURE = ("part", "pins", "without", "name")
 """Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
@@ -62,21 +58,15 @@ class Step:
     chart
         Key of the chart, if it is not the first chart of the page.
     beside
-        Further parts beside the text: keys of metrics or of scores of all classes, or "advice".
+        Keys of metrics whose numbers are in a table beside the text.
     place
-        Name in an address, such as three_classes:3.
+        Name in an address, such as venn_abers:3.
     question
         What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
-    controls
-        Names of fields or settings whose controls are in the step, such as bins or decide.cost_miss.
     picture
-        What its picture shows beyond the page's own: the ``metric`` of scores or setups, ``levels`` by name to compare
-        with, ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions
-        that moving marks show ``before`` and ``after`` the answer; ``without``: names of traces that are explained
-        later, and left out; ``known``: options of the figure until the answer, for a state that the reader knows, such
-        as five bins; ``name``: what the model is called instead of “Uncalibrated”, if nothing needs to be calibrated;
-        ``lines``: keys of the lines in colour; ``against``: the place of an earlier step whose model has a row in the
-        table of numbers, under that step's ``name``.
+        What its picture shows: ``part``, the range of predictions whose marks are shown; ``pins``, single rows as
+        (name, prediction, label); ``without``: names of traces that are explained later, and left out; ``name``:
+        what the model is called instead of “Uncalibrated”, if nothing needs to be calibrated.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.
@@ -93,14 +83,8 @@ class Step:
     chart: str = ""
     beside: tuple[str, ...] = ()
     question: Question | None = None
-    controls: tuple[str, ...] = ()
     picture: Mapping[str, Any] = field(default_factory=dict)
     moving: bool = False
-
-    @property
-    def scores(self) -> dict[str, Any]:
-        """Return the options of the figure of scores."""
-        return {name: self.picture[name] for name in ("metric", "levels") if name in self.picture}
 
     def departed(self, recipe: Recipe) -> bool:
         """Tell whether a reader has changed settings of this step; predictions do not count."""
@@ -111,9 +95,9 @@ class Step:
 class Lesson:
     """A lesson: a sequence of steps, and questions at the end.
 
-    >>> lesson = LESSONS["reliability_diagram"]
+    >>> lesson = LESSONS["venn_abers"]
     >>> lesson.steps[0].place
-    'reliability_diagram:1'
+    'venn_abers:1'
     """
 
     key: str
@@ -128,8 +112,8 @@ class Lesson:
     def minutes(self) -> int:
         """Approximate length from words, pictures and questions, rounded up to five minutes.
 
-        >>> LESSONS["when_it_helps"].minutes
-        15
+        >>> QUIZZES["bank"].minutes
+        20
         """
         texts = [text for step in self.steps for text in (step.title, step.text, step.look)]
         asked = [*self.questions, *(step.question for step in self.steps if step.question)]
@@ -144,7 +128,7 @@ def parse_step(text: str) -> tuple[Lesson, int]:
     Parameters
     ----------
     text : str
-        ``lesson:step``, such as "three_classes:2"; ``lesson`` alone is its first step.
+        ``lesson:step``, such as "venn_abers:2"; ``lesson`` alone is its first step. Former names of steps are known.
 
     Raises
     ------
@@ -153,16 +137,21 @@ def parse_step(text: str) -> tuple[Lesson, int]:
 
     Examples
     --------
-    >>> parse_step("three_classes:9")
+    >>> lesson, number = parse_step("two_probabilities:1")
+    >>> lesson.key, number
+    ('venn_abers', 8)
+    >>> parse_step("venn_abers:11")
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: lesson must be a step of three_classes from 1 to 4, but is 'three_classes:9'.
+    calib.kernel.checks.InputError: lesson must be a step of venn_abers from 1 to 10, but is 'venn_abers:11'.
     """
     key, _, number = (text if ":" in text else f"{text}:1").partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
         raise InputError(
             f"lesson must be the name of a lesson and the number of a step, such as {key}:1, but is {text!r}."
         )
+    if key in MERGED and int(number) <= len(MERGED[key]):
+        key, number = "venn_abers", str(MERGED[key][int(number) - 1])
     lesson = LESSONS[checks.one_of(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
         raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
@@ -188,18 +177,14 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         heading = values.pop("heading", "")
-        beside = tuple(
-            checks.one_of(one, (*METRICS.everything(), "advice"), "beside")
-            for one in values.pop("beside", ())
-        )
-        asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
+        beside = tuple(checks.one_of(one, tuple(METRICS), "beside") for one in values.pop("beside", ()))
+        asked = values.pop("question", None)
         moving = checks.switch(values.pop("moving", False), "moving")
         picture = values.pop("picture", {})
         if unknown := set(picture) - {*PICTURE}:
             raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
-        _check_controls(controls, recipe)
         own = None if asked is None else question(asked, "question")
         if moving and not (values["page"] == "explore_reliability" and own):
             raise InputError("moving needs the page explore_reliability and a question.")
@@ -217,20 +202,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         chart,
         beside,
         own,
-        controls,
         picture,
         moving,
     )
-
-
-def _check_controls(controls: tuple[str, ...], recipe: Recipe) -> None:
-    for name in controls:
-        try:
-            recipe.value(name)
-        except (KeyError, AttributeError):
-            raise InputError(
-                f"controls must be fields or settings of a Recipe, but {name} is neither."
-            ) from None
 
 
 def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
@@ -249,25 +223,28 @@ def _without_answers(recipe: Recipe) -> Recipe:
 class _Lessons(Mapping[str, Lesson]):
     """Mapping that reads each lesson at its first use, when all settings of its Recipes are declared."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str, keys: tuple[str, ...]) -> None:
+        self._folder, self._keys = files(__name__).joinpath(folder), keys
         self._read: dict[str, Lesson] = {}
 
     def __getitem__(self, key: str) -> Lesson:
-        if key not in ORDER:
+        if key not in self._keys:
             raise KeyError(key)
         if key not in self._read:
-            text = files(__name__).joinpath(f"{key}.toml").read_text(encoding="utf-8")
+            text = self._folder.joinpath(f"{key}.toml").read_text(encoding="utf-8")
             self._read[key] = read(key, text)
         return self._read[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(ORDER)
+        return iter(self._keys)
 
     def __len__(self) -> int:
-        return len(ORDER)
+        return len(self._keys)
 
 
-LESSONS: Mapping[str, Lesson] = _Lessons()
-"""Key → lesson, in order."""
+LESSONS: Mapping[str, Lesson] = _Lessons("", ("venn_abers",))
+"""Key → lesson, each ``<key>.toml`` in this folder."""
+QUIZZES: Mapping[str, Lesson] = _Lessons("quizzes", ("bank", "diagram"))
+"""Key → questions for a live quiz, written as a lesson; a reader meets them in the story."""
 
-__all__ = ["LESSONS", "REPLACED", "Lesson", "Question", "Step", "parse_step"]
+__all__ = ["LESSONS", "MERGED", "QUIZZES", "REPLACED", "Lesson", "Question", "Step", "parse_step"]

@@ -92,6 +92,7 @@ ENTRIES = {
     "corp": Term(
         "CORP",
         "A reliability diagram that needs no choice of bins: isotonic regression of the labels on the predictions.",
+        linked=False,
     ),
     "ct": Term("CT", "A forest of curtailed trees.", ("CT", "Curtailed forest on all rows")),
     "curtailment": Term(

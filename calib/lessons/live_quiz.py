@@ -48,6 +48,8 @@ class Round:
         Step of the lesson with its picture.
     posed
         Whether the picture belongs to the question; other pictures are without data until the reveal.
+    story
+        What the question is about, before it.
     """
 
     title: str
@@ -57,6 +59,7 @@ class Round:
     why: tuple[str, ...] = ()
     step: Step | None = None
     posed: bool = False
+    story: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -122,13 +122,6 @@ def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str
     data = {"room": code, "key": key, "closed": closed}
     who = component("seat")(key="seat", data=data, height="content", on_who_change=lambda: None).get("who")
     return who if who and who.get("room") == code else None
-
-
-def lessons_done(keys: Iterable[str]) -> set[str]:
-    """Add the lessons that this browser remembers as done to these keys, and let the browser remember all of them."""
-    data = {"done": sorted(keys)}
-    kept = component("done")(key="done", data=data, height="content", on_kept_change=lambda: None).get("kept")
-    return {*data["done"], *(kept or ())}
 
 
 def ballots(answers: Sequence[Mapping[str, Any]]) -> None:

@@ -176,8 +176,6 @@ def show(
     """
     entry, key, question = FIGURES[name], key or name, current_question()
     with lesson_layout.on(key) as staged:
-        if staged:
-            options |= question.known()
         try:
             record = entry.prepare(source, **options)
         except InputError as error:
@@ -333,7 +331,7 @@ def _asked_lines(key: str, question: PosedQuestion) -> set[str]:
     """Return the lines wanted in colour: from the Recipe on Explore pages, else from this chart or the step."""
     if current.explores():
         return set(state.recipe().setting("reliability.lines"))
-    return set(st.session_state.get(f"lines_{key}", question.picture.get("lines", ())))
+    return set(st.session_state.get(f"lines_{key}", ()))
 
 
 def _choose_lines(chart: ChartOnPage, lines: dict[str, tuple[str, bool]], coloured: set[str]) -> None:

@@ -10,6 +10,8 @@ import streamlit as st
 from calib.experiments import EXPERIMENTS, chosen_experiment
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
+from calib.kernel.declared import SETTINGS
+from calib.recipe import Recipe
 from pages.ui import browser, state
 
 
@@ -30,7 +32,7 @@ class Page:
 
     @property
     def key(self) -> str:
-        """Name without its section: ``validity`` for pages/learn_validity.py."""
+        """Name without its section: ``labs`` for pages/learn_labs.py."""
         return Path(self.script).stem.partition("_")[2]
 
 
@@ -94,53 +96,52 @@ PAGES = {
     ),
     "Learn": (
         Page("pages/learn_story.py", "Story", "How sure are you?"),
-        Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
-        Page("pages/learn_playground.py", "Playground", "When does a probability tell the truth?"),
+        Page("pages/learn_labs.py", "Labs", "What happens if you change it?"),
+        Page("pages/learn_two_probabilities.py", "Venn–Abers", "Why two probabilities instead of one?"),
         Page("pages/learn_class.py", "Live quiz", "What does the whole class think?"),
-        Page(
-            "pages/learn_cl_gl.py",
-            "CL and GL",
-            "How much of the loss is miscalibration, and how much is grouping?",
-        ),
-        Page(
-            "pages/learn_tree_depth.py",
-            "Tree depth",
-            "How do tree depth, forest size and leaf estimates change probabilities?",
-        ),
-        Page(
-            "pages/learn_which_model.py",
-            "Model comparison",
-            "Which models give calibrated probabilities, and when?",
-        ),
-        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
-        Page(
-            "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
-        ),
-        Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
-        Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
-        Page("pages/learn_looking.py", "Looking every week", "How often can I repeat a test?"),
-        Page(
-            "pages/learn_fair_on_average.py",
-            "Fair on average",
-            "How often does some group look wrong by chance?",
-        ),
-        Page(
-            "pages/learn_three_classes.py",
-            "Three classes",
-            "Can the confidence be right but the class probabilities wrong?",
-        ),
-        Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         GLOSSARY_PAGE,
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
         Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
+        Page("pages/study_simulations.py", "Simulations", "What do the papers’ simulations show?"),
     ),
 }
+
+GUARANTEE = "What do Venn–Abers intervals guarantee?"
+QUESTIONS = {
+    "playground": "When does a probability tell the truth?",
+    "cl_gl": "How much of the loss is miscalibration, and how much is grouping?",
+    "tree_depth": "How does tree depth change probabilities?",
+    "tree_count": "How many trees does a forest need?",
+    "leaf_estimates": "Which probability should a leaf predict?",
+    "finite": "Where should a tree stop splitting?",
+    "fair_on_average": "How often does some group look wrong by chance?",
+    "looking": "How often can I repeat a test?",
+    "three_classes": "Can the confidence be right but the class probabilities wrong?",
+    "questions": "What have you learnt?",
+    "pooling": "How does isotonic regression find its steps?",
+    "theorem": GUARANTEE,
+    "narrowing": "How fast do Venn–Abers intervals get narrower?",
+    "regret": "Which single probability should you use?",
+    "log_loss": "How often is a prediction of 0 or 1 wrong?",
+    "which_model": "Which models give calibrated probabilities, and when?",
+    "overlap": "Where does calibrating a forest help?",
+    "calibration_size": "How many rows does a calibrator need?",
+}
+"""View of a page → its question; the other proofs ask ``GUARANTEE``."""
 
 
 def of(script: str) -> Page:
     return next(page for pages in PAGES.values() for page in pages if page.script == script)
+
+
+def question(page: Page, recipe: Recipe) -> str:
+    """Return the question of the page, or of its open view."""
+    name = f"{page.key}.experiment"
+    view = recipe.setting(name) if name in SETTINGS else page.key
+    default = GUARANTEE if view in EXPERIMENTS else page.question
+    return QUESTIONS.get(view, default)
 
 
 def explores() -> bool:
@@ -156,10 +157,9 @@ def python() -> str:
     """Return Python code that computes the numbers of the open page."""
     recipe = state.recipe()
     page = of(st.session_state["page"])
-    if page.key in {one.page for one in EXPERIMENTS.values()}:
-        return chosen_experiment(dict(recipe.settings), page.key).to_python(
-            dict(recipe.settings), recipe.seed
-        )
+    paged = page.key in {one.page for one in EXPERIMENTS.values()}
+    if paged and (experiment := chosen_experiment(dict(recipe.settings), page.key)):
+        return experiment.to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())
 
 

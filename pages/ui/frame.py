@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -17,9 +18,11 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.experiments import OTHER_VIEWS
 from calib.export import WORD_SOURCES
 from calib.figures import DARK
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import (
@@ -28,6 +31,7 @@ from pages.ui import (
     controls,
     current,
     evaluations,
+    former,
     headings,
     jobs,
     lesson_layout,
@@ -75,8 +79,12 @@ def run_app() -> None:
         for section, pages in current.PAGES.items()
         if pages
     }
+    hidden = [
+        st.Page(partial(_follow_former, page), title=page, url_path=page, visibility="hidden")
+        for page in former.FORMER
+    ]
     chosen = st.navigation(
-        {"": [st.Page(open_start, title="Start", url_path="", default=True)], **sections},
+        {"": [st.Page(open_start, title="Start", url_path="", default=True), *hidden], **sections},
         position="hidden" if st.session_state.get("presenting") else "top",
     )
     if "asked_for" in st.session_state:
@@ -93,6 +101,20 @@ def run_app() -> None:
             raise
         finally:
             server.warm_readers()
+
+
+def _follow_former(page: str) -> None:
+    """Lead a link to a former page to the view that took its place."""
+    query = state.query_parameters()
+    view = former.view_of(page, query)
+    new = next(
+        one
+        for pages in current.PAGES.values()
+        for one in pages
+        if view in getattr(SETTINGS.get(f"{one.key}.experiment"), "choices", ())
+    )
+    chosen = {} if "lesson" in query else {f"{new.key}.experiment": view}
+    st.switch_page(new.script, query_params=former.in_use(query) | chosen)
 
 
 def open_start() -> None:
@@ -136,7 +158,8 @@ def open_page(script: str) -> Recipe:
     if presenter:
         style.add("room")
         style.add("presenter")
-    browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
+    asked = current.question(current.of(script), state.recipe())
+    browser.begin_at_the_top((script, state.lesson_open(), asked))
     lesson_layout.clear()
     headings.clear()
     ask_nothing()
@@ -156,7 +179,7 @@ def open_page(script: str) -> Recipe:
             st.code(state.sql(), language="sql", wrap_lines=True)
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
-    elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its own words beside it
+    elif presenter and not _has_own_words(page):  # it has its own words beside it
         words, rest = st.columns(lesson_layout.COLUMN_WIDTHS, gap="medium")
         lesson_layout.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)
@@ -175,6 +198,16 @@ def open_page(script: str) -> Recipe:
     if explores:
         st.session_state["fold"].enter_context(st.container(key="results"))
     return state.recipe()
+
+
+def _has_own_words(page: current.Page) -> bool:
+    """Tell whether the open view puts its words beside its picture itself, or has words alone."""
+    views = OTHER_VIEWS.get(page.key, ())
+    return (
+        page.key in WORD_SOURCES or state.recipe().setting(f"{page.key}.experiment") in views
+        if views
+        else False
+    )
 
 
 def _note_base_rates(recipe: Recipe) -> None:
@@ -245,8 +278,7 @@ def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> No
 def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     """Draw the page's question with the data set's name, and the bar with link, Python code and glossary."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="heading"):
-        at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
-        question = lessons.AT_THE_END if at_the_end else page.question
+        question = current.question(page, state.recipe())
         if in_step:  # under the step's own title
             headings.part(question, width="content")
         else:

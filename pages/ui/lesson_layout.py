@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 # Parts of a stage other than charts: the question, the player, the main controls, the others, the table of numbers
-# that the step names, the advice, the words in presenter view, the reading message, and a chart whose marks move
+# that the step names, the words in presenter view, the reading message, and a chart whose marks move
 RESERVED = (
-    *("words", "player", "controls", "more", "numbers", "advice", "room", "reading", "moving"),
+    *("words", "player", "controls", "more", "numbers", "room", "reading", "moving"),
     "under",  # below the chart of a step
 )
 
@@ -53,20 +53,6 @@ def has(part: str) -> bool:
 
 def clear() -> None:
     st.session_state["stage"] = {}
-    st.session_state["in_step"] = {}
-
-
-@contextmanager
-def controls(names: Sequence[str]) -> Iterator[None]:
-    """Draw the controls of these fields in this block, and nowhere else until the page's next run."""
-    st.session_state["in_step"] = dict.fromkeys(names, True)
-    yield
-    st.session_state["in_step"] = dict.fromkeys(names, False)
-
-
-def takes(field: str) -> bool:
-    """Tell whether a control of this field is drawn now: not if the step has drawn it already."""
-    return st.session_state.get("in_step", {}).get(field, True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned
+from calib.export.playground import CALIBRATED, STYLE, marks_of
 from calib.lessons import parse_step
 from pages.ui import browser, headings, placed_guess, state
 from pages.ui.question import current_question
@@ -40,21 +40,16 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     lesson, number = parse_step(state.lesson_open())
     step = lesson.steps[number - 1]
     shows = step.question.shows
-    keys, part = list(evaluation.predictions)[:2], step.picture.get("after")
+    keys = list(evaluation.predictions)[:2]
     if current_question().empty:
-        part = step.picture.get("before")
-        keys = keys[:1] if part else [key for key in keys if {label_of(key), "all"} & set(shows)]
+        keys = [key for key in keys if {label_of(key), "all"} & set(shows)]
     arguments: dict[str, Any] = {"alt": alt}
     if keys:
-        marks = marks_of(evaluation, keys, part=part or (0, 1))
+        marks = marks_of(evaluation, keys)
         # two neighbouring points with enough rows
         has_a_line = any(one[2] and other[2] for one, other in pairwise(marks["curves"][0]))
         dotted = f"Dotted: {label_of(keys[0]).lower()}." if has_a_line else ""
-        arguments = (
-            marks
-            | {"calibrates": label_of(keys[-1]), "words": ["", dotted]}
-            | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
-        )
+        arguments = marks | {"calibrates": label_of(keys[-1]), "words": ["", dotted]} | {"on": bool(shows)}
     if ghost := current_question().ghost:
         arguments["guess"] = placed_guess.drawn(ghost)
     over_the_chart(arguments | {"under": LOW})

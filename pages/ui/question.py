@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.lessons import narrowing
+from calib.figures import narrowing
 from pages.ui import placed_guess
 
 
@@ -61,10 +61,6 @@ class PosedQuestion:
         draw, self.draw_answers = self.draw_answers, None
         if draw is not None:
             draw()
-
-    def known(self) -> dict[str, Any]:
-        """Return the options of the figure while its data are the answer: a state that the reader has seen before."""
-        return dict(self.picture.get("known", {})) if self.empty else {}
 
     def narrowed(self, figure: dict[str, Any]) -> dict[str, Any]:
         """Return the part of a figure that the step shows, with the step's name of the model."""

@@ -15,10 +15,8 @@ from calib.evaluate import Evaluation
 from calib.export.playground import before_and_after
 from calib.figures import DARK, FIGURES, Theme
 from calib.figures.reliability import Reliability
-from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui import chart, current, evaluations, headings, moving_diagram, state
-from pages.ui.learn import lessons
 from pages.ui.text import plain
 
 SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
@@ -47,10 +45,10 @@ WAYS = (
     ),
     Way(
         "Teaching",
-        "Teach with lessons that ask before they answer, experiments with known true probabilities, and a live quiz "
+        "Teach with a story that asks before it answers, experiments with known true probabilities, and a live quiz "
         "for your class.",
-        "pages/learn_lessons.py",
-        "Choose a lesson",
+        "pages/learn_labs.py",
+        "Open the labs",
         "The chart compares true and predicted probabilities of two overlapping classes.",
     ),
     Way(
@@ -82,9 +80,8 @@ def _doors() -> None:
     with st.container(horizontal=True, width="content", key="doors"):
         if st.button("Use my data", key="door_data", type="primary"):
             st.switch_page("pages/explore_data.py", query_params=state.here())
-        first, *_ = LESSONS.values()
-        if st.button(f"Learn in {first.minutes} minutes", key="door_learn"):
-            lessons.open_step(first, 1)
+        if st.button("Learn in 20 minutes", key="door_learn"):
+            st.switch_page("pages/learn_story.py")
 
 
 def _diagram(evaluation: Evaluation) -> None:
@@ -104,7 +101,7 @@ def _diagram(evaluation: Evaluation) -> None:
         st.markdown(f"**{plain(answer)}.**")
         st.caption(f"Random forest on “{plain(state.data_name(evaluation.recipe))}”.")
         st.page_link("pages/explore_reliability.py", label="Explore")
-        st.page_link("pages/learn_playground.py", label="Playground")
+        st.page_link("pages/learn_labs.py", label="Playground")
         st.page_link(current.GLOSSARY_PAGE.script, label=current.GLOSSARY_PAGE.name)
 
 

@@ -22,7 +22,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import listed
 from calib.recipe import Recipe, one_value
 from calib.synthetic import SYNTHETIC
-from pages.ui import lesson_layout
+from pages.ui import former
 from pages.ui.widget import page_entered, show_widget
 
 TOKEN = "token"  # query parameter that opens the server of a notebook (``admission``); not a setting
@@ -246,16 +246,22 @@ def query_parameters() -> dict[str, str | list[str]]:
 
 def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, bool, bool]:
     """Read the arguments of ``_take`` from query parameters; refuse unknown ones by name."""
-    fields = {name: one_value(name, value) for name, value in query.items()}
+    fields = {name: one_value(name, value) for name, value in former.in_use(query).items()}
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
-    if lesson is not None and (part := lessons.REPLACED.get(lesson.partition(":")[0])):
+    key = (lesson or "").partition(":")[0]
+    if part := lessons.REPLACED.get(key):
         st.session_state["first_step"], st.session_state["story_at"] = "pages/learn_story.py", part
         return recipe(), None, presenter == "true", guesses
+    if key == "three_classes":
+        st.session_state["first_step"] = "pages/learn_labs.py"
+        return Recipe(settings=(("labs.experiment", key),)), None, presenter == "true", guesses
     if lesson is not None:
         named, number = lessons.parse_step(lesson)
         step = named.steps[number - 1]
-        if fields == {}:  # a link to the lesson, or to a step of it, by its name alone
+        if (
+            fields == {} or key in lessons.MERGED
+        ):  # a link to the lesson, or to a step of it, by its name alone
             st.session_state["first_step"] = f"pages/{step.page}.py"
             return step.recipe, step.place, presenter == "true", guesses
         lesson = step.place
@@ -318,11 +324,8 @@ def control(
 
     The Recipe is the single source: links, presets and other pages change the widget too. ``store`` converts the
     widget's value into the field's, named as for ``update``; ``key`` is the widget's own if several widgets show one
-    field; ``and_then`` returns, for the field's new value, the fields that must change with it. A control that stands
-    in a lesson's step is not drawn again on its page.
+    field; ``and_then`` returns, for the field's new value, the fields that must change with it.
     """
-    if not lesson_layout.takes(field):
-        return value
     return show_widget(
         widget,
         key or field,

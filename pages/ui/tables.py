@@ -27,7 +27,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, downloads, evaluations, headings, lesson_layout, state
+from pages.ui import chart, downloads, headings, lesson_layout, state
 from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
@@ -176,7 +176,7 @@ def named(evaluation: Evaluation) -> None:
     with lesson_layout.on("numbers") as on_stage:
         if on_stage:
             lesson, number = parse_step(state.lesson_open())
-            table = named_numbers(lesson.steps[number - 1], evaluation, evaluations.evaluation)
+            table = named_numbers(lesson.steps[number - 1], evaluation)
             if table is None:
                 return
             wide = len(table.columns) > len(table)  # wider than the words beside the chart

@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from pages.ui.current import PAGES
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
+from tests.where import where
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM_FLAGS = (
@@ -155,6 +156,11 @@ class Tab:
     def open(self, path: str = "", **query: str) -> Tab:
         self.page.goto(f"{self.address}/{path}" + (f"?{urlencode(query)}" if query else ""))
         return self.settle()
+
+    def experiment(self, view: str, **query: str) -> Tab:
+        """Open a view of a page: an experiment or the playground."""
+        stem, chosen = where(view)
+        return self.open(stem, **chosen | query)
 
     def settle(self) -> Tab:
         """Wait until the server has answered, no script runs, nothing is being fitted, and the charts are drawn."""

@@ -10,7 +10,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import letter, rounds
-from calib.lessons import LESSONS
+from calib.lessons import QUIZZES
 from tests.browser.driver import Tab
 from tests.waiting import until
 
@@ -180,7 +180,7 @@ def test_a_class_of_eight_goes_through_a_lesson_and_every_answer_is_counted(open
         room.join(seat)
     second = Tab(room.tabs[2].page.context.new_page(), host.address).open("learn_class", room=code)
     host.page.get_by_text("7 phones joined").wait_for()
-    for number, asked in enumerate(rounds(LESSONS["why_calibrate"]), start=1):
+    for number, asked in enumerate(rounds(QUIZZES["bank"]), start=1):
         press(host, "room_next")
         host.page.get_by_text(f"{number} of 8").first.wait_for()
         if number == 3:

@@ -228,7 +228,7 @@ UNDER_THE_BAR = """() => {
 
 
 def test_what_the_keyboard_comes_to_is_not_under_the_bar_on_top(new_tab):
-    tab = new_tab().open("learn_validity")
+    tab = new_tab().experiment("theorem")
     tab.page.set_viewport_size({"width": 1280, "height": 600})
     assert tab.settle().page.evaluate(UNDER_THE_BAR) == []
 
@@ -279,8 +279,8 @@ def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
 def test_on_a_phone_the_picture_of_a_learn_page_is_on_the_first_screen_and_its_answers_below(new_tab, key):
     tab = new_tab(width=390)
     tab.page.set_viewport_size({"width": 390, "height": 844})
-    page = EXPERIMENTS[key].page
-    tab.open(f"learn_{page}", **Recipe(settings={f"{page}.experiment": key}).to_query())
+    settings = {f"{EXPERIMENTS[key].page}.experiment": key, f"{key}.guess": "ask"}
+    tab.open(EXPERIMENTS[key].script, **Recipe(settings=settings).to_query())
     chart, answers = (
         tab.page.locator(name).first.bounding_box() for name in (".stPlotlyChart", ".st-key-answers_guess")
     )

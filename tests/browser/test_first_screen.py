@@ -9,7 +9,7 @@ from tests.waiting import until
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 EXPLORE = ["reliability", "venn_abers", "trees", "out_of_bag", "decide", "compare"]
 # A page whose sidebar would hold nothing
-BARE = ["", "learn_cl_gl", "learn_lessons", "learn_glossary", "study_run"]
+BARE = ["", "learn_labs", "learn_two_probabilities", "learn_glossary", "study_run"]
 # [top, bottom] of the first picture, of the question and of what is at the top of the words beside the picture
 BOX = "element => { const {top, bottom} = element.getBoundingClientRect(); return [top, bottom] }"
 ONE_LINE = """element => {
@@ -71,7 +71,7 @@ def test_the_whole_diagram_with_histogram_and_legend_and_its_numbers_need_no_scr
     assert len(set(tops)) == len(tops) == 4, "one row per metric"
 
 
-@pytest.mark.parametrize("path", sweep(BARE, "", "learn_cl_gl"))
+@pytest.mark.parametrize("path", sweep(BARE, "", "learn_labs"))
 def test_there_is_no_sidebar_where_there_are_no_controls(new_tab, path):
     tab = opened(new_tab, path, 1366, 768)
     assert tab.page.get_by_test_id("stSidebar").count() == 0
@@ -98,7 +98,7 @@ def test_a_phone_reaches_every_page_and_start_explains_its_mark_under_the_diagra
     names = [page.name for pages in current.PAGES.values() for page in pages]
     links = tab.page.get_by_test_id("stSidebarNavLink")
     assert set(names) <= {text.strip() for text in links.all_inner_texts()}
-    links.get_by_text("Overlap", exact=True).click()
-    assert tab.settle().page.url.endswith("/learn_overlap")
+    links.get_by_text("Simulations", exact=True).click()
+    assert tab.settle().page.url.endswith("/study_simulations")
     closed = tab.page.locator(".stSidebar[data-collapsed=true]")
     until(lambda: closed.count() == 1, "the menu closes once it has been used")

@@ -112,22 +112,3 @@ def test_every_answer_can_be_seen_clear_of_the_bar_that_leads_on(new_tab, step):
     opened(tab, step)
     assert tab.page.locator('[class*="st-key-answers_"] button').count() >= 2
     assert tab.page.evaluate(COVERED) == []
-
-
-ENDS = """() => {
-    const box = selector => [...document.querySelectorAll(selector)].map(each => each.getBoundingClientRect())
-    const [bar] = box('.st-key-lesson_moves'), ends = box('.st-key-lesson [data-testid=stSliderTickBar]')
-    return {ends: Math.max(...ends.map(each => each.bottom)), top: bar.top, bottom: bar.bottom}
-}"""
-
-
-def test_the_ends_of_a_scale_are_clear_of_the_bar_that_leads_on(new_tab):
-    """After the longest reply: a laptop's screen holds the step down to this bar."""
-    tab = new_tab(width=1366)
-    tab.page.set_viewport_size({"width": 1366, "height": 768})
-    opened(tab, LESSONS["when_it_helps"].steps[0])
-    tab.press("The forest")
-    tab.settle()
-    found = tab.page.evaluate(ENDS)
-    assert found["ends"] <= found["top"]
-    assert found["bottom"] <= 768

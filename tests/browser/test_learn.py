@@ -10,7 +10,7 @@ from tests.waiting import until
 
 @pytest.mark.soak  # the moves: tests/pages/test_learn_algorithms.py; a copied link: test_links.py
 def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
-    tab.open("learn_algorithms")
+    tab.experiment("pooling")
     topic = ["Pool adjacent violators, step by step"]
     assert tab.chart_titles() == topic, "the picture is there before any answer, and tells none"
     tab.press("Skip").press("Step forward")
@@ -18,13 +18,13 @@ def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     assert seen[0].startswith("Move 2 of 6")
     query = dict(parse_qsl(urlsplit(tab.link()).query))
     assert query == {"pooling.guess": "skip", "pooling.step": "1"}
-    other = new_tab().open("learn_algorithms", **query)
+    other = new_tab().experiment("pooling", **query)
     assert other.chart_titles() == seen
 
 
 @pytest.mark.soak
 def test_the_losses_stack_and_follow_the_depth(tab):
-    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.leaf": "laplace", "cl_gl.n": "200"})
+    tab.experiment("cl_gl", **{"cl_gl.guess": "skip", "cl_gl.leaf": "laplace", "cl_gl.n": "200"})
     before = tab.chart_titles()
     assert len(before) == 3
     tab.slide("cl_gl.depth", -4)
@@ -36,7 +36,7 @@ def test_the_losses_stack_and_follow_the_depth(tab):
 
 def test_the_keyboard_keeps_its_place_and_goes_into_a_popover_and_out_of_it(tab):
     """Not to the top of the page where a button has gone, nor past all other controls to what a popover holds."""
-    tab.open("learn_finite_example")
+    tab.experiment("finite")
     press, at = tab.page.keyboard.press, "() => document.activeElement.innerText.split('\\n')[0]"
 
     def is_at(name):
@@ -71,7 +71,7 @@ def line_in_address(tab):
 
 @pytest.mark.soak
 def test_a_click_on_a_point_turns_its_label_and_the_next_click_turns_it_back(tab):
-    tab.open("learn_algorithms", **{"pooling.guess": "skip", "pooling.points": "1:0 2:1 3.1234567:1 4:0"})
+    tab.experiment("pooling", **{"pooling.guess": "skip", "pooling.points": "1:0 2:1 3.1234567:1 4:0"})
     tab.click_chart("pooling", 2, 1)
     assert tab.recipe_query()["pooling.points"] == "1:0 2:0 3.1234567:1 4:0"
     assert tab.chart_titles()[0].startswith("Move 1 of 1")
@@ -84,7 +84,7 @@ FOUR = {"finite.guess": "skip", "finite.line": "1:0.1:0 2:0.4 | 3:0.5:1 4:0.9:1"
 
 @pytest.mark.soak  # a point that is dragged: test_points.py
 def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
-    tab.open("learn_finite_example", **FOUR)
+    tab.experiment("finite", **FOUR)
     tab.click_chart("finite", 3, 0.5)
     assert line_in_address(tab) == "1:0.1:0 2:0.4 | 3:0.5:0 4:0.9:1"
     tab.click_chart("finite", 3, 0.5).click_chart("finite", 2, 0.4)
@@ -99,7 +99,7 @@ def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
 
 @pytest.mark.soak
 def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_mended(tab):
-    tab.open("learn_finite_example", **FOUR)
+    tab.experiment("finite", **FOUR)
     table = tab.by_key("points").get_by_test_id("stDataFrame")
     tab.type_cell(table, 1, 1, 0.3)
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
@@ -115,7 +115,7 @@ def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_me
 
 @pytest.mark.soak
 def test_show_python_of_cl_and_gl_holds_the_stacked_picture(tab):
-    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50", "cl_gl.against": "leaf"})
+    tab.experiment("cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50", "cl_gl.against": "leaf"})
     tab.page.get_by_role("button", name="Show Python").click()
     source = tab.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
     assert 'experiment.simulate("cl_gl_sweep", random_state=0' in source

@@ -10,7 +10,7 @@ PANELS = 4
 
 @pytest.mark.parametrize("width", [1400, pytest.param(390, marks=pytest.mark.soak)])
 def test_panels_share_a_line_and_the_control_that_matters_is_near_below_them(new_tab, width):
-    tab = new_tab(width=width).open("learn_tree_depth", **QUERY)
+    tab = new_tab(width=width).experiment("tree_depth", **QUERY)
     panels = [chart.bounding_box() for chart in tab.page.get_by_test_id("stPlotlyChart").all()[:PANELS]]
     assert len({round(box["y"]) for box in panels}) == 1
     for left, right in pairwise(panels):
@@ -23,7 +23,7 @@ def test_panels_share_a_line_and_the_control_that_matters_is_near_below_them(new
 
 @pytest.mark.soak
 def test_all_panels_are_in_one_picture_taken_along(tab):
-    tab.open("learn_tree_depth", **QUERY)
+    tab.experiment("tree_depth", **QUERY)
     tab.page.locator(".st-key-tree_depth_downloads button").first.click()
     html = tab.download(
         lambda: tab.page.get_by_role("button", name="Interactive chart (HTML)").first.click()

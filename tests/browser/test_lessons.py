@@ -14,10 +14,14 @@ from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
 from tests.browser.labels import TYPE, type_in_charts
 from tests.browser.room import sizes
+from tests.lessons.every import EVERY as EVERY_TOPIC
 from tests.saying import assert_says
 from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
+(ONE,) = LESSONS.values()
+PAGE = "learn_two_probabilities"
+END = {"two_probabilities.experiment": "questions"}
 
 
 def parameters(step):
@@ -55,12 +59,12 @@ def shown(tab, lesson, number):
 
 
 def test_a_lesson_is_begun_and_leads_on_to_another_page(tab):
-    _walked(tab, LESSONS["not_useful"], 2)
+    _walked(tab, ONE, 3)
 
 
 def test_on_a_phone_the_next_step_begins_at_its_top(new_tab):
-    lesson, down = LESSONS["labels_to_steps"], "document.querySelector('.stMain').scrollTop"
-    tab = new_tab(width=390).open("learn_algorithms", **parameters(lesson.steps[0]))
+    lesson, down = ONE, "document.querySelector('.stMain').scrollTop"
+    tab = new_tab(width=390).experiment("pooling", **parameters(lesson.steps[0]))
     tab.by_key("lesson_next").scroll_into_view_if_needed()
     assert tab.page.evaluate(down) > 0
     onward(tab)
@@ -69,14 +73,16 @@ def test_on_a_phone_the_next_step_begins_at_its_top(new_tab):
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("key", LESSONS)
-def test_a_lesson_is_walked_to_its_end_and_its_questions_answered(tab, key):
-    _walked(tab, LESSONS[key], len(LESSONS[key].steps))
-    _answered(tab, LESSONS[key])
+def test_a_lesson_is_walked_to_its_end(tab):
+    _walked(tab, ONE, len(ONE.steps))
+
+
+def test_its_questions_are_answered_and_scored(tab):
+    _answered(tab, ONE)
 
 
 def _walked(tab, lesson, last):
-    tab.open("learn_lessons").press("Start", within=tab.by_key(f"lesson_{lesson.key}"))
+    tab.open(PAGE).by_key("begin").get_by_role("button").click()
     for number in range(1, last):
         assert arrive(tab, lesson, number) == []
         onward(tab)
@@ -85,7 +91,7 @@ def _walked(tab, lesson, last):
 
 def _answered(tab, lesson):
     """The three questions at the end, the score and the card."""
-    tab.open("learn_lessons", **{"lessons.end": lesson.key})
+    tab.open(PAGE, **END)
     for number, question in enumerate(lesson.questions, start=1):
         box = tab.by_key(f"question_{number}")
         box.get_by_text("100 %", exact=True).click()
@@ -96,14 +102,13 @@ def _answered(tab, lesson):
     tab.by_key("own_calibration").get_by_text("the Brier score is 0").first.wait_for()
     tab.by_key("card").get_by_text("Draw a summary card").click()
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
-    tab.press("All lessons")
 
 
 @pytest.mark.soak
 def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
     """Guess, how sure, next, three questions and the card; after an answer the keyboard is where it goes on."""
-    lesson = LESSONS["when_it_helps"]
-    tab.open("learn_which_model", **parameters(lesson.steps[0]))
+    lesson = ONE
+    tab.open(PAGE, **parameters(lesson.steps[7]))
     tab.by_key("guess_1").get_by_role("button").focus()
     answer_by_keys(tab, chosen=1)
     tab.by_key("prediction").get_by_text("Not quite.").wait_for()
@@ -111,7 +116,7 @@ def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
         lambda: has_focus(tab.by_key("answered_question").get_by_role("button")),
         "it is where the answer stands",
     )
-    for number in range(2, len(lesson.steps) + 1):
+    for number in range(9, len(lesson.steps) + 1):
         tab.page.keyboard.press("ArrowRight")
         assert arrive(tab, lesson, number) == []
     tab.page.keyboard.press("ArrowRight")
@@ -128,24 +133,9 @@ def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
 
 
-def test_a_lesson_that_is_done_has_its_tick_after_a_reload(new_tab):
-    """A reload is another session: only the browser can know it."""
-    tab, lesson = new_tab(), LESSONS["when_it_helps"]
-    _answered(tab, lesson)
-    kept = "localStorage.getItem('calibration-explorer-lessons')"
-    until(lambda: tab.page.evaluate(kept) == lesson.key, "the browser keeps its key alone")
-    tab.open("learn_lessons")
-    tab.by_key(f"lesson_{lesson.key}").get_by_text("Done").wait_for()
-    assert tab.by_key("lessons").get_by_text("Done").count() == 1
-    tab.page.evaluate("localStorage.setItem('calibration-explorer-lessons', 'nonsense')")
-    tab.open("learn_lessons")
-    assert tab.by_key("lessons").get_by_text("Done").count() == 0
-    assert tab.faults() == []
-
-
 def test_a_verdict_is_read_out(tab):
     """It comes into a block that a screen reader listened to before."""
-    tab.open("learn_tree_depth")
+    tab.experiment("tree_depth", **{"tree_depth.guess": "ask"})
     asked = tab.by_key("prediction")
     assert asked.get_attribute("aria-live") == "polite"
     asked.evaluate("block => window.before = block")
@@ -155,26 +145,9 @@ def test_a_verdict_is_read_out(tab):
     assert asked.get_attribute("aria-live") == "polite"
 
 
-def test_on_a_phone_panels_of_an_answered_step_are_compared_in_two_columns_on_one_scale(new_tab):
-    step = LESSONS["when_it_helps"].steps[0]
-    tab = new_tab(width=390).open(step.page, **parameters(step), **{"which_model.guess": "1"})
-    panels = tab.by_key("lesson").get_by_test_id(CHARTS)
-    boxes = [one.bounding_box() for one in panels.all()]
-    lefts, tops = ([round(box[side]) for box in boxes] for side in ("x", "y"))
-    assert lefts[:3] == 3 * lefts[:1], "equal covariances"
-    assert lefts[3:] == 3 * lefts[3:4] > lefts[:3], "unequal covariances, at their right"
-    assert tops[:3] == tops[3:] == sorted(tops[:3])
-    assert boxes[2]["y"] + boxes[2]["height"] - tops[0] < 844 - 60, "one window shows all six"
-    assert max(box["x"] + box["width"] for box in boxes[:3]) - lefts[3] < 30, "only its margin is covered"
-    plots = panels.locator(".nsewdrag").evaluate_all(
-        "all => all.map(one => one.getBoundingClientRect()).map(box => [box.width, box.height].map(Math.round))"
-    )
-    assert (len(plots), len(set(map(tuple, plots)))) == (6, 1)
-
-
 @pytest.mark.parametrize(
     ("lesson", "number", "guess"),
-    [("labels_to_steps", 1, {})],
+    [("venn_abers", 1, {})],
 )
 def test_on_a_phone_buttons_and_sliders_are_in_sight_with_the_picture_that_they_move(
     new_tab, lesson, number, guess
@@ -197,13 +170,13 @@ def test_on_a_phone_buttons_and_sliders_are_in_sight_with_the_picture_that_they_
 def test_a_low_window_shows_a_steps_whole_chart(new_tab):
     tab = new_tab(width=1280)
     tab.page.set_viewport_size({"width": 1280, "height": 720})
-    step = LESSONS["why_calibrate"].steps[0]
+    step = ONE.steps[2]
     box = tab.open(step.page, **parameters(step)).page.locator(".st-key-lesson .moving").bounding_box()
     assert 720 * 0.6 < box["height"] < 720 - box["y"]
 
 
 def test_a_question_asked_again_has_the_keyboard_at_its_first_answer(tab):
-    tab.open("learn_tree_depth", **{"tree_depth.guess": "1"})
+    tab.experiment("tree_depth", **{"tree_depth.guess": "1"})
     buttons = tab.by_key("picture").locator('[class*="chart_tree_depth"] .modebar-btn')
     assert buttons.count()
     tab.by_key("answered_question").get_by_role("button").press("Enter")
@@ -237,7 +210,7 @@ def has_focus(control) -> bool:
 
 @pytest.mark.soak
 def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
-    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
+    tab.experiment("cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
     link = tab.page.get_by_role("link", name="CL", exact=True).first
     assert_says(link.get_attribute("title"), "loss", "prediction", "group")
     with tab.page.context.expect_page() as opened:
@@ -249,42 +222,38 @@ def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
 
 @pytest.mark.soak
 def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab, new_tab):
-    lesson = LESSONS["reliability_diagram"]
-    onward(tab.open("learn_lessons").press("Start", within=tab.by_key("lesson_reliability_diagram")))
+    tab.open(PAGE, **parameters(ONE.steps[2]), guess="off")
     tab.page.get_by_test_id("stExpandSidebarButton").click()  # in a lesson the sidebar is closed at first
     tab.slide("bins", 4)
     seen = tab.headline(), tab.chart_titles()
     link = urlsplit(tab.link())
     with serving() as address:
         other = new_tab(address).open(link.path.strip("/"), **dict(parse_qsl(link.query)))
-        assert shown(other, lesson, 2) == []
+        assert shown(other, ONE, 3) == []
         assert (other.headline(), other.chart_titles()) == seen
-        assert other.press("Reset this step").recipe_query() == parameters(lesson.steps[1])
+        reset = other.press("Reset this step").recipe_query()
+        assert reset == parameters(ONE.steps[2]) | {"guess": "off"}
 
 
-@pytest.mark.soak
-def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab):
-    lesson = LESSONS["reliability_diagram"]
-    tab.open("learn_lessons", bins="9").by_key("more_reliability_diagram").get_by_role("button").click()
-    links = tab.page.get_by_test_id("stPopoverBody").get_by_role("link")
-    assert links.count() == len(lesson.steps)
-    links.nth(3).click()
-    assert arrive(tab, lesson, 4) == []
-    assert tab.recipe_query() == parameters(lesson.steps[3])
+def test_every_step_is_listed_and_leaving_gives_back_what_was_there(tab):
+    tab.open(PAGE, bins="9").by_key("step_4").get_by_role("button").click()
+    assert arrive(tab, ONE, 4) == []
+    assert tab.recipe_query() == parameters(ONE.steps[3])
     tab.press("Leave the lesson").by_key("lesson").wait_for(state="detached")
     assert tab.settle().recipe_query() == {"bins": "9"}
-    assert urlsplit(tab.page.url).path == "/learn_lessons"
+    assert urlsplit(tab.page.url).path == f"/{PAGE}"
 
 
 @pytest.mark.soak
 def test_the_back_button_leads_through_the_steps_and_out(tab):
-    lesson = LESSONS["reliability_diagram"]
-    tab.open("learn_lessons", bins="9")
-    onward(tab.press("Start", within=tab.by_key("lesson_reliability_diagram")))
+    tab.open(PAGE, bins="9").by_key("step_2").get_by_role("button").click()
+    assert arrive(tab, ONE, 2) == []
+    onward(tab)
+    assert arrive(tab, ONE, 3) == []
     tab.page.go_back()
-    assert arrive(tab, lesson, 1) == []
+    assert arrive(tab, ONE, 2) == []
     tab.page.go_back()
-    tab.by_key("start_why_calibrate").wait_for()
+    tab.by_key("begin").wait_for()
     # The address with the step stood on the list for a moment, too
     if "lesson" in tab.settle().recipe_query():
         tab.page.go_back()
@@ -294,18 +263,18 @@ def test_the_back_button_leads_through_the_steps_and_out(tab):
 
 @pytest.mark.soak
 def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
-    lesson = LESSONS["why_calibrate"]
-    tab = new_tab(width=1280).open("explore_reliability", **parameters(lesson.steps[0]))
+    lesson = ONE
+    tab = new_tab(width=1280).open("explore_reliability", **parameters(lesson.steps[2]))
     size = "getComputedStyle(document.querySelector('.st-key-lesson_beside p')).fontSize"
     before = float(tab.page.evaluate(size).removesuffix("px"))
     tab.press("Present")
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
     assert float(tab.page.evaluate(size).removesuffix("px")) > 1.1 * before
     tab.page.keyboard.press("ArrowRight")
-    assert arrive(tab, lesson, 2) == []
+    assert arrive(tab, lesson, 4) == []
     assert tab.recipe_query()["presenter"] == "true"
     tab.page.keyboard.press("ArrowLeft")
-    assert arrive(tab, lesson, 1) == []
+    assert arrive(tab, lesson, 3) == []
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
     heights = [chart.bounding_box()["height"] for chart in tab.page.get_by_test_id(CHARTS).all()]
     assert heights
@@ -316,10 +285,10 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
         "no chart is higher than the window",
     )
     tab.press("End presenting")
-    assert tab.recipe_query() == parameters(lesson.steps[0])
+    assert tab.recipe_query() == parameters(lesson.steps[2])
 
 
-DENSE = [("when_it_helps", 2)]
+DENSE = [("venn_abers", 8)]
 EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
 
 
@@ -372,7 +341,7 @@ def test_in_a_room_an_open_question_is_as_large_beside_its_picture(new_tab, key,
     _is_large(tab, 1)
 
 
-LONGEST = ("labels_to_steps", 6)  # with a picture that is played
+LONGEST = ("venn_abers", 1)  # with a picture that is played
 CHOSEN = [
     (key, number)
     for key, number in ASKED
@@ -449,7 +418,7 @@ def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_with_its_
     tab, page = new_tab(width=1920), EXPERIMENTS[key].page
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
     chosen = Recipe(settings={f"{page}.experiment": key, f"{key}.guess": guess}).to_query()
-    tab.open(f"learn_{page}", **chosen, presenter="true")
+    tab.open(EXPERIMENTS[key].script, **chosen, presenter="true")
     smallest, overlapping, cut = type_in_charts(tab)
     assert smallest >= 24
     assert overlapping == cut == []
@@ -493,12 +462,12 @@ PRINTED = """() => Math.min(...[...document.querySelectorAll(".js-plotly-plot sv
 
 @pytest.mark.soak
 @pytest.mark.parametrize("make", [lesson_card, lesson_handout])
-@pytest.mark.parametrize("key", LESSONS)
+@pytest.mark.parametrize("key", EVERY_TOPIC)
 def test_what_is_printed_of_a_lesson_is_legible_and_as_wide_as_the_sheet_whatever_the_window(
     chromium, key, make
 ):
     page = chromium.new_page(viewport={"width": 1400, "height": 1000})
-    page.set_content(make(LESSONS[key]).decode())
+    page.set_content(make(EVERY_TOPIC[key]).decode())
     charts, pictures = (page.locator(part) for part in (".js-plotly-plot", "[role=img]"))
     until(lambda: charts.locator(".main-svg").count() >= 3 * pictures.count(), "the pictures are drawn")
     page.set_viewport_size({"width": 726 if make is lesson_card else 688, "height": 1000})

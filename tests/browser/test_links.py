@@ -37,7 +37,7 @@ def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothi
         "binning": "quantile",
         "bins": "18",
     }
-    other = new_tab().open("learn_algorithms")
+    other = new_tab().experiment("pooling")
     assert other.recipe_query() == {}
     other.open(link.path.strip("/"), **query)
     assert (other.headline(), other.chart_titles()) == seen

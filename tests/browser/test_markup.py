@@ -141,9 +141,8 @@ def test_a_page_shows_names_as_text(new_tab, on_folder: str, case: tuple[str, st
 NAMES = json.dumps(EVIL)
 TYPED = {  # page → links with markup in its own settings
     "learn_class": [{"room": HTML}],
-    "learn_finite_example": [{"finite.line": HTML}],
-    "learn_playground": [{"playground.curve": QUOTED}],
-    "learn_validity": [{"pooling.points": MARKDOWN}],
+    "learn_labs": [{"labs.experiment": "finite", "finite.line": HTML}, {"playground.curve": QUOTED}],
+    "learn_two_probabilities": [{"two_probabilities.experiment": "pooling", "pooling.points": MARKDOWN}],
     "study_run": [
         {"run.protocol": HTML},
         {"run.protocol": "upload:00ff", "run.protocol_file": MARKDOWN},

@@ -20,7 +20,7 @@ def said(tab, key) -> str:
 
 def test_pooling_plays_pauses_and_steps_by_keys_and_the_link_keeps_where_it_stopped(tab):
     tab.page.emulate_media(reduced_motion="no-preference")
-    tab.open("learn_algorithms", **QUIET)
+    tab.experiment("pooling", **QUIET)
     assert said(tab, "pooling") == "Moves made: 0 of 6"
     bar(tab, "pooling").locator(".speed").select_option("Fast")
     bar(tab, "pooling").get_by_role("button", name="Play").click()
@@ -53,7 +53,7 @@ def test_every_experiment_plays(new_tab, key):
         f"{key}.guess": "skip",
         f"{key}.{experiment.plays}": str(first),
     }
-    tab = new_tab(reduced_motion="no-preference").open(f"learn_{experiment.page}", **settings)
+    tab = new_tab(reduced_motion="no-preference").open(experiment.script, **settings)
     bar(tab, key).locator(".speed").select_option("Fast")
     values = play.frames(experiment)
     counted = all(value == i for i, value in enumerate(values, start=values[0] if values[0] in (0, 1) else 0))

@@ -39,7 +39,7 @@ def pick_up(tab, mark) -> tuple[float, float]:
 
 
 def test_a_dragged_point_tells_its_numbers_at_once_and_the_link_after_the_drop(tab):
-    tab.open("learn_algorithms", **FOUR)
+    tab.experiment("pooling", **FOUR)
     marks = tab.by_key("points_pooling").get_by_role("slider")
     assert said(tab, "pooling") == expected(FOUR["pooling.points"], 0.5)
     (left, _), (right, _) = centre(marks.nth(1)), centre(marks.nth(4))
@@ -67,7 +67,7 @@ def test_a_dragged_point_tells_its_numbers_at_once_and_the_link_after_the_drop(t
 
 
 def test_a_point_follows_a_finger_and_the_page_stays(new_tab):
-    tab = new_tab(width=390, has_touch=True).open("learn_algorithms", **FOUR)
+    tab = new_tab(width=390, has_touch=True).experiment("pooling", **FOUR)
     mark = tab.by_key("points_pooling").get_by_role("slider").nth(0)
     mark.scroll_into_view_if_needed()
     x, y = centre(mark)
@@ -111,26 +111,26 @@ SLOWEST = """mark => {
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    ("page", "key", "query"),
+    ("view", "key", "query"),
     [
         (
-            "learn_algorithms",
+            "pooling",
             "pooling",
             {"pooling.points": " ".join(f"{i / 60:.4f}:{i % 2}" for i in range(60))},
         ),
-        ("learn_finite_example", "finite", {}),
-        ("explore_venn_abers", "explained", {"model": "naive_bayes"}),
+        ("finite", "finite", {}),
+        ("", "explained", {"model": "naive_bayes"}),
     ],
 )
-def test_the_numbers_follow_within_a_tenth_of_a_second(tab, page, key, query):
-    tab.open(page, **query)
+def test_the_numbers_follow_within_a_tenth_of_a_second(tab, view, key, query):
+    tab.experiment(view, **query) if view else tab.open("explore_venn_abers", **query)
     if key == "explained":
         tab.unfold("What if: drag the calibration rows")
     picture = tab.by_key(f"points_{key}")
     before = picture.locator(".said").inner_text()
     assert re.search("p = ", before)
     took = picture.get_by_role("slider").first.evaluate(SLOWEST)
-    print(f"{page}: at most {took:.1f} ms")
+    print(f"{key}: at most {took:.1f} ms")
     assert took < 100
 
 
@@ -152,7 +152,7 @@ def test_the_calibration_set_of_one_prediction_and_the_line_are_dragged_too(tab)
     tab.press("Reset the rows")
     assert said(tab, "explained") == before
 
-    tab.open("learn_finite_example", **{"finite.guess": "skip"})
+    tab.experiment("finite", **{"finite.guess": "skip"})
     mark = tab.by_key("points_finite").get_by_role("slider").nth(1)
     mark.focus()
     tab.page.keyboard.press("Shift+ArrowUp")

@@ -9,7 +9,7 @@ from calib.lessons import LESSONS
 from tests.waiting import until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes", "curve": "binned", "bins": "5"}
-MOVING = next(step for step in LESSONS["why_calibrate"].steps if step.moving)
+MOVING = next(step for step in LESSONS["venn_abers"].steps if step.moving)
 DOWN = "document.querySelector('.stMain').scrollTop"
 
 
@@ -36,9 +36,9 @@ def middle(picture):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.parametrize("path", ["explore_reliability", "learn_cl_gl", "explore_decide"])
+@pytest.mark.parametrize("path", ["explore_reliability", "study_simulations", "explore_decide"])
 def test_a_swipe_on_a_picture_scrolls_the_page(new_tab, path):
-    query = QUICK if path.startswith("explore") else {"gaussians.guess": "skip"}
+    query = QUICK if path.startswith("explore") else {}
     tab = new_tab(width=390, has_touch=True, is_mobile=True).open(path, **query)
     plot = tab.page.locator(".js-plotly-plot .nsewdrag").first
     place = middle(plot)

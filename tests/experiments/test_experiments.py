@@ -110,9 +110,10 @@ def test_settings_of_learn_change_no_fit():
 
 
 def test_a_page_shows_its_first_experiment_until_another_is_chosen():
-    assert chosen_experiment({}, "validity").key == "theorem"
-    assert chosen_experiment({"validity.experiment": "regret"}, "validity").key == "regret"
-    assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.experiment"].choices)
+    assert chosen_experiment({}, "simulations").key == "which_model"
+    assert chosen_experiment({"labs.experiment": "looking"}, "labs").key == "looking"
+    assert chosen_experiment({}, "labs") is None
+    assert all(EXPERIMENTS[key].page == "simulations" for key in SETTINGS["simulations.experiment"].choices)
 
 
 LONG = ("tree_depth", "tree_count", "leaf_estimates", "overlap")  # by make soak

@@ -15,8 +15,8 @@ from calib.export.handouts import (
     lesson_handout,
 )
 from calib.figures import FIGURES, LIGHT
-from calib.lessons import LESSONS
 from tests.experiments.simulated import record
+from tests.lessons.every import EVERY
 
 
 def written(text: str) -> str:
@@ -24,7 +24,7 @@ def written(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;")
 
 
-LESSON = LESSONS["not_useful"]
+LESSON = EVERY["bank"]
 
 
 @pytest.fixture(scope="module")
@@ -94,15 +94,15 @@ def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_she
 
 
 def test_every_step_asks_on_paper_what_it_asks_on_the_page():
-    steps = LESSONS["labels_to_steps"].steps
+    steps = EVERY["venn_abers"].steps
     asked = [_question_of(step)["question"] for step in steps]
     own = [step.question.text if step.question else "" for step in steps]
-    assert [bool(question) for question in asked] == [True] * 6
-    assert asked[1:5] == own[1:5]
+    assert [bool(question) for question in asked] == [True] * 10
+    assert asked[:3] == own[:3]
 
 
 def test_axes_for_a_guess_hold_no_data():
-    step = LESSONS["reliability_diagram"].steps[0]
+    step = EVERY["diagram"].steps[0]
     empty = _before(step, picture(step).draw(LIGHT))
     seen = [trace for trace in empty.data if trace.opacity != 0]
     assert len(seen) == 1, "the diagonal"
@@ -111,8 +111,8 @@ def test_axes_for_a_guess_hold_no_data():
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("chromium")
-@pytest.mark.parametrize("key", LESSONS)
+@pytest.mark.parametrize("key", EVERY)
 def test_every_handout_prints_on_a_few_sheets(key):
-    lesson = LESSONS[key]
+    lesson = EVERY[key]
     sheets = len(re.findall(rb"/Type ?/Page\b", handout_pdf(lesson)))
     assert 3 <= sheets <= len(lesson.steps) + 4

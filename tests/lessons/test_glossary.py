@@ -6,14 +6,14 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.forest_settings import BASELINES
-from calib.lessons import LESSONS
 from calib.lessons.glossary import GLOSSARY
 from pages.ui.learn.glossary import linked, links_in
 from pages.ui.text import plain
+from tests.lessons.every import EVERY
 
 TEXTS = [
     *(plain(text) for experiment in EXPERIMENTS.values() for text in experiment.notice),
-    *(text for lesson in LESSONS.values() for step in lesson.steps for text in (step.text, step.look)),
+    *(text for lesson in EVERY.values() for step in lesson.steps for text in (step.text, step.look)),
 ]
 
 

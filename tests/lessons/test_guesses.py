@@ -10,28 +10,23 @@ import pytest
 from scipy import stats
 
 from calib.analysis.curves import binned_curve
-from calib.analysis.decision import decide
 from calib.analysis.explain import explain, widest_row
 from calib.calibrators import Isotonic, VennAbers
 from calib.evaluate import fit
-from calib.experiments import SKIP, chosen_experiment
-from calib.figures import FIGURES
-from calib.lessons import LESSONS
-from calib.metrics import auc, brier_score, expected_calibration_error, log_loss
+from calib.experiments import asking_experiment, chosen_experiment
+from calib.metrics import auc, expected_calibration_error, log_loss
 from calib.sources import load
-from tests.experiments.simulated import found
+from tests.lessons.every import EVERY
 from tests.lessons.test_claims import of, over_seeds, simulated
 
-STEPS = {(key, number): one for key, of_key in LESSONS.items() for number, one in enumerate(of_key.steps, 1)}
+STEPS = {(key, number): one for key, of_key in EVERY.items() for number, one in enumerate(of_key.steps, 1)}
 
 
 def asks(one) -> bool:
     """Whether the experiment of a step's page asks about these settings."""
     settings = dict(one.recipe.settings)
-    if not one.page.startswith("learn_"):
-        return False
-    experiment = chosen_experiment(settings, one.page.removeprefix("learn_"))
-    return settings.get(f"{experiment.key}.guess") != SKIP and experiment.usual(experiment.values(settings))
+    experiment = asking_experiment(settings, one.page)
+    return experiment is not None and experiment.usual(experiment.values(settings))
 
 
 def test_every_step_asks_one_question():
@@ -136,27 +131,8 @@ def drawn_points(key: str, number: int, calibrator: str = "none"):
     ]
 
 
-def steps_of_corp():
-    evaluation = of("reliability_diagram", 6)
-    x = np.array([0.5, 0.6, 0.7, 0.8, 0.9])
-    return list(
-        zip(
-            x,
-            Isotonic().fit(evaluation.predictions["none"].p, evaluation.y).predict(x),
-            np.ones(5),
-            strict=True,
-        )
-    )
-
-
-def smooth_line():
-    table = FIGURES["reliability"].prepare(of("when_it_helps", 4)).to_frame()
-    some = table[(table.calibrator == "none") & table["mean_p"].between(0.3, 0.7)]
-    return some[["mean_p", "smoothed", "count"]].to_numpy()
-
-
 def pairs_near_one_half():
-    predicted = of("two_probabilities", 2).predictions["venn_abers"]
+    predicted = of("venn_abers", 6).predictions["venn_abers"]
     return np.median(predicted.upper[np.isclose(predicted.lower, 0.5)])
 
 
@@ -166,19 +142,15 @@ def at_the_mark(key: str, number: int) -> float:
 
 
 TRUTHS = {
-    "why_calibrate:1": lambda: at_the_mark("why_calibrate", 1),
-    "why_calibrate:2": lambda: at_the_mark("why_calibrate", 2),
-    "why_calibrate:3": lambda: drawn_points("why_calibrate", 3, "platt"),
-    "why_calibrate:5": lambda: drawn_points("why_calibrate", 5),
-    "reliability_diagram:1": lambda: at_the_mark("reliability_diagram", 1),
-    "reliability_diagram:2": lambda: drawn_points("reliability_diagram", 2),
-    "reliability_diagram:4": lambda: 6 / 13,
-    "reliability_diagram:6": steps_of_corp,
-    "labels_to_steps:4": lambda: drawn_points("labels_to_steps", 4, "isotonic"),
-    "two_probabilities:2": pairs_near_one_half,
-    "not_useful:2": lambda: of("not_useful", 2).y.mean(),
-    "when_it_helps:4": smooth_line,
-    "three_classes:4": lambda: at_the_mark("three_classes", 4),
+    "bank:1": lambda: at_the_mark("bank", 1),
+    "bank:2": lambda: at_the_mark("bank", 2),
+    "bank:3": lambda: drawn_points("bank", 3, "platt"),
+    "bank:5": lambda: drawn_points("bank", 5),
+    "diagram:1": lambda: at_the_mark("diagram", 1),
+    "diagram:2": lambda: drawn_points("diagram", 2),
+    "diagram:4": lambda: 6 / 13,
+    "venn_abers:3": lambda: drawn_points("venn_abers", 3, "isotonic"),
+    "venn_abers:6": pairs_near_one_half,
 }
 
 
@@ -210,73 +182,69 @@ def test_no_extreme_guess_is_right(one):
 
 
 @over_seeds
-def test_why_calibrate_1_fewer_than_half_of_the_risky_customers_default(seed):
-    assert mark("why_calibrate", 1, seed=seed) == STEPS["why_calibrate", 1].question.right
+def test_bank_1_fewer_than_half_of_the_risky_customers_default(seed):
+    assert mark("bank", 1, seed=seed) == STEPS["bank", 1].question.right
 
 
 @over_seeds
-def test_why_calibrate_2_about_three_times_as_many_default_as_expected(seed):
-    assert mark("why_calibrate", 2, seed=seed) == STEPS["why_calibrate", 2].question.right
+def test_bank_2_about_three_times_as_many_default_as_expected(seed):
+    assert mark("bank", 2, seed=seed) == STEPS["bank", 2].question.right
 
 
 @over_seeds
-def test_why_calibrate_3_the_calibrated_line_is_near_the_diagonal(seed):
-    right = STEPS["why_calibrate", 3].question.right
-    assert (
-        curve("why_calibrate", 3, "platt", seed=seed)
-        == drawn("why_calibrate", 3, "platt", seed=seed)
-        == right
-    )
+def test_bank_3_the_calibrated_line_is_near_the_diagonal(seed):
+    right = STEPS["bank", 3].question.right
+    assert curve("bank", 3, "platt", seed=seed) == drawn("bank", 3, "platt", seed=seed) == right
 
 
 @over_seeds
-def test_why_calibrate_4_the_order_stays_and_so_does_the_auc(seed):
-    evaluation = of("why_calibrate", 4, seed=seed)
+def test_bank_4_the_order_stays_and_so_does_the_auc(seed):
+    evaluation = of("bank", 4, seed=seed)
     before, after = (auc(evaluation.y, evaluation.predictions[key].p) for key in ("none", "platt"))
     assert after == pytest.approx(before, abs=1e-12)
     p, calibrated = (evaluation.predictions[key].p for key in ("none", "platt"))
     a, b = (
         int(np.where(evaluation.y == label, np.abs(p - near), np.inf).argmin())
-        for _, near, label in STEPS["why_calibrate", 4].picture["pins"]
+        for _, near, label in STEPS["bank", 4].picture["pins"]
     )
     still = 1 if calibrated[a] > calibrated[b] else 2 if calibrated[a] < calibrated[b] else 3
-    assert still == STEPS["why_calibrate", 4].question.right
+    assert still == STEPS["bank", 4].question.right
 
 
 @over_seeds
-def test_why_calibrate_5_the_line_stays_below_whoever_is_tested(seed):
-    right = STEPS["why_calibrate", 5].question.right
-    assert curve("why_calibrate", 5, seed=seed) == drawn("why_calibrate", 5, seed=seed) == right
+def test_bank_5_the_line_stays_below_whoever_is_tested(seed):
+    right = STEPS["bank", 5].question.right
+    assert curve("bank", 5, seed=seed) == drawn("bank", 5, seed=seed) == right
 
 
 @over_seeds
-def test_reliability_diagram_1_nearly_all_of_these_digits_are_odd(seed):
-    assert mark("reliability_diagram", 1, seed=seed) == STEPS["reliability_diagram", 1].question.right
+def test_diagram_1_nearly_all_of_these_digits_are_odd(seed):
+    assert mark("diagram", 1, seed=seed) == STEPS["diagram", 1].question.right
 
 
-def test_labels_to_steps_1_the_first_fall_is_from_the_third_to_the_fourth_row():
-    made = simulated("labels_to_steps", 1)
+def test_venn_abers_1_the_first_fall_is_from_the_third_to_the_fourth_row():
+    made = simulated("venn_abers", 1)
     labels = [int(label) for _, label in sorted(made.points)]
     fall = next(i for i in range(11) if labels[i] > labels[i + 1])
-    assert [0, 2, 10].index(fall) + 1 == STEPS["labels_to_steps", 1].question.right
+    assert [0, 2, 10].index(fall) + 1 == STEPS["venn_abers", 1].question.right
 
 
 @over_seeds
-def test_reliability_diagram_2_a_correct_model_is_near_the_diagonal(seed):
-    right = STEPS["reliability_diagram", 2].question.right
-    assert curve("reliability_diagram", 2, seed=seed) == right
+def test_diagram_2_a_correct_model_is_near_the_diagonal(seed):
+    right = STEPS["diagram", 2].question.right
+    assert curve("diagram", 2, seed=seed) == right
     if seed == 0:
-        assert drawn("reliability_diagram", 2) == right
+        assert drawn("diagram", 2) == right
 
 
-def test_reliability_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
-    evaluation = of("reliability_diagram", 3)
+def test_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
+    evaluation = of("diagram", 3)
     few, many = (
         expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=bins)
         for bins in (5, 25)
     )
     assert 4 < many / few < 5
-    question = STEPS["reliability_diagram", 3].question
+    question = STEPS["diagram", 3].question
     assert question.right == sorted_into(many, few, few)
     below, same, several = (
         one["lines"][1][0][0] for one in question.ghosts
@@ -285,181 +253,68 @@ def test_reliability_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
     assert (same, several) == (pytest.approx(few, abs=0.0005), pytest.approx(many, abs=0.0005))
 
 
-def test_reliability_diagram_4_chance_lifts_the_mark_of_13_rows_above_40():
-    made, nearest = shown_at("reliability_diagram", 4)
-    question = STEPS["reliability_diagram", 4].question
+def test_diagram_4_chance_lifts_the_mark_of_13_rows_above_40():
+    made, nearest = shown_at("diagram", 4)
+    question = STEPS["diagram", 4].question
     assert made.count[nearest] == 13
     assert made.band_upper[nearest] == pytest.approx(6 / 13)
     assert question.answer_to(made.band_upper[nearest]) == question.right
 
 
-@over_seeds
-def test_reliability_diagram_5_marks_of_equal_counts_crowd_at_both_ends(seed):
-    evaluation = of("reliability_diagram", 5, seed=seed)
-    made = binned_curve(evaluation.y, evaluation.predictions["none"].p, bins=10, strategy="quantile")
-    x = made.mean_p[made.count > 0]
-    assert np.mean((x < 0.1) | (x > 0.9)) > 0.6, "0.2 if they were spread evenly"
-    assert STEPS["reliability_diagram", 5].question.right == 2
-
-
-@over_seeds
-def test_reliability_diagram_6_the_steps_lie_below_the_diagonal_on_the_right(seed):
-    evaluation = of("reliability_diagram", 6, seed=seed)
-    p, question = evaluation.predictions["none"].p, STEPS["reliability_diagram", 6].question
-    x = np.linspace(0.5, 1, 51)
-    steps = Isotonic().fit(p, evaluation.y).predict(x)
-    right = question.right
-    assert (
-        question.answer_to(list(zip(x, steps, strict=True)))
-        == curve("reliability_diagram", 6, seed=seed)
-        == right
-    )
-
-
-def test_reliability_diagram_4_chance_lifts_the_mark_of_13_rows_above_60_in_four_of_1000_tests():
+def test_diagram_4_chance_lifts_the_mark_of_13_rows_above_60_in_four_of_1000_tests():
     assert round(stats.binom.sf(7, 13, 0.24), 3) == 0.004
     assert 7 / 13 < 0.6 < 8 / 13
 
 
-def test_labels_to_steps_2_the_second_move_gives_one_third():
-    made = simulated("labels_to_steps", 2)
-    left = made.joined[1]
-    parts = made.ratio(1, left), made.ratio(1, left + 1)
-    assert parts == ((1, 2), (0, 1))
-    assert made.ratio(2, left) == (1, 3)
-    assert (
-        STEPS["labels_to_steps", 2].question.answers[STEPS["labels_to_steps", 2].question.right - 1] == "1/3"
-    )
-
-
-def test_labels_to_steps_3_the_outermost_rows_get_0_and_1():
-    made = simulated("labels_to_steps", 3)
+def test_venn_abers_2_the_outermost_rows_get_0_and_1():
+    made = simulated("venn_abers", 2)
     scores, labels = zip(*made.points, strict=True)
     ends = Isotonic().fit(np.array(scores), np.array(labels)).predict(np.array([scores[0], scores[-1]]))
     assert labels[:2] == (0, 0)
     assert labels[-2:] == (1, 1)
     assert list(ends) == [0, 1]
-    assert STEPS["labels_to_steps", 3].question.right == 1
+    assert STEPS["venn_abers", 2].question.right == 1
 
 
-def test_labels_to_steps_4_one_certain_prediction_is_wrong():
-    evaluation = of("labels_to_steps", 4)
+def test_venn_abers_3_one_certain_prediction_is_wrong():
+    evaluation = of("venn_abers", 3)
     p, y = evaluation.predictions["isotonic"].p, evaluation.y
     assert np.isinf(log_loss(y, p))
     assert ((p == 1 - y).sum(), np.mean((p == 0) | (p == 1)) > 0.5) == (1, False)
-    question = STEPS["labels_to_steps", 4].question
-    assert (
-        drawn("labels_to_steps", 4, "isotonic") == curve("labels_to_steps", 4, "isotonic") == question.right
-    )
+    question = STEPS["venn_abers", 3].question
+    assert drawn("venn_abers", 3, "isotonic") == curve("venn_abers", 3, "isotonic") == question.right
 
 
 @over_seeds
-def test_labels_to_steps_5_above_all_scores_p0_is_below_1_and_p1_is_1(seed):
+def test_venn_abers_5_above_all_scores_p0_is_below_1_and_p1_is_1(seed):
     rng = np.random.default_rng(seed)
     s = rng.normal(size=80)
     y = (rng.random(80) < 1 / (1 + np.exp(-3 * s))).astype(int)
     y[np.argmax(s)] = 1
     p0, p1 = VennAbers().fit(s, y).predict_interval([s.max() + 1])[0]
     assert 0 < p0 < 1 == p1
-    assert STEPS["labels_to_steps", 5].question.right == 2
+    assert STEPS["venn_abers", 5].question.right == 2
 
 
 @over_seeds
-def test_two_probabilities_2_every_mark_lies_above_the_diagonal(seed):
-    predicted = of("two_probabilities", 2, seed=seed).predictions["venn_abers"]
+def test_venn_abers_6_every_mark_lies_above_the_diagonal(seed):
+    predicted = of("venn_abers", 6, seed=seed).predictions["venn_abers"]
     assert (predicted.upper > predicted.lower).all()
     near = np.argsort(np.abs(predicted.lower - 0.5))[:10]
-    question = STEPS["two_probabilities", 2].question
+    question = STEPS["venn_abers", 6].question
     further = np.median(predicted.upper[near] - predicted.lower[near])
     assert question.answer_to(0.5 + further) == question.right
 
 
-def test_two_probabilities_3_p0_is_4_of_7():
-    recipe = STEPS["two_probabilities", 3].recipe
-    evaluation = of("two_probabilities", 3)
+def test_venn_abers_7_p0_is_4_of_7():
+    recipe = STEPS["venn_abers", 7].recipe
+    evaluation = of("venn_abers", 7)
     table = load(recipe)
     explained = explain(evaluation, fit(recipe, table), widest_row(evaluation))
-    question = STEPS["two_probabilities", 3].question
+    question = STEPS["venn_abers", 7].question
     a, n = map(int, question.answers[question.right - 1].split("/"))
     assert explained.p0 == pytest.approx(a / n)
     assert explained.p1 == pytest.approx(2 / 2)
-
-
-@over_seeds
-def test_not_useful_2_the_only_mark_lies_on_the_diagonal(seed):
-    evaluation = of("not_useful", 2, seed=seed)
-    assert len(set(evaluation.predictions["none"].p)) == 1
-    assert (
-        STEPS["not_useful", 2].question.answer_to(evaluation.y.mean())
-        == STEPS["not_useful", 2].question.right
-    )
-
-
-@over_seeds
-def test_not_useful_3_the_better_model_has_the_larger_ece(seed):
-    constant, bayes = (of("not_useful", number, seed=seed) for number in (2, 3))
-    ece = [
-        expected_calibration_error(one.y, one.predictions["none"].p, bins=one.recipe.bins)
-        for one in (constant, bayes)
-    ]
-    brier = [brier_score(one.y, one.predictions["none"].p) for one in (constant, bayes)]
-    assert ece[1] > 10 * ece[0]
-    assert brier[1] < brier[0] / 2
-    assert STEPS["not_useful", 3].question.right == 3
-
-
-def test_not_useful_4_everybody_is_treated():
-    evaluation = of("not_useful", 4)
-    acted = decide(evaluation).table.acted["none"]
-    assert {1.0: 1, 0.0: 3}[acted] == STEPS["not_useful", 4].question.right
-    assert decide(evaluation).threshold == pytest.approx(1 / 6)
-
-
-@over_seeds
-def test_not_useful_5_a_deeper_tree_lowers_grouping_loss_only(seed):
-    made = found("cl_gl", seed, "cl_gl_sweep", **sweep_settings("not_useful", 5))
-    stump, deeper = (made.points[made.values.index(depth)].losses["brier"] for depth in (1, 4))
-    lower = [
-        getattr(deeper, part) < getattr(stump, part) - 1e-12
-        for part in ("calibration", "grouping", "irreducible")
-    ]
-    assert [number for number, one in enumerate(lower, 1) if one] == [STEPS["not_useful", 5].question.right]
-
-
-def sweep_settings(key: str, number: int):
-    """The settings of the losses along depth."""
-    recipe = STEPS[key, number].recipe
-    experiment = chosen_experiment(dict(recipe.settings), "cl_gl")
-    return experiment.numbers(experiment.values(dict(recipe.settings)), "cl_gl_sweep")
-
-
-@over_seeds
-def test_when_it_helps_4_the_forest_s_line_is_below_the_diagonal(seed):
-    assert curve("when_it_helps", 4, seed=seed) == STEPS["when_it_helps", 4].question.right
-
-
-@over_seeds
-def test_three_classes_2_dividing_makes_the_classes_worse(seed):
-    classes = found("three_classes", seed).classes
-    assert classes["divided"] > 1.5 * classes["rest"]
-    question = STEPS["three_classes", 2].question
-    assert question.right == 1
-    if seed == 0:
-        assert f"{100 * classes['rest']:.1f} to {100 * classes['divided']:.1f} points" in question.remark
-        assert f"{100 * classes['none']:.1f} points" in question.remark
-
-
-@over_seeds
-def test_three_classes_3_a_temperature_is_enough(seed):
-    classes = found("three_classes", seed, tilt=1.0, sharpness=2.0).classes
-    assert classes["temperature"] < 0.01
-    question = STEPS["three_classes", 3].question
-    assert question.right == 1
-    assert f"{100 * classes['none']:.1f} points" in question.remark
-
-
-def test_three_classes_4_the_mark_at_one_half():
-    assert mark("three_classes", 4) == STEPS["three_classes", 4].question.right
 
 
 def test_every_question_of_a_step_has_such_a_test(request):

@@ -7,11 +7,12 @@ import pytest
 
 from calib import lessons
 from calib.kernel.checks import InputError
-from calib.lessons import LESSONS, parse_step, read
+from calib.lessons import LESSONS, MERGED, QUIZZES, parse_step, read
 from calib.recipe import Recipe
+from tests.lessons.every import EVERY
 
 ROOT = Path(__file__).parents[2]
-STEPS = [pytest.param(step, id=step.place) for lesson in LESSONS.values() for step in lesson.steps]
+STEPS = [pytest.param(step, id=step.place) for lesson in EVERY.values() for step in lesson.steps]
 TEXT = """
 title = "T"
 summary = "S."
@@ -26,16 +27,16 @@ bins = 7
 
 
 @pytest.mark.whole_registry
-def test_there_are_six_lessons_or_more_and_every_file_is_one_of_them():
-    assert len(LESSONS) >= 6
-    files = {path.stem for path in (ROOT / "calib" / "lessons").glob("*.toml")}
-    assert files == set(LESSONS)
-    assert len({lesson.title for lesson in LESSONS.values()}) == len(LESSONS)
+def test_every_file_is_the_lesson_or_a_quiz():
+    here = ROOT / "calib" / "lessons"
+    assert {path.stem for path in here.glob("*.toml")} == set(LESSONS)
+    assert {path.stem for path in (here / "quizzes").glob("*.toml")} == set(QUIZZES)
+    assert len({lesson.title for lesson in EVERY.values()}) == len(EVERY)
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-def test_a_lesson_has_three_to_six_steps_and_tells_what_it_is_about(lesson):
-    assert 3 <= len(lesson.steps) <= 6
+@pytest.mark.parametrize("lesson", EVERY.values(), ids=EVERY)
+def test_a_lesson_has_at_most_ten_steps_and_tells_what_it_is_about(lesson):
+    assert 3 <= len(lesson.steps) <= 10
     assert lesson.summary.endswith(".")
     assert len(lesson.summary) <= 130
 
@@ -77,15 +78,25 @@ TITLED: dict[str, set[str]] = {"scores": {"brier", "ece"}}  # chart → the numb
 def test_a_step_comes_back_from_its_link_and_its_file(step):
     assert Recipe.from_query(step.recipe.to_query()) == step.recipe
     assert Recipe.from_json(step.recipe.to_json()) == step.recipe
-    lesson, number = parse_step(step.place)
-    assert lesson.steps[number - 1] is step
+    if step.place.partition(":")[0] in LESSONS:
+        lesson, number = parse_step(step.place)
+        assert lesson.steps[number - 1] is step
     assert not step.departed(step.recipe)
     assert step.departed(step.recipe.replace(seed=99))
 
 
-def test_lessons_go_over_explore_and_learn():
-    pages = {step.page.split("_")[0] for lesson in LESSONS.values() for step in lesson.steps}
-    assert pages == {"explore", "learn"}
+@pytest.mark.parametrize("key", MERGED)
+def test_a_step_of_a_former_lesson_leads_to_one_on_the_same_question(key):
+    """Its former number, and a word of the step that took its place."""
+    words = {
+        "labels_to_steps": ("labels", "labels", "moves end", "real scores", "one more row", "0 or 1"),
+        "two_probabilities": ("guarantee", "pairs", "p0 and p1", "narrower", "one number"),
+    }
+    for number, word in enumerate(words[key], start=1):
+        lesson, step = parse_step(f"{key}:{number}")
+        assert word in lesson.steps[step - 1].title
+    with pytest.raises(InputError, match="lesson must be"):
+        parse_step(f"{key}:{len(words[key]) + 1}")
 
 
 @pytest.mark.parametrize(
@@ -106,15 +117,18 @@ def test_a_broken_lesson_is_refused_by_name(old, new, words):
         read("k", TEXT.replace(old, new))
 
 
-@pytest.mark.parametrize("text", ["nonsense:1", "not_useful:0", "not_useful:7", "nonsense", "not_useful:x"])
+@pytest.mark.parametrize(
+    "text", ["nonsense:1", "venn_abers:0", "venn_abers:11", "nonsense", "venn_abers:x", "bank:1"]
+)
 def test_a_place_that_is_not_there_is_refused(text):
     with pytest.raises(InputError, match="lesson must be"):
         parse_step(text)
 
 
 def test_only_what_a_step_overrides_differs_from_the_default():
-    for key, lesson in LESSONS.items():
-        raw = tomllib.loads((Path(lessons.__file__).parent / f"{key}.toml").read_text(encoding="utf-8"))
+    for key, lesson in EVERY.items():
+        folder = Path(lessons.__file__).parent / ("" if key in LESSONS else "quizzes")
+        raw = tomllib.loads((folder / f"{key}.toml").read_text(encoding="utf-8"))
         for step, written in zip(lesson.steps, raw["steps"], strict=True):
             assert set(step.recipe.changed()) == set(written["recipe"]), "an override that changes nothing"
             settings = written["recipe"].get("settings", {})
@@ -131,9 +145,9 @@ why = ["Not A.", "B it is."]
 
 
 @pytest.mark.whole_registry
-def test_every_lesson_ends_with_three_questions_and_a_sentence_to_remember_for_each_step():
-    for lesson in LESSONS.values():
-        assert len(lesson.questions) == 3
+def test_every_lesson_ends_with_questions_and_has_a_sentence_to_remember_for_each_step():
+    for lesson in EVERY.values():
+        assert len(lesson.questions) == (3 if lesson.key in LESSONS else len(lesson.questions))
         for question in lesson.questions:
             assert question.text.endswith(("?", "…"))
             assert len(set(question.answers)) == len(question.why) == 3
@@ -148,9 +162,8 @@ def test_the_minutes_of_a_lesson_are_its_words_pictures_and_questions_and_the_gu
     text = TEXT.replace("Why?", " ".join(["word"] * 258))
     assert read("k", text).minutes == 5  # two of reading and two of looking
     assert read("k", text + 2 * QUESTION).minutes == 10
-    minutes = [lesson.minutes for lesson in LESSONS.values()]
     said = (ROOT / "docs/for_teachers.md").read_text(encoding="utf-8")
-    assert f"{min(minutes)} to {max(minutes)} minutes" in said
+    assert all(f"{len(one.steps)} steps, about {one.minutes} minutes" in said for one in EVERY.values())
 
 
 @pytest.mark.parametrize("broken", ["right = 3", "right = 0"])

@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from calib.experiments.ballots import rounds
 from calib.kernel.checks import InputError
-from calib.lessons import LESSONS
 from calib.lessons import live_quiz as rooms_module
 from calib.lessons.live_quiz import LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
+from tests.lessons.every import EVERY
 
 ROUNDS = (
     Round("One", "A?", ("a", "b", "c"), 2, ("no", "yes", "no")),
@@ -276,10 +276,10 @@ def test_forty_at_once_lose_no_vote(rooms):
     assert (rooms.look(code).joined, rooms.look(code).answered) == (40, 40)
 
 
-@pytest.mark.parametrize("key", LESSONS)
+@pytest.mark.parametrize("key", EVERY)
 def test_a_live_quiz_asks_for_an_answer_and_never_for_a_mark_or_a_line_that_it_has_not(key):
-    asked = [one.text for one in rounds(LESSONS[key]) if one.answers]
+    asked = [one.text for one in rounds(EVERY[key]) if one.answers]
     assert asked
     assert [text for text in asked if re.search(r"\b(Place|Draw)\b", text)] == []
-    placed = [step.question for step in LESSONS[key].steps if step.question and step.question.cuts]
+    placed = [step.question for step in EVERY[key].steps if step.question and step.question.cuts]
     assert {question.text for question in placed} <= set(asked)

@@ -5,36 +5,29 @@ import re
 import pytest
 
 from calib.experiments import chosen_experiment
-from calib.lessons import LESSONS
 from calib.lessons.glossary import GLOSSARY
+from tests.lessons.every import EVERY
 
 INTRODUCED = {
-    "auc": ("why_calibrate", 4),
-    "brier": ("why_calibrate", 3),
-    "calibrated": ("why_calibrate", 5),
-    "calibrator": ("why_calibrate", 3),
-    "platt": ("why_calibrate", 3),
-    "band": ("reliability_diagram", 4),
-    "corp": ("reliability_diagram", 6),
-    "ece": ("reliability_diagram", 2),
-    "posterior": ("reliability_diagram", 2),
-    "isotonic": ("labels_to_steps", 1),
-    "log_loss": ("labels_to_steps", 4),
-    "pool": ("labels_to_steps", 1),
-    "venn_abers": ("labels_to_steps", 5),
-    "p0p1": ("two_probabilities", 2),
-    "valid": ("two_probabilities", 1),
-    "venn": ("two_probabilities", 1),
-    "bias": ("when_it_helps", 1),
-    "tce": ("when_it_helps", 1),
-    "cl": ("not_useful", 5),
-    "gl": ("not_useful", 5),
-    "group": ("not_useful", 5),
-    "il": ("not_useful", 5),
-    "rf_opt": ("when_it_helps", 3),
+    "auc": ("bank", 4),
+    "brier": ("bank", 3),
+    "calibrated": ("bank", 5),
+    "calibrator": ("bank", 3),
+    "platt": ("bank", 3),
+    "band": ("diagram", 4),
+    "ece": ("diagram", 2),
+    "posterior": ("diagram", 2),
+    "isotonic": ("venn_abers", 1),
+    "pool": ("venn_abers", 1),
+    "log_loss": ("venn_abers", 3),
+    "dir": ("venn_abers", 4),
+    "venn_abers": ("venn_abers", 4),
+    "p0p1": ("venn_abers", 6),
+    "valid": ("venn_abers", 8),
+    "venn": ("venn_abers", 8),
 }
 """Term → the step that introduces it."""
-KEYS = list(LESSONS)
+KEYS = list(EVERY)
 
 
 def says(key: str, text: str) -> bool:
@@ -57,7 +50,7 @@ def uses(lesson):
         yield from ((key, number) for key in GLOSSARY if says(key, text))
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+@pytest.mark.parametrize("lesson", EVERY.values(), ids=EVERY)
 def test_no_question_uses_a_term_before_a_step_introduces_it(lesson):
     early = [
         (key, number)
@@ -70,29 +63,5 @@ def test_no_question_uses_a_term_before_a_step_introduces_it(lesson):
 @pytest.mark.parametrize("key", INTRODUCED)
 def test_a_step_that_introduces_a_term_says_it(key):
     lesson, number = INTRODUCED[key]
-    step = LESSONS[lesson].steps[number - 1]
+    step = EVERY[lesson].steps[number - 1]
     assert says(key, " ".join((step.text, asked_in(step), step.look, step.point)))
-
-
-def needs(lesson) -> set[str]:
-    """The lessons that introduce the terms of this lesson's questions."""
-    return {INTRODUCED[key][0] for key, _ in uses(lesson)} - {lesson.key}
-
-
-def named_in(lesson) -> set[str]:
-    """The lessons that its line for teachers names."""
-    quoted = re.findall("“(.*?)”", lesson.when)
-    return {key for key, one in LESSONS.items() if any(one.title.startswith(title) for title in quoted)}
-
-
-def with_what_they_need(keys: set[str]) -> set[str]:
-    more = keys | {other for key in keys for other in named_in(LESSONS[key])}
-    return more if more == keys else with_what_they_need(more)
-
-
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-def test_a_lesson_tells_teachers_which_lessons_it_needs_and_they_stand_before_it(lesson):
-    named = named_in(lesson)
-    assert needs(lesson) <= with_what_they_need(named)
-    assert all(KEYS.index(key) < KEYS.index(lesson.key) for key in named)
-    assert bool(named) == (lesson.key != KEYS[0])

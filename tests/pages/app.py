@@ -17,6 +17,7 @@ from calib.kernel.declared import from_text
 from pages.ui.jobs import Job
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
+from tests.where import where
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +64,12 @@ COLOURS = ("red", "green", "gray")  # colours of a metric's difference, by AppTe
 def page(stem: str = "explore_reliability", **query: str) -> AppTest:
     """Open a page with these query parameters in a new session, and wait until its work is done."""
     return settled(at_once(stem, **query))
+
+
+def experiment(view: str, **query: str) -> AppTest:
+    """Open a view of a page, an experiment or the playground, in a new session."""
+    stem, chosen = where(view)
+    return page(stem, **chosen | query)
 
 
 def at_once(stem: str, **query: str) -> AppTest:

@@ -7,7 +7,6 @@ import pytest
 
 from calib.experiments.forecasts import Forecast
 from calib.figures import LIGHT
-from calib.figures.packed import unpacked
 from calib.figures.theme import rgba
 from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, Question
@@ -15,7 +14,7 @@ from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.placed_guess import DASHES, LABEL, LINE, PALE, RING
-from tests.pages.app import faults, keys, page, settled, verdicts
+from tests.pages.app import experiment, faults, keys, page, settled, verdicts
 from tests.saying import assert_says
 
 TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
@@ -27,17 +26,18 @@ SCORE = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))
 
 @pytest.fixture
 def asks(monkeypatch):
-    """Give the first step of a lesson this question and these controls."""
+    """Give a step of a lesson this question."""
 
-    def give(question, key="why_calibrate", controls=()):
+    def give(question, key="venn_abers", number=3):
         lesson = LESSONS[key]
-        first = replace(lesson.steps[0], question=question, controls=controls, beside=("brier",))
-        asked = replace(lesson, steps=(first, *lesson.steps[1:]))
+        steps, at = list(lesson.steps), number - 1
+        steps[at] = replace(steps[at], question=question, beside=("brier",))
+        asked = replace(lesson, steps=tuple(steps))
         read = Lessons.__getitem__
         monkeypatch.setattr(
             Lessons, "__getitem__", lambda self, name: asked if name == key else read(self, name)
         )
-        return first
+        return steps[at]
 
     return give
 
@@ -87,7 +87,7 @@ def test_before_the_guess_nothing_tells(asks):
 
 
 def test_after_the_guess_everything_is_there(asks):
-    step = asks(CHOICE, controls=("bins",))
+    step = asks(CHOICE)
     at = settled(opened(step).button(key="answer_1").click().run())
     assert faults(at) == []
     assert not any(unseen(picture(at)))
@@ -95,8 +95,6 @@ def test_after_the_guess_everything_is_there(asks):
     assert step.point in words(at)
     assert_says(verdicts(at)[0], "Few", "f.", "answer", "“Many”", "m.", CHOICE.remark)
     assert kind_of_next(at) == "primary"
-    assert [slider.key for slider in at.slider].count("bins") == 1
-    assert "bins" not in [slider.key for slider in at.sidebar.slider], "it stands in the step"
 
 
 def test_a_question_can_be_skipped_and_asked_again(asks):
@@ -117,7 +115,7 @@ def test_a_link_without_guesses_shows_the_data_and_leads_on_without_them(asks):
     assert not [key for key in keys(at) if key.startswith("answer_")]
     at.button(key="lesson_next").click().run()
     assert at.query_params["guess"] in ("off", ["off"])
-    at = page("learn_algorithms", guess="off", lesson="labels_to_steps:1")
+    at = experiment("pooling", guess="off", lesson="venn_abers:1")
     assert not [key for key in keys(at) if key.startswith("guess_")]
 
 
@@ -152,15 +150,16 @@ def test_a_mark_with_a_known_place_is_told_its_distance_and_no_range_that_its_re
 
 
 def test_a_step_by_its_name_alone_has_its_own_page_and_data():
-    at = page("explore_decide", lesson="why_calibrate:2")
-    assert at.session_state["recipe"] == LESSONS["why_calibrate"].steps[1].recipe
+    at = page("explore_decide", lesson="venn_abers:3")
+    assert at.session_state["recipe"] == LESSONS["venn_abers"].steps[2].recipe
     assert faults(at) == []
-    assert at.query_params["lesson"] == "why_calibrate:2"
+    assert at.query_params["lesson"] == "venn_abers:3"
 
 
 def test_an_answer_at_the_end_counts_beside_that_of_the_step_with_its_number():
-    at = page("learn_lessons", **{"lessons.end": "why_calibrate"})
-    at.session_state["forecasts"] = {"why_calibrate:1": Forecast(0.75, True)}
+    at = page("learn_two_probabilities", **{"two_probabilities.experiment": "questions"})
+    at.session_state["forecasts"] = {"venn_abers:1": Forecast(0.75, True)}
+    at.segmented_control(key="sure_venn_abers:question:1").set_value(0.75)
     settled(at.button(key="quiz_1_1").click().run())
     assert len(at.session_state["forecasts"]) == 2
 
@@ -186,16 +185,3 @@ def test_an_emptied_picture_has_levels_and_diagonals_and_no_bar_and_no_number_of
     assert [each["y0"] for each in emptied["layout"]["shapes"]] == [20]
     assert emptied["layout"]["yaxis"]["showticklabels"] is False
     assert "showticklabels" not in emptied["layout"]["yaxis2"]
-
-
-def test_a_step_shows_the_bins_that_the_reader_knows_until_the_answer():
-    step = LESSONS["reliability_diagram"].steps[2]
-
-    def marks(at) -> int:
-        drawn = [each for each in picture(at)["data"] if each.get("name") == step.picture["name"]]
-        return max(len(unpacked(each["x"])) for each in drawn if each.get("opacity") != 0)
-
-    at = opened(step)
-    assert 0 < marks(at) <= step.picture["known"]["bins"] + 1  # the edges of the bars
-    at = settled(at.button(key="answer_1").click().run())
-    assert marks(at) > 10

@@ -5,7 +5,7 @@ import pytest
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import current
-from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled
+from tests.pages.app import at_once, bring, experiment, faults, go, headline, messages, page, settled
 from tests.sweep import sweep
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -82,7 +82,7 @@ def test_a_control_keeps_its_name_when_it_is_moved_and_has_a_new_one_when_its_va
 
 
 def test_a_choice_of_several_keeps_its_name_in_whichever_order_it_was_made():
-    at = page("learn_finite_example", **{"finite.guess": "skip"})
+    at = experiment("finite", **{"finite.guess": "skip"})
     before = names(at)["cuts"]
     at.pills(key="cuts").set_value([8, 2]).run()
     assert dict(recipe(at).settings)["finite.line"].count("|") == 2

@@ -21,7 +21,7 @@ def pictures(key: str, guess: str) -> list[list[dict]]:
     query = {f"{experiment.page}.experiment": key, f"{key}.guess": guess}
     known = {name: value for name, value in query.items() if name != f"{experiment.page}.experiment"}
     several = sum(one.page == experiment.page for one in EXPERIMENTS.values()) > 1
-    at = settled(page(f"learn_{experiment.page}", **(query if several else known)))
+    at = settled(page(experiment.script, **(query if several else known)))
     drawn = [json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart")]
     assert any(drawn)
     return [

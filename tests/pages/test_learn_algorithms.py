@@ -1,11 +1,11 @@
 """Algorithms: forward, back and to the end; points in the address; nonsense refused by name."""
 
-from tests.pages.app import faults, messages, page, query, settings_in_address, settled, titles
+from tests.pages.app import experiment, faults, messages, query, settings_in_address, settled, titles
 from tests.saying import assert_any_says, assert_says
 
 
 def learn(**settings):
-    return page("learn_algorithms", **query({f"pooling.{key}": value for key, value in settings.items()}))
+    return experiment("pooling", **query({f"pooling.{key}": value for key, value in settings.items()}))
 
 
 def test_one_move_at_a_time_forward_and_back():

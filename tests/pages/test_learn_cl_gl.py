@@ -4,17 +4,16 @@ import importlib
 
 import pytest
 
-from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from tests.pages.app import faults, page, query, settled, titles, verdicts
+from tests.pages.app import experiment, faults, query, settled, titles, verdicts
 
 
 def learn(**settings):
-    return page("learn_cl_gl", **query({f"cl_gl.{key}": value for key, value in settings.items()}))
+    return experiment("cl_gl", **query({f"cl_gl.{key}": value for key, value in settings.items()}))
 
 
 def test_it_asks_beside_two_groups_and_the_stack():
-    at = page("learn_cl_gl")
+    at = learn(guess="ask")
     settled(at.button(key="guess_3").click().run())
     assert faults(at) == []
     losses, groups, stacked = titles(at)
@@ -65,10 +64,9 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
 )
 def test_a_picture_in_words_describes_it_and_keeps_the_answer_back_until_it_is_given(key, answer):
     """A screen reader hears what is drawn; what answers the question, with the finding."""
-    name = EXPERIMENTS[key].page
 
     def heard(guess):
-        at = page(f"learn_{name}", **{f"{name}.experiment": key, f"{key}.guess": guess})
+        at = experiment(key, **{f"{key}.guess": guess})
         return " ".join(chart.proto.alt for chart in at.get("plotly_chart"))
 
     before, after = heard("ask"), heard("1")

@@ -6,7 +6,17 @@ from calib.experiments.finite import START
 from calib.experiments.finite.simulation import ForecastLine
 from calib.recipe import Recipe
 from pages.ui.learn.finite_example import clicked, edited
-from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles, verdicts
+from tests.pages.app import (
+    experiment,
+    faults,
+    go,
+    messages,
+    query,
+    settings_in_address,
+    settled,
+    titles,
+    verdicts,
+)
 from tests.saying import assert_says
 
 CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0, 5, 6, 9]}
@@ -14,7 +24,7 @@ CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0,
 
 def learn(line=None):
     settings = {"finite.guess": "skip"} | ({} if line is None else {"finite.line": line})
-    return page("learn_finite_example", **query(settings))
+    return experiment("finite", **query(settings))
 
 
 def line_of(at):
@@ -22,7 +32,7 @@ def line_of(at):
 
 
 def test_it_asks_and_one_split_is_the_answer():
-    at = page("learn_finite_example")
+    at = experiment("finite")
     settled(at.button(key="guess_2").click().run())
     assert faults(at) == []
     own, costs, better = titles(at)[:3]
@@ -122,20 +132,18 @@ def test_a_table_that_is_no_line_is_refused_by_one_message(changes, words):
 @pytest.mark.parametrize(
     "line", ["1:1.5:0 2:0.5:1", "1:0.5 2:0.5", "1:0.5:0", "2:0.5:0 2:0.5:1", "1:0.5:0 2:0.5:1 |", "x"]
 )
-def test_a_link_that_holds_no_line_says_so_and_shows_the_example(line):
+def test_a_link_that_holds_no_line_says_so(line):
     at = learn(line)
     assert faults(at) == []
     (message,) = [text for text in messages(at) if "finite.line" in text]
     assert message.startswith("The link could not be followed")
-    settled(at.button(key="guess_skip").click().run())
-    assert len(titles(at)) == 3
 
 
 def test_the_line_is_there_after_another_page():
     at = learn()
     settled(at.pills(key="cuts").set_value([1]).run())
-    go(at, "learn_algorithms")
-    go(at, "learn_finite_example")
+    go(at, "learn_two_probabilities")
+    go(at, "learn_labs")
     assert line_of(at).cuts == (1,)
     assert titles(at)[0].startswith("2 leaves")
     assert faults(at) == []

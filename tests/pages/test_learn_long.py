@@ -9,10 +9,11 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
 from pages.ui.learn import long_runs
-from tests.pages.app import at_once, faults, messages, page, query, settings_in_address, settled, titles
+from tests.pages.app import at_once, experiment, faults, messages, query, settings_in_address, settled, titles
 from tests.saying import assert_says
 from tests.sweep import sweep
 from tests.waiting import LIMIT
+from tests.where import where
 
 KEYS = ("overlap", "calibration_size")
 ASKED = {"overlap": "fully grown trees in two dimensions.", "calibration_size": "the tuned forest."}
@@ -21,7 +22,7 @@ SMALL = {"d": "2", "n": 200, "repetitions": 1}
 
 def opened(key, seed=0, **settings):
     chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in settings.items()}
-    return page(f"learn_{key}", **query(chosen), seed=str(seed))
+    return experiment(key, **query(chosen), seed=str(seed))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -118,7 +119,8 @@ def test_other_settings_run_part_by_part(monkeypatch):
 
 
 def opened_without_waiting(key, chosen, seed="0"):
-    return at_once(f"learn_{key}", **query(chosen), seed=seed)
+    stem, view = where(key)
+    return at_once(stem, **view, **query(chosen), seed=seed)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -5,17 +5,17 @@ import importlib
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from tests.pages.app import faults, page, query, settled, titles, verdicts
+from tests.pages.app import experiment, faults, query, settled, titles, verdicts
 from tests.saying import assert_says
 
-PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
 PANELS = {"tree_depth": 4, "tree_count": 4, "leaf_estimates": 6}
+PARTS = list(PANELS)
 CURVES = {"tree_depth": 2, "tree_count": 1, "leaf_estimates": 2}
 
 
 def learn(part, **settings):
     own = {f"{part}.{key}": value for key, value in settings.items()}
-    return page("learn_tree_depth", **query({"tree_depth.experiment": part} | own))
+    return experiment(part, **query(own))
 
 
 def charts(at):
@@ -38,7 +38,7 @@ def no_fits(monkeypatch):
 
 
 def test_it_asks_beside_the_depths_and_the_trade_off():
-    at = learn("tree_depth", n=100, trees=10)
+    at = learn("tree_depth", n=100, trees=10, guess="ask")
     settled(at.button(key="guess_2").click().run())
     assert faults(at) == []
     depths, curve = titles(at)

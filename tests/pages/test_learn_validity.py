@@ -7,11 +7,13 @@ import pytest
 
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.forecasts import Forecast
+from calib.experiments.shared.validity_settings import PROOFS, TRIED
 from calib.lessons.glossary import GLOSSARY
 from pages.ui import jobs
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
 from tests.pages.app import (
+    experiment,
     faults,
     go,
     keys,
@@ -27,15 +29,15 @@ from tests.saying import assert_any_says, assert_says
 from tests.sweep import sweep
 from tests.waiting import LIMIT
 
-PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]
+PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.lab in (TRIED, PROOFS)]
 
 
-def learn(**settings):
-    return page("learn_validity", **query({key.replace("__", "."): value for key, value in settings.items()}))
+def learn(part="theorem", **settings):
+    return experiment(part, **query({key.replace("__", "."): value for key, value in settings.items()}))
 
 
 def test_the_picture_is_there_beside_the_question_and_does_not_tell():
-    at = page("learn_validity")
+    at = learn(theorem__guess="ask")
     assert faults(at) == []
     assert titles(at) == ["Errors of the two probabilities"], "what it shows is not told before the answer"
     settled(at.button(key="guess_skip").click().run())
@@ -64,7 +66,8 @@ def test_while_the_next_is_computed_the_last_picture_stays_dimmed_so_that_no_con
 
 
 def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_the_readers_own_calibration():
-    at = page("learn_validity")
+    at = learn(theorem__guess="ask")
+    at.segmented_control(key="sure_theorem").set_value(0.75)
     settled(at.button(key="guess_1").click().run())
     (said,) = verdicts(at)
     why = EXPERIMENTS["theorem"].why
@@ -79,7 +82,7 @@ def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_th
 
 
 def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_question_is_about():
-    chosen = {"validity__experiment": "narrowing", "narrowing__guess": "2"}
+    chosen = {"part": "narrowing", "narrowing__guess": "2"}
     assert "turn" not in keys(learn(**chosen, seed=7)), "with other draws it need not"
     at = learn(**chosen)
     assert verdicts(at)[0].startswith(RIGHT)
@@ -87,7 +90,10 @@ def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_quest
     assert settings_in_address(at)["narrowing.method"] == "venn"
     assert "with the default settings" in verdicts(at)[0]
     settled(at.button(key="ask_again").click().run())
-    assert settings_in_address(at) == {"validity.experiment": "narrowing"}
+    assert settings_in_address(at) == {
+        "two_probabilities.experiment": "narrowing",
+        "narrowing.guess": "ask",
+    }
 
 
 def test_an_answered_question_folds_away_and_is_there_to_be_reopened():
@@ -103,7 +109,7 @@ def test_an_answered_question_folds_away_and_is_there_to_be_reopened():
 
 @pytest.mark.parametrize("part", sweep(PARTS, "theorem", "narrowing"))
 def test_every_experiment_opens_from_its_link(part):
-    at = learn(**{"validity__experiment": part, f"{part}__guess": "skip"})
+    at = learn(part, **{f"{part}__guess": "skip"})
     assert faults(at) == []
     assert len(titles(at)) == 1
     assert plain(EXPERIMENTS[part].source) in [caption.value for caption in at.main.caption]
@@ -129,7 +135,7 @@ def in_sight(at):
 
     own = [key for key in keys(at.main) if "." in key or key == "seed"]
     folded = [key for box in at.expander if box.label == "More settings" for key in keys(box)]
-    return set(own) - set(folded) - {"validity.experiment"}
+    return set(own) - set(folded) - {"two_probabilities.experiment", "simulations.experiment"}
 
 
 def test_widgets_follow_the_link_and_the_link_the_widgets():
@@ -149,7 +155,7 @@ def test_a_value_that_cannot_be_is_refused_by_name():
 def test_the_controls_of_explore_are_not_there_and_its_recipe_survives():
     at = page("explore_reliability", bins="9", model="naive_bayes")
     assert at.sidebar.selectbox
-    go(at, "learn_validity")
+    go(at, "learn_labs")
     assert not at.sidebar.selectbox
     go(at, "explore_reliability")
     assert at.slider(key="bins").value == 9

@@ -2,13 +2,13 @@
 
 import importlib
 
-from tests.pages.app import faults, page, query, settled, titles, verdicts
+from tests.pages.app import experiment, faults, query, settled, titles, verdicts
 from tests.saying import assert_says
 
 
 def learn(**settings):
-    return page(
-        "learn_which_model", **query({f"which_model.{key}": value for key, value in settings.items()})
+    return experiment(
+        "which_model", **query({f"which_model.{key}": value for key, value in settings.items()})
     )
 
 
@@ -18,7 +18,7 @@ def numbers(at):
 
 
 def test_it_asks_and_the_svm_comes_out():
-    at = page("learn_which_model")
+    at = learn(guess="ask")
     settled(at.button(key="guess_1").click().run())
     assert faults(at) == []
     assert titles(at)[0].startswith("Equal covariances: logistic regression comes closest")

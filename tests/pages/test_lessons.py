@@ -6,13 +6,14 @@ import pytest
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS, forecasts
-from calib.figures import DARK, FIGURES, LIGHT
+from calib.figures import FIGURES
 from calib.lessons import LESSONS, REPLACED
 from calib.metrics import METRICS, class_metrics
 from calib.recipe import Recipe
 from pages.ui.chart import WAITS
 from pages.ui.current import PAGES
-from pages.ui.learn import lessons, story
+from pages.ui.current import QUESTIONS as VIEW_QUESTIONS
+from pages.ui.learn import handout, story
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
 from tests.pages.app import (
@@ -30,6 +31,9 @@ from tests.pages.app import (
 )
 from tests.saying import assert_any_says, assert_says
 
+(ONE,) = LESSONS.values()
+LAST = len(ONE.steps)
+PAGE = "learn_two_probabilities"
 FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
 
 
@@ -55,48 +59,37 @@ def words(at) -> str:
     ).replace("\\", "")
 
 
-def open_step(key: str, number: int):
-    step = LESSONS[key].steps[number - 1]
+def open_step(number: int):
+    step = ONE.steps[number - 1]
     return page(step.page, **step.recipe.to_query(), lesson=step.place)
 
 
-def test_the_list_is_a_path_of_lessons_with_their_length_one_start_each_and_links_to_every_step():
-    at = page("learn_lessons")
+def test_the_lesson_begins_with_what_it_is_about_its_length_and_a_way_to_every_step():
+    at = page(PAGE)
     assert faults(at) == []
-    assert titles(at) == [lesson.title for lesson in LESSONS.values()]
-    assert [key for key in keys(at) if key.startswith("start_")] == [f"start_{key}" for key in LESSONS]
-    assert all(f"{lesson.minutes} minutes" in words(at) for lesson in LESSONS.values())
-    linked = [link.proto.label for link in at.get("page_link")]
-    assert sum(label[:1].isdecimal() for label in linked) == sum(len(one.steps) for one in LESSONS.values())
+    assert [key for key in keys(at) if key.startswith("step_")] == [f"step_{i}" for i in range(1, LAST + 1)]
+    assert ONE.summary in words(at)
+    assert f"{ONE.minutes} minutes" in at.button(key="begin").label
+    at = press(at, "step_6")
+    assert lesson(at) == "venn_abers:6"
 
 
-def test_every_lesson_has_its_small_picture_and_no_picture_is_left_over():
-    there = {path.name for path in lessons.THUMBNAILS.iterdir()}
-    assert there == {f"{key}-{theme.name}.webp" for key in LESSONS for theme in (LIGHT, DARK)}
+QUESTIONS = {page.question for pages in PAGES.values() for page in pages} | set(VIEW_QUESTIONS.values())
+IN_SHORT = {1, 4, 7}  # one of each page; the others by make soak
+SWEPT = [
+    pytest.param(number, marks=() if number in IN_SHORT else pytest.mark.soak)
+    for number in range(1, LAST + 1)
+]
 
 
-QUESTIONS = {page.question for pages in PAGES.values() for page in pages}
-STEPS = [(key, number) for key, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
-# One of each Learn page and each kind of Explore page; those of the others by make soak.
-IN_SHORT = {
-    ("labels_to_steps", 1),
-    ("not_useful", 1),
-    ("not_useful", 4),
-    ("two_probabilities", 2),
-    *(("when_it_helps", number) for number in (1, 2, 3)),
-}
-SWEPT = [pytest.param(*step, marks=() if step in IN_SHORT else pytest.mark.soak) for step in STEPS]
-
-
-@pytest.mark.parametrize(("key", "number"), SWEPT, ids=lambda value: str(value))
-def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(key, number):
-    of = LESSONS[key]
-    step = of.steps[number - 1]
-    at = open_step(key, number)
+@pytest.mark.parametrize("number", SWEPT)
+def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(number):
+    step = ONE.steps[number - 1]
+    at = open_step(number)
     assert faults(at) == []
     assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
     assert at.session_state["page"] == f"pages/{step.page}.py"
-    for text in (of.title, f"Step {number} of {len(of.steps)}", step.title):
+    for text in (ONE.title, f"Step {number} of {LAST}", step.title):
         assert text in words(at)
     assert at.get("plotly_chart") or any(key.startswith("guess_") for key in keys(at))
     if any(key.startswith("guess_") for key in keys(at)):
@@ -114,51 +107,49 @@ def findings(at) -> list[str]:
 
 
 def test_what_a_picture_shows_is_told_as_soon_as_its_question_is_skipped():
-    at = open_step("labels_to_steps", 1)
+    at = open_step(1)
     before = findings(at)
     at = press(at, "answer_skip")
     assert before == ["Pool adjacent violators, step by step"]
     assert_says(findings(at)[0], "Move 1 of 6", "1/1", "above")
     assert WAITS not in words(at)
     assert next(fold for fold in at.expander if fold.label == "What to notice").proto.expanded
-    question = LESSONS["labels_to_steps"].steps[0].question
+    question = ONE.steps[0].question
     assert f"The answer is “{question.answers[question.right - 1]}”" in words(at)
     assert question.remark in words(at)
 
 
 def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
-    at = press(page("learn_lessons"), "start_not_useful")
-    for number, step in enumerate(LESSONS["not_useful"].steps, start=1):
+    at = press(page(PAGE), "begin")
+    for number in (1, 2, 3):
+        step = ONE.steps[number - 1]
         assert faults(at) == []
         assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
-        assert f"Step {number} of 5" in words(at)
+        assert f"Step {number} of {LAST}" in words(at)
         assert step.title in words(at)
         assert at.button(key="lesson_previous").disabled == (number == 1)
-        assert ("lesson_next" in keys(at)) == (number < 5)
-        if number < 5:
-            at = press(at, "lesson_next")
+        at = press(at, "lesson_next")
     at = press(at, "lesson_previous")
-    assert recipe(at) == LESSONS["not_useful"].steps[3].recipe.replace()
-    (decide,) = [one for one in PAGES["Explore"] if one.script == "pages/explore_decide.py"]
-    assert decide.question in titles(at)
+    assert recipe(at) == ONE.steps[2].recipe.replace()
+    (reliability,) = [one for one in PAGES["Explore"] if one.script == "pages/explore_reliability.py"]
+    assert reliability.question in titles(at)
 
 
 def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next():
-    at = open_step("reliability_diagram", 2)
+    at = open_step(3)
     assert "lesson_reset" not in keys(at)
     at = settled(at.slider(key="bins").set_value(40).run())
     assert recipe(at).bins == 40
-    assert lesson(at) == "reliability_diagram:2"
+    assert lesson(at) == "venn_abers:3"
     at = press(at, "lesson_reset")
-    assert recipe(at) == LESSONS["reliability_diagram"].steps[1].recipe.replace()
+    assert recipe(at) == ONE.steps[2].recipe.replace()
     assert "lesson_reset" not in keys(at)
     at = settled(at.multiselect(key="calibrators").set_value(["none", "ppa"]).run())
     at = press(at, "lesson_next")
-    assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
+    assert recipe(at) == ONE.steps[3].recipe.replace()
 
 
-ENDED = LESSONS["when_it_helps"]
-END = {"lessons.end": ENDED.key}
+END = {"two_probabilities.experiment": "questions"}
 
 
 def to_remember(at):
@@ -167,57 +158,51 @@ def to_remember(at):
 
 def answered(at):
     """Answer the three questions at the end for sure: the first one wrong."""
-    for number, chosen in enumerate((1, 1, 2), start=1):
-        at.segmented_control(key=f"sure_{ENDED.key}:question:{number}").set_value(1.0)
+    for number, chosen in enumerate((2, 2, 2), start=1):
+        at.segmented_control(key=f"sure_{ONE.key}:question:{number}").set_value(1.0)
         at.button(key=f"quiz_{number}_{chosen}").click().run()
     return at
 
 
 def test_a_lesson_ends_with_what_to_remember():
-    at = press(open_step(ENDED.key, len(ENDED.steps)), "lesson_end")
+    at = press(open_step(LAST), "lesson_end")
     assert faults(at) == []
     assert lesson(at) is None
     assert recipe(at) == Recipe(settings=END)
-    assert all(step.point in words(at) for step in ENDED.steps)
+    assert all(step.point in words(at) for step in ONE.steps)
     assert not to_remember(at)
 
 
 def test_questions_at_the_end_are_met_with_reasons_and_a_score():
-    at = page("learn_lessons", **END)
-    assert all(question.text in words(at) for question in ENDED.questions)
+    at = page(PAGE, **END)
+    assert all(question.text in words(at) for question in ONE.questions)
     at = answered(at)
     assert faults(at) == []
     assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
-    for verdict, question, chosen in zip(verdicts(at), ENDED.questions, (1, 1, 2), strict=True):
+    for verdict, question, chosen in zip(verdicts(at), ONE.questions, (2, 2, 2), strict=True):
         assert question.why[chosen - 1] in verdict
         assert question.why[question.right - 1] in verdict
     assert headline(at)["Your score"] == "2 of 3"
 
 
 def test_the_readers_own_calibration_stands_at_the_end():
-    at = answered(page("learn_lessons", **END))
+    at = answered(page(PAGE, **END))
     assert to_remember(at)
     own = forecasts.prepare(list(at.session_state["forecasts"].values()))
     assert any(own.title in expander.label.replace("\\", "") for expander in at.expander)
 
 
 def test_a_card_is_made_at_the_end_if_it_is_asked_for(downloads, monkeypatch):
-    monkeypatch.setattr(lessons, "lesson_card", lambda lesson, watch: lesson.key.encode())
-    settled(page("learn_lessons", **END).toggle(key="card").set_value(True).run())
-    assert downloads["Summary card (HTML)"] == ENDED.key.encode()
-
-
-def test_the_end_of_a_lesson_leads_to_all_lessons():
-    at = page("learn_lessons", **END).button(key="all_lessons").click().run()
-    assert titles(at) == [lesson.title for lesson in LESSONS.values()]
-    assert recipe(at) == Recipe()
+    monkeypatch.setattr(handout, "lesson_card", lambda lesson, watch: lesson.key.encode())
+    settled(page(PAGE, **END).toggle(key="card").set_value(True).run())
+    assert downloads["Summary card (HTML)"] == ONE.key.encode()
 
 
 def test_a_prediction_is_no_change_of_a_step():
-    at = open_step("not_useful", 1)
+    at = open_step(8)
     at = press(at, "guess_2")
     assert faults(at) == []
-    assert recipe(at).setting("constant.guess") == "2"
+    assert recipe(at).setting("theorem.guess") == "2"
     assert "lesson_reset" not in keys(at)
 
 
@@ -227,12 +212,11 @@ def test_leaving_gives_the_readers_own_settings_and_upload_back():
     at = settled(at.slider(key="bins").set_value(7).run())
     own = recipe(at)
     assert own.data.startswith("upload:")
-    at = press(go(at, "learn_lessons"), "start_reliability_diagram")
-    at = press(at, "lesson_next")
+    at = press(go(at, PAGE), "step_6")
     assert recipe(at).data != own.data
     at = press(at, "lesson_leave")
     assert faults(at) == []
-    assert "Where should I begin" in at.title[0].value
+    assert "Why two probabilities" in at.title[0].value
     assert recipe(at) == own
     at = go(at, "explore_reliability")
     assert faults(at) == []
@@ -240,46 +224,46 @@ def test_leaving_gives_the_readers_own_settings_and_upload_back():
     assert "lesson_leave" not in keys(at)
 
 
-def test_one_lesson_after_the_other_keeps_what_was_there_before_the_first():
-    at = page("learn_lessons", bins="7")
-    at = press(at, "start_why_calibrate")
-    at = press(go(at, "learn_lessons"), "start_not_useful")
+def test_one_step_after_the_other_keeps_what_was_there_before_the_first():
+    at = page(PAGE, bins="7")
+    at = press(at, "step_3")
+    at = press(go(at, PAGE), "lesson_back")
     at = press(at, "lesson_leave")
     assert recipe(at) == Recipe(bins=7)
 
 
 def test_on_another_page_the_lesson_waits_and_leads_back():
-    at = open_step("why_calibrate", 2)
-    at = go(at, "learn_algorithms")
+    at = open_step(3)
+    at = go(at, "learn_labs")
     assert faults(at) == []
     assert "lesson_next" not in keys(at)
     at = press(at, "lesson_back")
-    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace()
+    assert recipe(at) == ONE.steps[2].recipe.replace()
     assert "lesson_next" in keys(at)
 
 
 def test_a_link_to_a_step_that_is_not_there_is_refused_by_name():
-    at = page("explore_reliability", lesson="why_calibrate:9", bins="7")
-    assert any("why_calibrate from 1 to 5" in text for text in messages(at))
+    at = page("explore_reliability", lesson="venn_abers:11", bins="7")
+    assert any("venn_abers from 1 to 10" in text for text in messages(at))
     assert recipe(at) == Recipe()
     at = page("explore_reliability", lesson="nonsense:1")
-    assert any("lesson must be one of" in text and "not_useful" in text for text in messages(at))
+    assert any("lesson must be" in text and "venn_abers" in text for text in messages(at))
 
 
 def test_the_links_python_is_that_of_the_settings_without_the_lesson():
-    at = open_step("why_calibrate", 2)
+    at = open_step(3)
     code = " ".join(element.value for element in at.code)
     assert "lesson" not in code.split("from calib")[1]
-    assert lesson(at) == "why_calibrate:2"
+    assert lesson(at) == "venn_abers:3"
     assert "lesson" not in json.loads(recipe(at).to_json())
 
 
 def test_presenting_stays_through_the_lesson_and_its_drawer_has_the_controls():
-    at = press(open_step("why_calibrate", 1), "presenter")
+    at = press(open_step(3), "presenter")
     assert faults(at) == []
     assert "model" in [box.key for box in at.sidebar.selectbox]
     at = press(at, "lesson_next")
-    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace()
+    assert recipe(at) == ONE.steps[3].recipe.replace()
     assert at.query_params["presenter"] == "true"
     at = press(at, "lesson_leave")
     assert at.query_params["presenter"] == "true"
@@ -288,18 +272,17 @@ def test_presenting_stays_through_the_lesson_and_its_drawer_has_the_controls():
     assert "presenter" not in at.query_params
 
 
-@pytest.mark.parametrize(("place", "answer"), [("why_calibrate:4", "answer_2"), ("not_useful:1", "guess_1")])
-def test_in_a_room_the_words_before_a_question_make_room_for_the_reply(place, answer):
+@pytest.mark.parametrize(("number", "answer"), [(1, "answer_2"), (8, "guess_1")])
+def test_in_a_room_the_words_before_a_question_make_room_for_the_reply(number, answer):
     """The experiment of a page may ask, too."""
-    key, _, number = place.partition(":")
-    at = press(open_step(key, int(number)), "presenter")
-    text = LESSONS[key].steps[int(number) - 1].text
+    at = press(open_step(number), "presenter")
+    text = ONE.steps[number - 1].text
     assert text[:40] in words(at)
     assert text[:40] not in words(press(at, answer))
 
 
 def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
-    at = open_step("why_calibrate", 1)
+    at = open_step(1)
     content = Recipe(bins=7, model="naive_bayes").to_json()
     at = go(at, "explore_compare")
     file = ("one.json", content.encode(), "application/json")
@@ -337,13 +320,23 @@ def test_an_old_link_leads_to_the_part_of_the_story_that_took_the_lessons_place(
         assert messages(at) == []
 
 
-def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
-    first = LESSONS["not_useful"].steps[0]
-    at = at_once("learn_lessons", lesson="not_useful")
+def test_a_link_to_the_former_lesson_on_three_classes_leads_to_its_lab():
+    at = page("explore_reliability", lesson="three_classes:4", bins="7")
+    at = settled(at.switch_page(at.session_state["page"]).run())
+    assert (recipe(at), lesson(at)) == (Recipe(settings={"labs.experiment": "three_classes"}), None)
+    assert faults(at) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("venn_abers", 1), ("labels_to_steps", 1), ("two_probabilities:2", 6)]
+)
+def test_a_link_to_a_lesson_or_a_step_by_its_name_opens_it_with_its_settings(name, number):
+    first = ONE.steps[number - 1]
+    at = at_once(PAGE, lesson=name)
     assert at.session_state["page"] == f"pages/{first.page}.py"
     at = settled(at.switch_page(at.session_state["page"]).run())
     assert faults(at) == []
-    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "not_useful:1")
+    assert (recipe(at), lesson(at)) == (first.recipe.replace(), first.place)
 
 
 def test_every_step_has_a_chart():
@@ -351,22 +344,16 @@ def test_every_step_has_a_chart():
     assert [key for key in drawn if not key.startswith(tuple(FIGURES))] == []
 
 
-EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
-QUICK = [
-    ("why_calibrate", 3),
-    ("when_it_helps", 2),
-    ("when_it_helps", 4),
-    ("not_useful", 2),  # several numbers beside one chart
-]
+QUICK = (3, 7)
 
 
 @pytest.mark.parametrize(
-    ("key", "number"),
-    [pytest.param(*step, marks=() if step in QUICK else pytest.mark.soak) for step in EVERY],
+    "number",
+    [pytest.param(one, marks=() if one in QUICK else pytest.mark.soak) for one in range(1, LAST + 1)],
 )
-def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, number):
-    step = LESSONS[key].steps[number - 1]
-    at = open_step(key, number)
+def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(number):
+    step = ONE.steps[number - 1]
+    at = open_step(number)
     assert faults(at) == []
     (fold,) = [one for one in at.expander if one.label == "Whole page"]
     folded = {chart.proto.id for chart in fold.get("plotly_chart")}
@@ -376,15 +363,6 @@ def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, nu
     assert set(step.beside) <= beside(at.main) - beside(fold)
     assert [title.value.replace("\\", "") for title in at.title] == [step.title]
     assert {"lesson_next", "lesson_previous"}.isdisjoint(button.key for button in fold.button)
-
-
-def test_before_the_answer_a_step_does_not_compute_a_picture_that_it_hides():
-    def below(at):
-        return [one for one in at.get("plotly_chart") if "chart_overlap_measures" in one.proto.id]
-
-    at = open_step("when_it_helps", 2)
-    assert not below(at)
-    assert below(settled(press(at, "guess_2")))
 
 
 def beside(block):
@@ -400,14 +378,12 @@ def beside(block):
     return named | {"advice" for title in block.subheader if title.value.startswith("Which calibrator")}
 
 
-def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_teacher():
-    key = "handout_not_useful"
-    assert key in [toggle.key for toggle in page("learn_lessons").toggle]
-    at = page("learn_lessons", **{"lessons.end": "not_useful"})
-    assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
-    assert at.title[0].value == lessons.AT_THE_END, "nobody is asked there where to begin"
+def test_the_handout_is_offered_where_the_lesson_begins_and_to_a_teacher_with_the_card():
+    key = "handout_venn_abers"
+    assert key in [toggle.key for toggle in page(PAGE).toggle]
     at = page("learn_class")
-    at = at.selectbox(key="room_about").select(LESSONS["not_useful"].title).run()
-    assert [toggle.key for toggle in at.toggle] == [key]
+    assert [toggle.key for toggle in at.toggle] == ["handout_bank", "card"]
+    at = at.selectbox(key="room_about").select(ONE.title).run()
+    assert [toggle.key for toggle in at.toggle] == [key, "card"]
     at = at.selectbox(key="room_about").select(f"One question: {EXPERIMENTS['cl_gl'].name}").run()
     assert not at.toggle

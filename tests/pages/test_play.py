@@ -5,7 +5,7 @@ import pytest
 from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui.learn import play
-from tests.pages.app import faults, page, query, titles
+from tests.pages.app import experiment, faults, query, titles
 
 PLAYED = {key: experiment for key, experiment in EXPERIMENTS.items() if experiment.plays}
 
@@ -43,9 +43,9 @@ def test_a_value_that_is_not_played_stands_at_the_last_one_below_it():
 
 def test_where_it_stopped_stands_in_the_link_and_in_the_picture():
     """A picture that is exported is drawn of the same record as the one on the page."""
-    at = page("learn_overlap", **query({"overlap.guess": "skip", "overlap.steps": 3}))
+    at = experiment("overlap", **query({"overlap.guess": "skip", "overlap.steps": 3}))
     assert faults(at) == []
     assert at.query_params["overlap.steps"] == "3"
     assert [slider.value for slider in at.slider if slider.key == "overlap.steps"] == [3]
-    whole = page("learn_overlap", **query({"overlap.guess": "skip"}))
+    whole = experiment("overlap", **query({"overlap.guess": "skip"}))
     assert titles(at)[0] == titles(whole)[0]  # of all steps, whatever is shown

@@ -8,7 +8,6 @@ from calib.analysis.recommendation.mark import telling_mark
 from calib.calibrators import label_of
 from calib.evaluate import evaluate
 from calib.figures import FIGURES, LIGHT
-from calib.lessons import LESSONS
 from calib.sources import load
 from pages.ui import start
 from tests.pages.app import LIMIT, ROOT, App, faults, go, settled, titles
@@ -55,16 +54,13 @@ def test_an_address_without_a_path_but_with_settings_is_a_link_to_reliability():
     assert not any("How to read one point" in title for title in titles(at))
 
 
-def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
+def test_the_doors_lead_to_ones_own_data_and_to_the_story():
     at = opened()
     at.button(key="door_data").click().run()
     assert at.session_state["page"] == "pages/explore_data.py"
     at = opened()
-    first = next(iter(LESSONS.values()))
-    assert at.button(key="door_learn").label == f"Learn in {first.minutes} minutes"
-    settled(at.button(key="door_learn").click().run())
-    assert at.title[0].value.replace("\\", "") == first.steps[0].title
-    assert at.session_state["lesson_open"] == first.steps[0].place
+    at.button(key="door_learn").click().run()
+    assert at.session_state["page"] == "pages/learn_story.py"
 
 
 def test_ones_own_settings_wait_while_start_is_open():

@@ -228,7 +228,7 @@ def test_a_link_to_a_file_waits_for_it():
 
 def test_what_was_opened_is_there_after_another_page():
     at = bring(page(STEM), "mine.csv", as_csv(own_rows()))
-    at = go(go(at, "learn_validity"), STEM)
+    at = go(go(at, "learn_labs"), STEM)
     assert leader(at) == "RF-VAP · 1.0"
     at.selectbox(key="results.rows").set_value("published:trees_laplace")
     settled(at.run())

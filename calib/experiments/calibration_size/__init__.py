@@ -342,7 +342,7 @@ def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
 
 EXPERIMENT = Experiment(
     key="calibration_size",
-    page="calibration_size",
+    page="simulations",
     name="Calibration-set size",
     question="A forest is trained on 800 rows and calibrated on 16 to 800 further rows. Which method comes closest "
     "to the true probabilities with 800 calibration rows?",

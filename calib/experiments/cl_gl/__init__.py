@@ -418,7 +418,8 @@ def _infinite(record: Stacked, heights: np.ndarray, theme: Theme) -> go.Scatter:
 
 EXPERIMENT = Experiment(
     key="cl_gl",
-    page="cl_gl",
+    page="labs",
+    lab="CL and GL",
     name="CL and GL on Gaussians",
     question="A tree is grown on 1,000 points until each of its more than 100 leaves contains only one "
     "class. How many groups of equal predictions do these leaves form?",

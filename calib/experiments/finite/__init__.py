@@ -396,7 +396,8 @@ FLAT_LINE = (
 EXPERIMENT = Experiment(
     posed=True,
     key="finite",
-    page="finite_example",
+    page="labs",
+    lab="CL and GL",
     name="Finite example",
     question="Twelve points have known probabilities; eight also have a label. Which tree has the "
     "lowest expected loss: one leaf, one split, or splits until all leaves are pure?",

@@ -278,7 +278,7 @@ CHOICES = {str(d): f"{d} dimensions" for d in DIMENSIONS}
 
 EXPERIMENT = Experiment(
     key="overlap",
-    page="overlap",
+    page="simulations",
     name="Overlap",
     question="Two classes in two dimensions move apart step by step. Where does calibrating a fully grown forest "
     "lower its true calibration error (TCE) most?",

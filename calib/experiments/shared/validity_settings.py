@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from calib.kernel.records import Parameter
 
-PAGE = "validity"
+TAUGHT, PROVED = (
+    "two_probabilities",
+    "simulations",
+)  # pages: the lesson's own experiments, and the other proofs
+TRIED, PROOFS = "Experiments", "Validity"  # their views
 PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
 
 GAP = Parameter(

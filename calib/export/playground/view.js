@@ -16,14 +16,18 @@ const SCORES = [
     ["Log loss", "logLoss", "Mean −ln of the probability of the true label"],
 ]
 
-// What a reader can try, and whether the settings with their numbers do it. Below a slope of 1 a model is overconfident.
+// What a reader can try, whether the settings with their numbers do it, and what it teaches. Below a slope of 1 a model
+// is overconfident.
 const TASKS = [
-    ["Make the model overconfident (slope at most 0.7), with a Brier score below 0.15.",
-        ({ slope, curve }, { before }) => !curve && slope <= 0.7 && before.brier < 0.15],
+    ["Make the model overconfident: drag the upper handle down, to a slope of at most 0.7.",
+        ({ slope, curve }) => !curve && slope <= 0.7,
+        "Of an overconfident model, high predictions are too high and low ones too low."],
     ["Keep the model calibrated (level 0, slope 1), but make its ECE larger than 0.08.",
-        ({ level, slope, noise, curve }, { before }) => !curve && level === 0 && slope === 1 && !noise && before.ece > 0.08],
+        ({ level, slope, noise, curve }, { before }) => !curve && level === 0 && slope === 1 && !noise && before.ece > 0.08,
+        "With few rows per bin, chance alone gives a calibrated model a large ECE."],
     ["Let a calibrator lower the Brier score by at least 0.02.",
-        (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02],
+        (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02,
+        "A calibrator gains much if the predictions are far off, and nothing if they are right."],
 ]
 
 // Write a text where it is another one, so that a page that is dragged lays out only what changes; tell whether it was.
@@ -55,7 +59,7 @@ function settled(told, given) {
 
 function playground(root, told, given, changed) {
     const settings = settled(told, given)
-    let shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
+    let shift = 1, waiting = null, asked = false, tries = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
     const layers = ["band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"]
     const { svg, parts, most } = diagram(layers, { role: "group", "aria-label": "Reliability diagram with a curve to drag" })
     const said = element("p", { class: "said", role: "status" }), table = element("tbody", {}, ...SCORES.map(([label, , title]) =>
@@ -120,8 +124,8 @@ function playground(root, told, given, changed) {
         ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
         element("div", { class: "buttons" }, drawing,
             button("Simulate different rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
-            button("Reset", "Reset", () => { Object.assign(settings, settled(told, given)); draw() })), words())
-    draw()
+            button("Reset", "Reset", () => { Object.assign(settings, settled(told, given)); draw(false) })), words())
+    draw(false)
 
     function button(label, title, act) {
         const made = element("button", { type: "button", title }, label)
@@ -180,11 +184,11 @@ function playground(root, told, given, changed) {
             element("dl", {}, ...all.flatMap(({ label, help }) => [element("dt", {}, label), element("dd", {}, help)])))
     }
 
-    // The first task that is open; those that are done stay done.
+    // The first task that is open; those that are done stay done. What is there at first, or after a reset, does none.
     function tasks() {
         const open = TASKS.findIndex((one, i) => !solved.has(i))
-        if (open >= 0 && TASKS[open][1](settings, found)) solved.add(open)
-        const next = TASKS.findIndex((one, i) => !solved.has(i)), done = next !== open ? `Task ${open + 1} is done. ` : ""
+        if (tries && open >= 0 && TASKS[open][1](settings, found)) solved.add(open)
+        const next = TASKS.findIndex((one, i) => !solved.has(i)), done = next !== open ? `Task ${open + 1} is done: ${TASKS[open][2]} ` : ""
         if (done || !task.textContent) task.textContent = done + (next < 0 ? "You have done all tasks."
             : `Task ${next + 1} of ${TASKS.length}: ${TASKS[next][0]}`)
     }
@@ -192,11 +196,13 @@ function playground(root, told, given, changed) {
     // The marks go from where they were to where the calibrator moves them.
     function moved() {
         if (settings.calibrator === "none") return draw()
+        tries = true
         glide(share => { shift = share; paint() })
         later()
     }
 
-    function draw() {
+    function draw(byReader = true) {
+        tries = byReader
         if (asked) return
         asked = true
         requestAnimationFrame(() => { asked = false; paint() })

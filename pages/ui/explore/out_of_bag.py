@@ -32,7 +32,6 @@ from calib.study.papers.ten_setups import (
 from pages.ui import bagging, chart, controls, downloads, frame, headings, jobs, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
 from pages.ui.grid import grid
-from pages.ui.question import current_question
 
 WITHOUT_FEATURES = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
@@ -138,9 +137,7 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
 def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
     """Draw all setups, and how clear the lowest Brier score is; with too few rows no winner is named."""
     few = any(map(too_few_to_compare, evaluations.values()))
-    record = chart.show(
-        "setups", table, sentence=sentence, few=few, metric=current_question().picture.get("metric")
-    )
+    record = chart.show("setups", table, sentence=sentence, few=few)
     if record is not None and record.sure:
         st.caption(record.sure)
 

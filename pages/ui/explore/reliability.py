@@ -40,7 +40,6 @@ from calib.figures.reliability import has_thin_bins
 from calib.kernel.cache import is_known
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
-from calib.lessons import parse_step
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.models import MODELS
@@ -120,13 +119,6 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     zoomed(evaluation)
 
 
-def scores(evaluation: Evaluation) -> None:
-    """Draw one metric of every calibrator, in a step of a lesson that asks about it."""
-    if lesson_layout.has("scores"):
-        lesson, number = parse_step(str(state.lesson_open()))
-        chart.show("scores", evaluation, **lesson.steps[number - 1].scores)
-
-
 def zoomed(evaluation: Evaluation) -> None:
     """Say why the axes are in log-odds although nobody chose them, with a button back."""
     if (
@@ -157,19 +149,10 @@ def _version(recipe: Recipe) -> int:
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Say in one sentence which calibrator to use, with one reason; a lesson that names the advice folds another."""
+    """Say in one sentence which calibrator to use, with one reason."""
     found = recommend(evaluation)
-    with lesson_layout.on("advice") as on_stage:
-        headings.heading(
-            "Which calibrator should I use here?" if on_stage else found.answer.removesuffix(".")
-        )
-        if on_stage:
-            st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
-        else:
-            st.markdown(plain(_in_short(found)))
-        if found.reasons[1:] and on_stage and not state.presenter():
-            with st.expander("What else was compared", key="more_advice", type="compact"):
-                st.markdown(plain(found.reasons[1]))
+    headings.heading(found.answer.removesuffix("."))
+    st.markdown(plain(_in_short(found)))
 
 
 def _in_short(found: Recommendation) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
+from calib.experiments.forecasts import Forecast, draw, levels, prepare
 from calib.lessons import Question
 from pages.ui import chart, current, placed_guess
 from pages.ui.text import NO_BREAK, plain
@@ -61,9 +61,8 @@ def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None)
     chance, *_ = steps = levels(number)
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):
         st.segmented_control(  # before the answers: feedback on an answer is immediate
-            "How sure are you?",
+            "How sure are you? (optional)",
             steps,
-            default=USUAL,
             format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
             help="A reliability diagram of your own shows your first answers.",
@@ -75,7 +74,8 @@ def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None)
 
 
 def _chosen(about: str, choose: Callable[[int], None], number: int) -> None:
-    st.session_state.setdefault("sure", {}).setdefault(about, st.session_state.get(f"sure_{about}") or USUAL)
+    if sure := st.session_state.get(f"sure_{about}"):
+        st.session_state.setdefault("sure", {}).setdefault(about, sure)
     choose(number)
 
 

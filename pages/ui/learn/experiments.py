@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, chosen_experiment
+from calib.experiments import ASK, EXPERIMENTS, OTHER_VIEWS, SKIP, Experiment
 from calib.kernel.records import Parameter
 from calib.lessons import Question
 from calib.lessons.glossary import GLOSSARY
@@ -37,7 +36,8 @@ from pages.ui.text import plain
 
 SAME_SEED = "The same seed gives the same result here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
-IN_A_ROW = 4  # of the folded settings, or of the experiments of a page
+BESIDE = [0.3, 0.7]  # widths of the words with the controls, and of the picture
+VIEW_NAMES = {"playground": "Playground", "lesson": "Lesson", "questions": "Three questions"}
 AT_FIRST = 2  # sentences of what to notice; the others are folded
 
 
@@ -72,30 +72,19 @@ class PageVariation:
     idle: Callable[[Recipe, Experiment, dict[str, Any]], tuple[str, ...]] = lambda *given: ()
 
 
-def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = MappingProxyType({})) -> None:
-    """Show the experiment of this page that the Recipe chooses, from its question to its source.
-
-    Parameters
-    ----------
-    variations
-        By experiment, what the page does differently.
-    """
-    experiment = chosen_experiment(dict(recipe.settings), page)
-    variation = variations.get(experiment.key, PageVariation())
+def show(recipe: Recipe, experiment: Experiment, variation: PageVariation) -> None:
+    """Show an experiment from its question to its source, with what its page does differently."""
     guess = guess_of(recipe, experiment)
-    words = lesson_layout.words()
-    with words:
-        _choose(recipe, page, experiment)
-        with lesson_layout.on("words") as beside:
-            values, verdict = _question(recipe, experiment, guess)
-            answers = _answers(experiment)
-            if experiment.ghosts and guess.isdecimal() and experiment.usual(values):
-                current_question().ghost = _ghost(experiment, int(guess))
-            if not current_question().open:  # the step of a lesson may ask instead
-                current_question().ask(answers if guess == ASK else None, experiment.posed)
-            if beside or state.presenter():
-                current_question().answers()
-    picture = st.container(key="picture")
+    words, picture = _places(recipe, experiment.page)
+    with words, lesson_layout.on("words") as beside:
+        values, verdict = _question(recipe, experiment, guess)
+        answers = _answers(experiment)
+        if experiment.ghosts and guess.isdecimal() and experiment.usual(values):
+            current_question().ghost = _ghost(experiment, int(guess))
+        if not current_question().open:  # the step of a lesson may ask instead
+            current_question().ask(answers if guess == ASK else None, experiment.posed)
+        if beside or state.presenter():
+            current_question().answers()
     player = _settings(recipe, experiment, values, variation.idle(recipe, experiment, values), words)
     with picture:
         result = _result(recipe, experiment, values, variation)
@@ -132,6 +121,23 @@ def show(recipe: Recipe, page: str, variations: Mapping[str, PageVariation] = Ma
     asking.own_calibration()
 
 
+def _places(recipe: Recipe, page: str) -> tuple[Any, Any]:
+    """Choose the view; return the places of the words with the controls, and of the picture beside them.
+
+    A step of a lesson, and the room, have their own columns.
+    """
+    with lesson_layout.words():
+        choose_view(recipe, page)
+    if lesson_layout.has("words") or state.presenter():
+        words, picture = lesson_layout.words(), st.container(key="picture")
+    else:
+        words, beside = st.columns(BESIDE, gap="medium")
+        picture = beside.container(key="picture")
+    with words:
+        _choose_experiment(recipe, page)
+    return words, picture
+
+
 def _ghost(experiment: Experiment, guess: int) -> placed_guess.Ghost:
     """Return the guess as it stays in the picture."""
     question = Question("", experiment.answers, experiment.right, experiment.why, ghosts=experiment.ghosts)
@@ -140,7 +146,7 @@ def _ghost(experiment: Experiment, guess: int) -> placed_guess.Ghost:
 
 def guess_of(recipe: Recipe, experiment: Experiment) -> str:
     """Return the reader's guess; where lessons do not ask first, a question that is not answered is skipped."""
-    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
+    guess = recipe.setting(f"{experiment.key}.guess")
     if guess == ASK:
         return ASK if state.guesses_first() else SKIP
     return guess
@@ -202,15 +208,35 @@ def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
-def _choose(recipe: Recipe, page: str, current: Experiment) -> None:
+def choose_view(recipe: Recipe, page: str) -> None:
+    """Draw the choice among the views of a page."""
+    name, views = f"{page}.experiment", views_of(page)
+    view = next(view for view, keys in views.items() if recipe.setting(name) in keys)
+    _choice(name, recipe, view, list(views), key=f"{page}_view", store=lambda view: views[view][0])
+
+
+def _choose_experiment(recipe: Recipe, page: str) -> None:
+    """Draw the choice among the experiments that share the open view."""
     name = f"{page}.experiment"
-    choices = recipe.parameter(name).choices
-    if len(choices) > 1:
-        # Eight pills would push the question down, and in a room's large type off the wall
-        listed = state.presenter() or len(choices) > IN_A_ROW
-        widget, look = (st.selectbox, {}) if listed else (st.pills, {"required": True})
-        named = {"format_func": lambda key: EXPERIMENTS[key].name, "label_visibility": "collapsed"}
-        controls.choice(name, recipe, current.key, widget=widget, **named, **look)
+    keys = next(keys for keys in views_of(page).values() if recipe.setting(name) in keys)
+    if len(keys) > 1:
+        _choice(name, recipe, recipe.setting(name), keys, format_func=lambda key: EXPERIMENTS[key].name)
+
+
+def _choice(name: str, recipe: Recipe, value: str, options: Sequence[str], **given: Any) -> None:
+    listed = state.presenter() or "format_func" in given  # many pills would push the question down
+    widget, look = (st.selectbox, {}) if listed else (st.pills, {"required": True})
+    label = recipe.parameter(name).label
+    state.control(widget, name, value, label, options, label_visibility="collapsed", **given, **look)
+
+
+def views_of(page: str) -> dict[str, list[str]]:
+    """Return the views of a page by name, each with the keys of its experiments."""
+    views = {VIEW_NAMES[key]: [key] for key in OTHER_VIEWS.get(page, ())}
+    for key, one in EXPERIMENTS.items():
+        if one.page == page:
+            views.setdefault(one.lab or one.name, []).append(key)
+    return views
 
 
 def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
@@ -308,12 +334,14 @@ def _settings(
         in_sight, folded = fields[:IN_SIGHT], fields[IN_SIGHT:]
     with words, lesson_layout.on("player"):
         player = st.container()
-    with lesson_layout.on("controls") as on_stage:  # beside the text of a lesson there is space for one
-        _rows(in_sight, 1 if on_stage else IN_SIGHT)
-    with lesson_layout.on("more"):
+    with words, lesson_layout.on("controls"):
+        for field in in_sight:
+            field()
+    with words, lesson_layout.on("more"):
         if folded:
             with st.expander("More settings", key=f"more_{experiment.key}"):
-                _rows(folded, IN_A_ROW)
+                for field in folded:
+                    field()
     return player
 
 
@@ -327,15 +355,6 @@ def _fields(
         )
         for each in parameters
     ]
-
-
-def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
-    """Draw fields in rows of ``columns``; in the drawer of presenter view, one below the other."""
-    columns = 1 if state.presenter() else columns
-    for start in range(0, len(fields), columns):
-        for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):
-            with column:
-                draw()
 
 
 def _judge(experiment: Experiment, guess: int, records: Sequence[Any], turns: bool) -> None:

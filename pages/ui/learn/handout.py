@@ -1,10 +1,11 @@
-"""The handout of a lesson, for a class."""
+"""What a teacher takes to class: the handout of a lesson, and its summary card."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from calib.export import chromium
+from calib.export.cards import lesson_card
 from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
@@ -29,3 +30,12 @@ def offer(lesson: Lesson) -> None:
         (f"{lesson.key}.pdf", "application/pdf") if pdf else (f"{lesson.key}_handout.html", "text/html")
     )
     downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found, name, mime, f"{kind}_file")
+
+
+def card(lesson: Lesson) -> None:
+    """Offer the summary card, which is drawn on request."""
+    if not st.toggle("Draw a summary card to print on one sheet", key="card"):
+        return
+    found = jobs.run_one("lesson_card", "Drawing", lesson.key, lambda watch: lesson_card(lesson, watch=watch))
+    if found is not None:
+        downloads.button("Summary card (HTML)", found, f"{lesson.key}.html", "text/html", "card_file")

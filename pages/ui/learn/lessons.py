@@ -11,17 +11,11 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments import ASK, Experiment, chosen_experiment
-from calib.export.cards import lesson_card
 from calib.figures import FIGURES
 from calib.lessons import LESSONS, Lesson, Question, Step, parse_step
 from calib.recipe import Recipe
 from pages.ui import (
     browser,
-    controls,
-    current,
-    downloads,
-    headings,
-    jobs,
     lesson_layout,
     moving_diagram,
     placed_guess,
@@ -33,20 +27,9 @@ from pages.ui.learn.glossary import linked
 from pages.ui.question import current_question
 from pages.ui.text import plain
 
-# The chart of a step on an Explore page that names no other chart
-FIRST = {
-    "reliability": "reliability",
-    "venn_abers": "pairs",
-    "trees": "depth",
-    "out_of_bag": "setups",
-    "decide": "costs",
-    "groups": "audit",
-    "watch": "watch_evidence",
-}
-LIST = "pages/learn_lessons.py"
-THUMBNAILS = Path(lesson_layout.__file__).parent / "thumbnails"  # by scripts.draw_thumbnails
+LIST = "pages/learn_two_probabilities.py"
 BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (desk.css)
-AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
+VIEW = "two_probabilities.experiment"
 
 
 def shows(script: str) -> bool:
@@ -89,7 +72,6 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         text if state.presenter() else title
     ):  # the drawer in presenter view covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
-    beside = dict.fromkeys(map(part_of, step.beside))  # each once
     with text:
         if not (state.presenter() and _answered(step)):  # the words need the height
             st.markdown(*linked((step.text,)))
@@ -99,10 +81,9 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         if step.question is not None:
             _question(step, step.question)
         with st.container(key="untold") if waits else nullcontext():
-            parts |= {name: _place_of(name) for name in beside}
+            parts |= {"numbers": _place_of("numbers")} if step.beside else {}
             if not waits:
                 _what_to_see(step)
-                _fields(step)
             parts |= {name: _place_of(name) for name in ("player", "controls")}
         _moves(lesson, number, waits)
     with picture:
@@ -110,7 +91,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         parts["under"] = st.container(key="under_picture")
     if step.moving and not step.departed(state.recipe()):
         parts["moving"] = picture
-        if waits and not step.question.shows and "before" not in step.picture:  # type: ignore[union-attr]  # a moving step has a question
+        if waits and not step.question.shows:  # type: ignore[union-attr]  # a moving step has a question
             with parts.pop(chart_of(step)):
                 moving_diagram.axes(FIGURES[chart_of(step)].label)
     if step.heading and not step.departed(state.recipe()):
@@ -240,13 +221,8 @@ def chart_of(step: Step) -> str:
     """Return the key of the one chart that a step is about."""
     section, _, page = step.page.partition("_")
     return step.chart or (
-        chosen_experiment(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page]
+        step.recipe.setting(VIEW) if section == "learn" else "pairs" if page == "venn_abers" else page
     )
-
-
-def part_of(beside: str) -> str:
-    """Return the part of the stage that shows this; all numbers share one table."""
-    return beside if beside == "advice" else "numbers"
 
 
 def presenter(kind: str = "secondary") -> None:
@@ -269,8 +245,8 @@ def _place(lesson: Lesson, number: int, step: Step) -> None:
         if step.departed(state.recipe()):
             reset = partial(state.replace, step.recipe, step.place)
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=reset)
-        presenter("tertiary")
         _leave("Leave the lesson", "tertiary")
+        presenter("tertiary")  # last, so that a second click meets the same button
 
 
 def _moves(lesson: Lesson, number: int, waits: bool) -> None:
@@ -284,7 +260,7 @@ def _moves(lesson: Lesson, number: int, waits: bool) -> None:
             open_step(lesson, number - 1)
         if number == len(lesson.steps):
             if st.button("Three questions", key="lesson_end", type=kind, shortcut="Right"):
-                _go(Path(LIST).stem, state.before_lesson().replace(**{"lessons.end": lesson.key}))
+                _go(Path(LIST).stem, state.before_lesson().replace(**{VIEW: "questions"}))
         elif st.button("Next", key="lesson_next", type=kind, shortcut="Right"):
             open_step(lesson, number + 1)
 
@@ -295,13 +271,6 @@ def _what_to_see(step: Step) -> None:
     st.markdown(f"**Look at** {look}")
     if point:
         st.markdown(f"**Remember:** {point}")
-
-
-def _fields(step: Step) -> None:
-    """Draw the controls that the step names."""
-    with lesson_layout.controls(step.controls), st.container(key="step_fields"):
-        for name in step.controls:
-            controls.field(name, state.recipe())
 
 
 def _aside(lesson: Lesson, number: int, step: Step) -> None:
@@ -330,20 +299,33 @@ def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:
     st.switch_page(f"pages/{page}.py", query_params=state.here())
 
 
-def opened(recipe: Recipe) -> None:
-    """Show the end of a lesson if the link names one, else the list of lessons."""
-    key = recipe.setting("lessons.end")
-    if key is None:
-        listed()
-    else:
-        _end(LESSONS[key])
-    asking.own_calibration()
+def contents(recipe: Recipe) -> None:
+    """List the steps of the lesson beside what it is about, with its beginning and what a teacher takes to class."""
+    (lesson,) = LESSONS.values()
+    about, steps = st.columns([0.4, 0.6], gap="large")
+    with about:
+        st.markdown(lesson.summary)
+        if st.button(f"Begin ({lesson.minutes} minutes)", key="begin", type="primary"):
+            open_step(lesson, 1)
+        st.toggle(
+            "Guess first",
+            value=state.guesses_first(),
+            key="asks_first",
+            on_change=lambda: state.ask_first(st.session_state["asks_first"]),
+            help="If this is on, pictures show their data only after a guess. Links keep this setting.",
+        )
+        live_quiz.offer(lesson)
+        handout.offer(lesson)
+    with steps:
+        for i, step in enumerate(lesson.steps, start=1):
+            if st.button(f"{i}. {plain(step.title)}", key=f"step_{i}", type="tertiary"):
+                open_step(lesson, i)
 
 
-def _end(lesson: Lesson) -> None:
+def questions(recipe: Recipe) -> None:
     """Draw three questions with feedback, the score, and the points to remember, folded until all are answered."""
-    headings.heading(f"Three questions on “{lesson.title}”")
-    chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
+    (lesson,) = LESSONS.values()
+    chosen: dict[int, int] = st.session_state.setdefault("quiz", {})
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
             browser.read_out(f"question_{number}")
@@ -353,29 +335,14 @@ def _end(lesson: Lesson) -> None:
         "quiz", len(chosen), f".st-key-quiz_{still}_1 button" if still else ".st-key-card input"
     )
     if answered := len(chosen) == len(lesson.questions):
-        _done().add(lesson.key)
-        _remember_done()
         right = sum(
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
         )
         st.metric("Your score", f"{right} of {len(lesson.questions)}")
     with st.expander("To remember", expanded=answered):
         st.markdown("\n".join(f"- {plain(step.point)}" for step in lesson.steps))
-    with st.container(horizontal=True, key="onwards"):
-        if following := _after(lesson):
-            kind: Any = "primary" if answered else "secondary"
-            if st.button(f"Next lesson: {plain(following.title)}", key="next_lesson", type=kind):
-                open_step(following, 1)
-        st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
-    _card(lesson)
-    handout.offer(lesson)
-
-
-def _after(lesson: Lesson) -> Lesson | None:
-    """Return the lesson that follows on the path; None after the last."""
-    keys = list(LESSONS)
-    following = keys.index(lesson.key) + 1
-    return LESSONS[keys[following]] if following < len(keys) else None
+    handout.card(lesson)
+    asking.own_calibration()
 
 
 def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, int]) -> None:
@@ -385,73 +352,3 @@ def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, in
         asking.ask(about, f"quiz_{number}", question.answers, partial(chosen.__setitem__, number))
         return
     asking.feedback(about, _reply(question, chosen[number]), chosen[number] == question.right)
-
-
-def _card(lesson: Lesson) -> None:
-    """Offer the summary card, which is drawn on request."""
-    if not st.toggle("Draw a summary card to print on one sheet", key="card"):
-        return
-    card = jobs.run_one("lesson_card", "Drawing", lesson.key, lambda watch: lesson_card(lesson, watch=watch))
-    if card is not None:
-        downloads.button("Summary card (HTML)", card, f"{lesson.key}.html", "text/html", "card_file")
-
-
-def listed() -> None:
-    """List the lessons as one numbered path: picture, title, length and button; the next also says what it is about."""
-    style.add("lessons")
-    _remember_done()
-    with st.container(key="lessons"):
-        for lesson in LESSONS.values():
-            with st.container(
-                horizontal=True, vertical_alignment="center", gap="medium", key=f"lesson_{lesson.key}"
-            ):
-                _listed(lesson)
-    st.toggle(
-        "Guess first",
-        value=state.guesses_first(),
-        key="guesses_first",
-        on_change=lambda: state.ask_first(st.session_state["guesses_first"]),
-        help="If this is on, pictures of lessons show their data only after a guess. Links keep this "
-        "setting.",
-    )
-
-
-def _listed(lesson: Lesson) -> None:
-    done = lesson.key in _done()
-    follows = lesson.key == next((key for key in LESSONS if key not in _done()), None)
-    picture = THUMBNAILS / f"{lesson.key}-{current.theme().name}.webp"
-    if picture.is_file():
-        st.image(picture, width=128, alt="")  # the title says the same
-    with st.container(gap=None):
-        headings.heading(lesson.title)
-        if follows:
-            st.caption(lesson.summary)
-    st.markdown(
-        ":green[:material/check_circle: Done]" if done else f":gray[{lesson.minutes} minutes]",
-        width="content",
-    )
-    kind = "primary" if follows else "secondary"
-    if st.button("Repeat" if done else "Start", key=f"start_{lesson.key}", type=kind):
-        open_step(lesson, 1)
-    with st.popover(
-        ":material/more_vert: More",
-        type="tertiary",
-        key=f"more_{lesson.key}",
-        help=f"{lesson.summary} Also: its steps, handout and live quiz.",
-    ):
-        st.caption(lesson.summary)
-        for i, step in enumerate(lesson.steps, start=1):
-            query = state.address(step.recipe, step.place)
-            st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
-        handout.offer(lesson)
-        live_quiz.offer(lesson)
-
-
-def _done() -> set[str]:
-    """Return the lessons whose final questions were answered in this session, or before in this browser."""
-    return st.session_state.setdefault("lessons_done", set())
-
-
-def _remember_done() -> None:
-    """Let the browser keep the lessons that are done; add those that it has kept."""
-    _done().update(LESSONS.keys() & browser.lessons_done(_done()))

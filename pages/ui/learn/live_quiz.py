@@ -13,6 +13,7 @@ from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlsplit
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS, Experiment
@@ -21,16 +22,17 @@ from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
 from calib.export.cards import Staged, staged
+from calib.figures.narrowing import renamed
 from calib.figures.projector import for_projector
+from calib.figures.without_data import without_data
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
-from calib.lessons import LESSONS, Lesson
+from calib.lessons import LESSONS, QUIZZES, Lesson
 from calib.lessons.live_quiz import LENGTH, Rooms, RoomState, Round, Vote
-from calib.lessons.narrowing import renamed
 from pages.ui import browser, chart, current, downloads, jobs, state, style
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
-from pages.ui.learn.small_pictures import pictures
+from pages.ui.learn.small_pictures import known, pictures
 from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
@@ -154,13 +156,15 @@ def begin() -> None:
     with teach.container(border=True):
         st.markdown("**Teach a class**")
         _own_room()
-        topics: dict[str, Lesson | Experiment] = {lesson.title: lesson for lesson in LESSONS.values()}
+        several = [*QUIZZES.values(), *LESSONS.values()]
+        topics: dict[str, Lesson | Experiment] = {lesson.title: lesson for lesson in several}
         topics |= {f"One question: {experiment.name}": experiment for experiment in EXPERIMENTS.values()}
         chosen = topics[st.selectbox("About", list(topics), key="room_about")]
         if st.button("Open a room", key="room_open", type="primary"):
             _open(chosen)
         if isinstance(chosen, Lesson):
             handout.offer(chosen)
+            handout.card(chosen)
         st.caption(
             "Students answer on their phones, without names. A room exists only in the server's memory. It is "
             "deleted when you close it, or after three hours without activity. Save the answers before you close the "
@@ -310,8 +314,10 @@ def _follow(code: str, drawn: RoomState, show: Callable[[RoomState], None]) -> N
 def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
     """Draw the question over the whole width; below it the votes and the way in, or the votes and the picture."""
     with st.container(key="room_question"):
+        if asked.story and seen.asked:
+            st.markdown(plain(asked.story))
         st.header(plain(asked.text if asked.answers else asked.title), anchor=False)
-    beside = not seen.asked or asked.posed
+    beside = asked.step is not None
     words, rest = st.columns(BESIDE if beside else ALONE, gap="medium")
     with words:
         if asked.answers:
@@ -321,16 +327,15 @@ def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
         if seen.revealed:
             _reasons(asked)
         numbers = st.container()
-    if not beside:
-        with rest:
+    made = _made(asked) if beside else None
+    with rest:
+        if made is not None:
+            _picture(made, asked, empty=seen.asked and not asked.posed)
+        elif not beside:
             _qr(code)
-    made = _made(asked)
-    if beside and made is not None:
-        with rest:
-            _picture(made, asked)
-        if not seen.asked:
-            with numbers:
-                _numbers(made, asked)
+    if made is not None and not seen.asked:
+        with numbers:
+            _numbers(made, asked)
 
 
 def _ballots(code: str, key: str, seen: RoomState) -> None:
@@ -368,31 +373,33 @@ def _made(asked: Round) -> Staged | None:
     return found
 
 
-def _picture(made: Staged, asked: Round) -> None:
+def _picture(made: Staged, asked: Round, empty: bool) -> None:
+    """Draw the picture of a round; ``empty``: only its axes, and what the question shows."""
     assert asked.step is not None, "only a round that shows a step has a picture"
-    figure = for_projector(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
+    drawn = made.chart.draw(current.theme())
+    if empty:
+        drawn = go.Figure(without_data(drawn.to_dict(), kept=known(asked)))
+    figure = for_projector(drawn, highest=HIGHEST, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
             figure,
             theme=None,
             key="chart_class",
             height="stretch",
-            alt=renamed(made.chart.record.alt, asked.step.picture),
+            alt="The axes of the picture." if empty else renamed(made.chart.record.alt, asked.step.picture),
             config={"displayModeBar": False},
         )
 
 
 def _numbers(made: Staged, asked: Round) -> None:
-    """Draw what the picture shows in a sentence, and the numbers and the advice that the step names."""
+    """Draw what the picture shows in a sentence, and the numbers that the step names."""
     step = asked.step
     assert step is not None, "only a round that shows a step has numbers"
     found = step.heading or renamed(made.chart.record.title, step.picture)
     st.markdown(f"**{plain(found)}**")
     if made.numbers is not None:
         st.table(made.numbers)
-    for i, sentence in enumerate(made.advice):
-        st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
-    query = state.address(step.recipe, step.place or None)
+    query = state.address(step.recipe, None)
     st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
 
 
@@ -458,6 +465,8 @@ def _phone(code: str, seat: str, seen: RoomState) -> None:
 
 def _answers(code: str, seat: str, seen: RoomState, asked: Round) -> None:
     number, mine = seen.number, seen.mine
+    if asked.story:
+        st.markdown(plain(asked.story))
     st.markdown(f"**{plain(asked.text)}**")
     with st.container(key="room_answers"):
         for i, answer in enumerate(asked.answers, start=1):

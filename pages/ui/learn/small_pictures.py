@@ -18,10 +18,10 @@ from cachetools import LRUCache
 from calib.export import draw_files
 from calib.export.charts import Chart
 from calib.figures import DARK, LIGHT, Theme
+from calib.figures.narrowing import renamed
 from calib.figures.projector import for_projector
 from calib.figures.without_data import without_data
 from calib.lessons.live_quiz import Round
-from calib.lessons.narrowing import renamed
 from pages.ui import downloads
 
 WIDTH, FORMAT = 960, "webp"
@@ -68,7 +68,7 @@ def _images(made: Chart, round: Round) -> dict[tuple[str, bool], str]:
     """Draw a chart in both themes, before and after the reveal, by one start of the browser."""
     wanted = [(theme, open) for theme in (LIGHT, DARK) for open in (True, False)]
     files = draw_files(
-        [_figure(made, theme, open and not round.posed, _known(round)) for theme, open in wanted], (FORMAT,)
+        [_figure(made, theme, open and not round.posed, known(round)) for theme, open in wanted], (FORMAT,)
     )
     return {
         (theme.name, open): f"data:image/{FORMAT};base64,{b64encode(file[FORMAT]).decode()}"
@@ -76,11 +76,11 @@ def _images(made: Chart, round: Round) -> dict[tuple[str, bool], str]:
     }
 
 
-def _known(round: Round) -> Collection[str]:
+def known(round: Round) -> Collection[str]:
     """Return the names of the traces that the step shows before its answer."""
     step = round.step
     assert step is not None, "only a round with a step has a picture"
-    if step.question is None or "known" in step.picture:  # the chart is that of the answer
+    if step.question is None:
         return ()
     return renamed(step.question.shows, step.picture)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import chosen_experiment
+from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.grown_trees import grow
 from calib.recipe import Recipe
 from pages.ui import chart, session_cache
@@ -35,7 +35,7 @@ def variations() -> dict[str, PageVariation]:
 
 def _curve(recipe: Recipe, values: dict[str, Any]) -> None:
     """Draw the errors along the setting of the shown experiment; changing this setting computes nothing again."""
-    experiment = chosen_experiment(dict(recipe.settings), "tree_depth")
+    experiment = EXPERIMENTS[recipe.setting("labs.experiment")]
     setting, key = SETTINGS[experiment.key], f"{experiment.key}_curve"
     fixed = experiment.numbers(values | {setting: experiment.values({})[setting]})
     found = experiments.simulated(experiment, fixed, recipe.seed, key, {"grow": forests()})

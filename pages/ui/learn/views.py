@@ -1,0 +1,41 @@
+"""The views of a page: its experiments, the playground, and the lesson with its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from calib.experiments import chosen_experiment
+from calib.recipe import Recipe
+from pages.ui import lesson_layout
+from pages.ui.learn import (
+    algorithms,
+    calibration_size,
+    cl_gl,
+    experiments,
+    finite_example,
+    lessons,
+    overlap,
+    playground,
+    tree_depth,
+    which_model,
+)
+
+OTHERS: Mapping[str, Callable[[Recipe], None]] = {
+    "playground": playground.show,
+    "lesson": lessons.contents,
+    "questions": lessons.questions,
+}
+DIFFERENT = (algorithms, calibration_size, cl_gl, finite_example, overlap, tree_depth, which_model)
+"""Modules with ``variations`` of experiments."""
+
+
+def show(recipe: Recipe, page: str) -> None:
+    """Show the view of this page that the Recipe chooses."""
+    experiment = chosen_experiment(dict(recipe.settings), page)
+    if experiment is None:
+        with lesson_layout.words():
+            experiments.choose_view(recipe, page)
+        OTHERS[recipe.setting(f"{page}.experiment")](recipe)
+    else:
+        variations = {key: one for module in DIFFERENT for key, one in module.variations().items()}
+        experiments.show(recipe, experiment, variations.get(experiment.key, experiments.PageVariation()))
