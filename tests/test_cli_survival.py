@@ -78,7 +78,7 @@ BAD = {
     "negative times": (
         {"years": lambda x: x - 1},
         [],
-        ("time must not be negative", "position", "Count time from"),
+        ("time must not be negative", "position", "Measure the time from"),
     ),
     "events after the horizon only": ({"years": lambda x: x + 5}, [], ("no event by 5", "later horizon")),
     "everybody censored": ({"status": lambda x: "alive"}, [], ("Every row is censored", "Check the")),
@@ -91,7 +91,7 @@ BAD = {
     "centres with one class": (
         {"centre": lambda x: [f"{i}" for i in range(300)]},
         ["--centre", "centre"],
-        ("0 centres of 204", "one class only", "Merge small centres"),
+        ("0 centres of 204", "only one class", "Merge small centres"),
     ),
 }
 

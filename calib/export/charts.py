@@ -59,7 +59,7 @@ def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
     return found
 
 
-def numbered(drawn: Iterable[Chart], numbers: Iterator[int]) -> list[Chart]:
+def with_numbers(drawn: Iterable[Chart], numbers: Iterator[int]) -> list[Chart]:
     """Give the charts of a report the next numbers."""
     return [replace(chart, number=next(numbers)) for chart in drawn]
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.analysis.centres import Centres
 from calib.analysis.internal_validation import INNER, Validation
-from calib.export.charts import Chart, numbered
+from calib.export.charts import Chart, with_numbers
 from calib.figures import FIGURES
 from calib.figures.optimism import formatted_validation
 from calib.kernel.wording import brief_percent, counted, two_decimals
@@ -37,7 +37,7 @@ def centres_section(found: Centres, numbers: Iterator[int]) -> dict[str, Any]:
     return {
         "sentences": found.sentences,
         "table": formatted_pooled(found),
-        "charts": numbered(charts, numbers),
+        "charts": with_numbers(charts, numbers),
     }
 
 
@@ -62,5 +62,5 @@ def optimism_section(found: Validation, numbers: Iterator[int]) -> dict[str, Any
         "sentence": found.sentence,
         "methods": CORRECTION.format(resamples=counted(len(found.train), "bootstrap resample"), inner=INNER),
         "table": formatted_validation(found, two_decimals),
-        "charts": numbered([Chart("optimism", FIGURES["optimism"].prepare(found))], numbers),
+        "charts": with_numbers([Chart("optimism", FIGURES["optimism"].prepare(found))], numbers),
     }

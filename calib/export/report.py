@@ -39,7 +39,7 @@ from calib.data import SAMPLES
 from calib.data.duplicates import FLATTER, repeats_note
 from calib.evaluate import Evaluation, row_info
 from calib.export import tripod
-from calib.export.charts import Chart, charts, numbered, report_options
+from calib.export.charts import Chart, charts, report_options, with_numbers
 from calib.export.clinical import POOLING, centres_section, optimism_section
 from calib.export.pages import page, versions
 from calib.export.source import python_source
@@ -134,7 +134,7 @@ def report_html(
     first = next(iter(recipes.values()))
     title = first.setting("report.title") or _title(list(named.values()))
     numbers = count(1)
-    compared = numbered(_compared(named), numbers) if several else []
+    compared = with_numbers(_compared(named), numbers) if several else []
     sections = [
         _section(
             key,
@@ -261,7 +261,7 @@ def _section(
     }
     elsewhere = [key for key in by_key if not any(key in keys for keys in PLACES.values())]
     placed = {
-        place: numbered([by_key[key] for key in keys if key in by_key], numbers)
+        place: with_numbers([by_key[key] for key in keys if key in by_key], numbers)
         for place, keys in (PLACES | {"others": elsewhere}).items()
     }
     clinical = {

@@ -12,7 +12,7 @@ import pandas as pd
 from calib.analysis.centres import Centres
 from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
 from calib.export import tripod
-from calib.export.charts import Chart, numbered
+from calib.export.charts import Chart, with_numbers
 from calib.export.clinical import POOLING, POOLING_REFERENCES, centres_section
 from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
@@ -82,7 +82,7 @@ def survival_html(
     """
     competing, numbers = bool((found.censoring.event == 2).any()), count(1)
     estimate = "Aalen–Johansen" if competing else "Kaplan–Meier"
-    calibration = numbered([Chart("survival", FIGURES["survival"].prepare(found))], numbers)
+    calibration = with_numbers([Chart("survival", FIGURES["survival"].prepare(found))], numbers)
     return page(
         "survival.html",
         title,
