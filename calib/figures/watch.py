@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.watch.over_time import OverTime, change_sentence, summary
-from calib.analysis.watch.table import MOST_TIMES, evidence_beside
+from calib.analysis.watch.table import MOST_TIMES, evidence_in_words
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.panels import axes, band, heading, panels
 from calib.figures.theme import LIGHT, Theme, layout, legible
@@ -127,7 +127,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _in_words(log10: float, threshold: float) -> str:
-    return " ".join(evidence_beside(log10 * np.log(10), threshold)).strip()
+    return evidence_in_words(log10 * np.log(10), threshold)
 
 
 def _mark_alarm(figure: go.Figure, record: Evidence, limit: float, theme: Theme) -> None:

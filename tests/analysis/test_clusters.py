@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from scipy.stats import norm, ttest_1samp
+from scipy.optimize import brentq
+from scipy.stats import norm, sem, skew, t, ttest_1samp
 
 from calib.analysis.clusters import Clusters
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
@@ -59,12 +60,20 @@ def test_differences_costs_and_advice_are_no_surer_of_copies(alone, copies):
         np.testing.assert_allclose(*wide, rtol=0.2)
 
 
-def test_the_interval_of_a_mean_is_students_of_the_means_of_clusters():
+def test_the_interval_of_a_mean_is_students_of_the_means_of_clusters_or_halls_if_an_end_is_farther():
     rng = np.random.default_rng(3)
     whose, values = np.repeat(np.arange(7), COPIES), rng.normal(size=7 * COPIES)
     found = mean_interval(Rows(rng.integers(0, 2, len(whose)), cluster=whose), values)
-    expected = ttest_1samp(values.reshape(7, COPIES).mean(axis=1), 0).confidence_interval()
-    np.testing.assert_allclose(found[1:], [expected.low, expected.high])
+    means = values.reshape(7, COPIES).mean(axis=1)
+    student = ttest_1samp(means, 0).confidence_interval()
+    g, error, quantile = skew(means, bias=False) / np.sqrt(7), sem(means), t.ppf(0.975, 6)
+
+    def halls_t(q):
+        return brentq(lambda x: x + g * x**2 / 3 + g**2 * x**3 / 27 + g / 6 - q, -99, 99)
+
+    halls = [means.mean() - error * halls_t(q) for q in (quantile, -quantile)]
+    assert (halls[0] < student.low) != (halls[1] > student.high)
+    np.testing.assert_allclose(found[1:], [min(student.low, halls[0]), max(student.high, halls[1])])
 
 
 def test_a_single_cluster_has_no_interval(alone):

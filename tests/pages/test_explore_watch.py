@@ -24,7 +24,7 @@ def test_the_page_tells_of_the_sudden_change():
     assert faults(at) == []
     found = over_time(evaluated(at.session_state["recipe"]), "none")
     assert found.watched.cause == "level"
-    assert headline(at)["Evidence now"] == "more than 100,000"
+    assert headline(at)["Evidence now"] == "> 100,000"
     assert any(plain(summary(found)) in each.value for each in at.header)
     assert any(DO["offset"] in each.value for each in at.markdown)
     assert len(at.get("plotly_chart")) == 3
@@ -37,7 +37,7 @@ def test_a_period_filters_the_other_pages_and_one_click_shows_all_again():
     period = {"period": "2023-11-01..2023-11-30"}
     at = page("explore_watch", **DAILY, **period)
     assert faults(at) == []
-    assert headline(at)["Evidence now"] == "more than 100,000"  # of all periods
+    assert headline(at)["Evidence now"] == "> 100,000"  # of all periods
     at = page("explore_reliability", **DAILY, **period)
     assert faults(at) == []
     assert any(plain("2023-11-01 to 2023-11-30") in each.value for each in at.caption)

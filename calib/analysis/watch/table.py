@@ -47,16 +47,19 @@ def evidence_words(log: float) -> str:
     return f"1e{np.floor(log / np.log(10) + 0.5):.0f}" if np.isfinite(log) else "infinite"
 
 
-def evidence_beside(log: float, threshold: float) -> tuple[str, str]:
-    """Write evidence as a number and the words after it: beyond 100,000 times the level of the alarm, its size says
-    nothing.
+def far_beyond(log: float, threshold: float) -> bool:
+    """Tell whether the evidence is so far beyond the level of the alarm that its size says nothing more."""
+    return bool(np.isfinite(log) and log > np.log(MOST_TIMES * threshold))
 
-    >>> evidence_beside(361.3, 20), evidence_beside(2.0, 20)
-    (('more than 100,000', 'times the alarm level'), ('7.39', ''))
+
+def evidence_in_words(log: float, threshold: float) -> str:
+    """Write evidence as a number; far beyond the level of the alarm, in words.
+
+    >>> evidence_in_words(361.3, 20), evidence_in_words(2.0, 20)
+    ('more than 100,000 times the alarm level', '7.39')
     """
-    if np.isfinite(log) and log > np.log(MOST_TIMES * threshold):
-        return f"more than {MOST_TIMES:,}", "times the alarm level"
-    return evidence_words(log), ""
+    far = f"more than {MOST_TIMES:,} times the alarm level"
+    return far if far_beyond(log, threshold) else evidence_words(log)
 
 
 def impossible_in_words(impossible: Impossible) -> str:
@@ -250,11 +253,10 @@ def find(history: History, read: ReadRows) -> WatchFindings:
 def watch_sentences(finding: WatchFindings) -> list[str]:
     """Describe a look in plain words: what was read, evidence, alarm, change, correction and excluded rows."""
     watched = finding.history.watch()
-    evidence = " ".join(evidence_beside(watched.log_now, watched.threshold)).strip()
     lines = [
         *_read_in_words(finding),
         f"{counted(watched.rows, 'row')} {'counts' if watched.rows == 1 else 'count'}. Evidence against calibration: "
-        f"{evidence}. The alarm is raised at {watched.threshold:g}.",
+        f"{evidence_in_words(watched.log_now, watched.threshold)}. The alarm is raised at {watched.threshold:g}.",
         *_alarm_in_words(finding),
         *(_change_sentences(finding) if watched.found is not None else []),
     ]

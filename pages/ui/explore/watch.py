@@ -11,10 +11,12 @@ import streamlit as st
 from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
 from calib.analysis.watch.table import (
     DO,
+    MOST_TIMES,
     SLOW,
     change_in_words,
     correction_sentences,
-    evidence_beside,
+    evidence_words,
+    far_beyond,
     impossible_in_words,
 )
 from calib.calibrators import CALIBRATORS
@@ -126,8 +128,10 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                 st.caption(plain(corrected))
     _several(seen, evaluation)
     with headings.rows():
-        value, note = evidence_beside(watched.log_now, watched.threshold)
-        noted("Evidence now", value, note or None, help=f"The alarm is raised at {watched.threshold:g}.")
+        value, note = evidence_words(watched.log_now), None
+        if far_beyond(watched.log_now, watched.threshold):
+            value, note = f"> {MOST_TIMES:,}", "× the alarm level"
+        noted("Evidence now", value, note, help=f"The alarm is raised at {watched.threshold:g}.")
         for name, (label, what) in SO_FAR.items():
             value, _, ends = seen.so_far(name).text().partition(" ")
             if ends:
