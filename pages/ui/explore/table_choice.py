@@ -74,7 +74,7 @@ def _of_databases(now: str | None) -> None:
             list(known),
             placeholder="Choose a database",
             help="The administrator of the server defines the databases and their queries. Databases are "
-                 "opened read-only.",
+            "opened read-only.",
         )
     if opened not in known:
         return
