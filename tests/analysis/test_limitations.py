@@ -61,7 +61,7 @@ def test_a_method_chosen_on_the_test_rows_is_named():
     text, _ = said(data="sample:digits", calibrators=("none",))
     assert "same test rows" not in text
     text, _ = said(data="sample:digits", placement="train")
-    assert "fitted on training scores" in text
+    assert "fitted to training scores" in text
 
 
 def test_the_number_of_minority_rows_and_whether_it_is_usual():

@@ -92,7 +92,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     go(at, "explore_data")
     press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
-    assert any("named like prediction" in text for text in messages(at))
+    assert any("names like those of prediction" in text for text in messages(at))
     press(at, "Evaluate as predictions")
     at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
