@@ -77,7 +77,7 @@ def test_survival_probabilities_are_turned_into_risks(table, capsys):
 @pytest.mark.parametrize(
     ("options", "facts"),
     [
-        (OPTIONS, ("event holds", "dead", "cause", "censored")),
+        (OPTIONS, ("event contains", "dead", "cause", "censored")),
         ([*OPTIONS, *CODES, "--weight", "kilos"], ("There is no column 'kilos'", "years")),
         ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50", "at most")),
         ([*OPTIONS, *CODES, "--time", "status"], ("time must be numbers",)),

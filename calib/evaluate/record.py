@@ -421,7 +421,7 @@ class Evaluation(OfAllClasses):
         if key in self.predictions and key not in self.calibrators and self.whole is not None:
             if self.recipe.base_rates:
                 raise InputError(
-                    f"At stated shares of the classes, {label_of(key)} moves each row by its probabilities of all "
+                    f"At deployment class shares, {label_of(key)} moves each row by its probabilities of all "
                     "classes, so no calibrator of one class can be shown. Remove base_rates to see it."
                 )
             raise InputError(

@@ -62,7 +62,7 @@ def prepare(decision: Decision) -> Costs:
             ["act on none", "act on all"],
         ),
         "If the two costs differ by more than the bars, the probabilities are wrong on average, for the "
-        "rows acted on or for the others.",
+        "rows acted on or for the remaining rows.",
         f"Acting on no row costs {number(decision.never)} per row; acting on every row costs "
         f"{number(decision.always)}",
     )

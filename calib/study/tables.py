@@ -163,7 +163,7 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
     frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
     return StudyTable(
         "win_rates",
-        "Win rates against all others",
+        "Win rates against all other setups",
         frame.rename(columns={"mean": "win-rate"}),
         "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie "
         "counts as one half.",
