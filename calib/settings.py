@@ -88,7 +88,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="The other lines are grey. By default, the lines of the uncalibrated model and one "
+            help="All other lines are grey. By default, the lines of the uncalibrated model and one "
             "calibrator are in colour.",
         ),
         Parameter(
@@ -199,7 +199,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             low=1,
             optional=True,
             about="columns",
-            help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
+            help="Row 1 is the first row below the header. You can also click a point, or a row of the table.",
             extra={"unset": "the widest interval"},
         ),
         Parameter(
@@ -294,7 +294,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             low=1,
             optional=True,
             about="columns",
-            help="Number of a row in the data; row 1 is the first below the header.",
+            help="Number of a row in the data; row 1 is the first row below the header.",
             extra={"unset": "none"},
         ),
         Parameter(

@@ -422,7 +422,7 @@ class Evaluation(OfAllClasses):
             if self.recipe.base_rates:
                 raise InputError(
                     f"At deployment class shares, {label_of(key)} moves each row by its probabilities of all "
-                    "classes, so no calibrator of one class can be shown. Remove base_rates to see it."
+                    "classes, so no calibrator of one class can be shown. Remove base_rates to show one."
                 )
             raise InputError(
                 f"{label_of(key)} calibrates all classes together here, so no calibrator of one class can be shown. "

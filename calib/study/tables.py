@@ -195,7 +195,7 @@ def published_table(summary: MetricSummary, paper: str) -> StudyTable:
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )
-    note = "Difference: your value minus the published value, or empty if the two cannot be compared."
+    note = "Difference: your value minus the published value, or empty if the two values cannot be compared."
     return StudyTable("published", f"Beside {PAPERS[paper].label}", frame, note)
 
 
