@@ -563,7 +563,12 @@ class Recipe:
         high=100,
     )
     binning: str = _field(
-        "view", "choice", "uniform", "Binning", "Bins of equal width or of equal count.", choices=STRATEGIES
+        "view",
+        "choice",
+        "uniform",
+        "Binning",
+        "Bins of equal width, or bins with equal numbers of rows.",
+        choices=STRATEGIES,
     )
     band: str = _field(
         "view",

@@ -87,7 +87,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="The other lines are grey. By default, the lines of the uncalibrated model and one "
+            help="All other lines are grey. By default, the lines of the uncalibrated model and one "
             "calibrator are in colour.",
         ),
         Parameter(
@@ -198,7 +198,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             low=1,
             optional=True,
             about="columns",
-            help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
+            help="Row 1 is the first row below the header. You can also click a point, or a row of the table.",
             extra={"unset": "the widest interval"},
         ),
         Parameter(
@@ -293,7 +293,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             low=1,
             optional=True,
             about="columns",
-            help="Number of a row in the data; row 1 is the first below the header.",
+            help="Number of a row in the data; row 1 is the first row below the header.",
             extra={"unset": "none"},
         ),
         Parameter(

@@ -829,10 +829,10 @@ def _one_score(recipe: Recipe, head: pd.DataFrame) -> str:
     if len(left) == 1:
         return left[0]
     if not left:
-        raise DataError("The table has no column of scores.", "Set score in the Recipe.")
+        raise DataError("The table has no score column.", "Set score in the Recipe.")
     raise DataError(
-        f"score: the file has several columns of scores, {listed(left)}.",
-        "Set score in the Recipe to one of them.",
+        f"score: the file has several score columns, {listed(left)}.",
+        "Set score in the Recipe to one of these columns.",
     )
 
 

@@ -6,7 +6,7 @@ from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
 evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
-evaluations.needs_rows(recipe, "This page grows trees and evaluates each of them on all test rows.")
+evaluations.needs_rows(recipe, "This page grows trees and evaluates each tree on all test rows.")
 together = evaluations.shows_all_classes(recipe)
 if not together:
     recipe = evaluations.of_one_class(recipe, "This page grows trees for one class against the rest.")

@@ -103,7 +103,7 @@ def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_
         ({"cluster": "site"}, "cluster is 'site', but p.csv is too large for memory"),
         ({"segment": ["site = 1"]}, "segment is .* is too large for memory"),
         ({"weight": "site"}, "weight: 'site' is not a count of rows"),
-        ({"score": None}, "several columns of scores, p and q"),
+        ({"score": None}, "several score columns, p and q"),
         ({"score": "r"}, "score: column 'r' was not found"),
         ({"target": "labels"}, "target: column 'labels' was not found"),
         ({"data_params": {"drop_repeated": True}}, "drop_repeated"),

@@ -112,7 +112,7 @@ def test_bad_input_gets_one_message_with_the_remedy(table, tmp_path, capsys, cas
 @pytest.mark.parametrize(
     ("options", "facts"),
     [
-        (OPTIONS, ("event holds", "dead", "cause", "censored")),
+        (OPTIONS, ("event contains", "dead", "cause", "censored")),
         ([*OPTIONS, *CODES, "--weight", "kilos"], ("There is no column 'kilos'", "years")),
         ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50", "at most")),
         ([*OPTIONS, *CODES, "--time", "status"], ("time must be numbers",)),

@@ -137,7 +137,7 @@ def test_rows_are_weighted_by_class_and_views_hold_both_places():
     np.testing.assert_array_equal(MOVED.predictions["none"].p, P.max(axis=1))
     with pytest.raises(InputError, match="Remove base_rates"):
         MOVED.of(1).fitted("isotonic")
-    assert b"at the stated shares" in report_html(MOVED)
+    assert b"at the deployment class shares" in report_html(MOVED)
 
 
 def test_folds_are_moved_each_from_its_own_shares_and_periods_keep_both_places():

@@ -314,8 +314,8 @@ def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled
     known = np.isfinite(found[:, 3])
     if known.sum() < 2:
         raise InputError(
-            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be evaluated: the others have too "
-            f"few rows or only one class. Merge small centres."
+            f"{counted(int(known.sum()), 'centre')} of {len(found)} can be evaluated: the other centres "
+            "have too few rows or only one class. Merge small centres."
         )
     scale, back = (np.log, np.exp) if metric == "observed_expected" else (np.asarray, np.asarray)
     y, v = scale(found[known, 0]), found[known, 3] ** 2

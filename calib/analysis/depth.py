@@ -238,7 +238,7 @@ def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
     """Explain in a sentence why the Recipe's split does not allow a growth; None if it does."""
     placement = GROWTHS[growth].placement
     if dataset.joint and not PLACEMENTS[placement].for_k:
-        return "Each class has its own calibration rows. Choose a class to see it."
+        return "Each class has its own calibration rows. Choose a class to see its rows."
     return SPLITS[recipe.split].refuses(PLACEMENTS[placement].asks, dataset.fixes_calibration)
 
 

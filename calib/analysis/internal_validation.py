@@ -547,7 +547,7 @@ def leave_out_recipe(
     without = replace(dataset, X=dataset.X.drop(columns=column, errors="ignore"))
     if not without.X.shape[1]:
         raise InputError(
-            f"The only column of the model is {column!r}, the centre. Choose another column of centres."
+            f"The only column of the model is {column!r}, the centre. Choose another centre column."
         )
     return leave_one_centre_out(
         _calibrated(recipe, without, calibrator, "Leaving out one centre"),

@@ -184,7 +184,7 @@ def _base_rate(evaluation: Evaluation) -> str:
     stated = evaluation.recipe.base_rate
     if evaluation.recipe.base_rates:
         return (
-            "The numbers refer to stated class shares. These numbers assume that only the class shares "
+            "The numbers refer to deployment class shares. These numbers assume that only the class shares "
             "change, which these rows cannot show."
         )
     if stated is None:

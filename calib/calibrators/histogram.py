@@ -60,7 +60,7 @@ class Histogram(ScoreCalibrator):
             10,
             low=2,
             high=1000,
-            help="With more bins, the map follows the scores more closely but is noisier.",
+            help="With more bins, the calibration curve follows the data more closely but is noisier.",
         ),
         Parameter(
             "strategy",

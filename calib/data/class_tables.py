@@ -554,7 +554,7 @@ def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
         f"The probabilities of {_titled(model)} contain negative values, such as {number(float(P[row].min()))} in row "
         f"{row + 1:,}.",
         (AS_LOGITS,),
-        "Correct them. If they are logits, read them as logits, and their softmax is used.",
+        "Correct the negative values. If the columns contain logits, state this, and their softmax is used.",
     )
 
 

@@ -164,7 +164,7 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
     line = about(head).header or 0
     text = start.decode("utf-8-sig", "replace")
     if "\ufffd" in text:
-        raise DataError(f"{path.name} is not UTF-8 text.", "Save it as UTF-8, or as Parquet.")
+        raise DataError(f"{path.name} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet.")
     stated = SEPARATOR.match(text)
     delimiter = stated.group(1) if stated else sniff(text.split("\n", max(line - 1, 0))[-1].encode())
     if delimiter == " ":

@@ -115,7 +115,7 @@ def _check_fit(
     if found:
         raise DataError(
             f"{names[1]} does not match {names[0]}: {'; '.join(found)}.",
-            f"Correct {names[1]}, or exclude the columns that it does not have.",
+            f"Correct {names[1]}, or exclude the missing columns.",
         )
 
 

@@ -49,7 +49,7 @@ def fetch_openml(data_id: int | str) -> Table:
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
             f"OpenML data set {number} does not have exactly one label column.",
-            "Choose another data set, or upload its file.",
+            "Choose another data set, or upload the file of this data set.",
         )
     frame = describe(bunch.frame, name=str(bunch.details.get("name", number)))
     return Table(frame, str(bunch.target.name))

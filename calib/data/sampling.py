@@ -368,5 +368,5 @@ def _check_numbers(file: LargeFile, spill: bool, memory: str) -> None:
         if value is not None:
             raise DataError(
                 f"{name!r} contains {value[:40]!r}, which is not a number.",
-                "Correct it, or save the file as Parquet.",
+                "Correct the value, or save the file as Parquet.",
             )

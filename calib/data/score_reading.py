@@ -446,7 +446,7 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str], hard: Mappi
         if column.kind == "mixed":
             _refuse_text(column)
     raise DataError(
-        "The table has no column of scores.", "Add a column with a probability or score for each row."
+        "The table has no score column.", "Add a column with a probability or score for each row."
     )
 
 

@@ -37,7 +37,7 @@ class Workbook:
             self._book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         except PasswordError:
             raise DataError(
-                f"{name} is protected by a password.", "Save it without a password, or as CSV."
+                f"{name} is protected by a password.", "Save the file without a password, or as CSV."
             ) from None
         self._last: tuple[str, CalamineSheet] | None = None
 

@@ -148,7 +148,7 @@ def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> Bas
 def _change_note(found: Evaluation, stated: Any, calibrators: Mapping[str, tuple[Adjusted, ...]]) -> str:
     if found.classes > 2:
         return (
-            "At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. "
+            "At the deployment class shares, each probability is multiplied by the ratio of its class's shares. "
             "Each row is then divided by its sum."
         )
     ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made} or {1.0}

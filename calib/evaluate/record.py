@@ -421,8 +421,8 @@ class Evaluation(OfAllClasses):
         if key in self.predictions and key not in self.calibrators and self.whole is not None:
             if self.recipe.base_rates:
                 raise InputError(
-                    f"At stated shares of the classes, {label_of(key)} moves each row by its probabilities of all "
-                    "classes, so no calibrator of one class can be shown. Remove base_rates to see it."
+                    f"At deployment class shares, {label_of(key)} moves each row by its probabilities of all "
+                    "classes, so no calibrator of one class can be shown. Remove base_rates to show one."
                 )
             raise InputError(
                 f"{label_of(key)} calibrates all classes together here, so no calibrator of one class can be shown. "

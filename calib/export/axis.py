@@ -60,7 +60,7 @@ def axis_of(ax: Any) -> Any:
         axes = import_module("matplotlib.axes")
     except ImportError:
         raise InputError(
-            'plot() needs matplotlib, which is not installed. Install it, or use .figure("reliability").'
+            'plot() needs matplotlib, which is not installed. Install matplotlib, or use .figure("reliability").'
         ) from None
     if ax is None:
         pyplot = import_module("matplotlib.pyplot")

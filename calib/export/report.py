@@ -323,7 +323,7 @@ def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> lis
         f"{listed(columns, most=8)}: {text}" if any(columns) else text for text, columns in alike.items()
     ]
     found += repeats_note(evaluation.dataset)
-    return found or ([] if problems is None else ["The checks of the data found no problem."])
+    return found or ([] if problems is None else ["The data checks found no problem."])
 
 
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:

@@ -40,7 +40,7 @@ REFERENCES = (
 LIMITS = (
     "Censoring must not depend on the risk; if there are censoring groups, this applies within each group. "
     "Otherwise the estimates in this report may be biased.",
-    "The report does not say how the model was developed. Add this, with the setting and dates of the data.",
+    "The report does not say how the model was developed. Describe this, with the setting and dates of the data.",
 )
 PLACES = (
     tripod.FIRST_PAGE,

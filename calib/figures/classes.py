@@ -58,7 +58,7 @@ def _with_stars(lines: Sequence[tuple[Evaluation, str]], index: pd.Index) -> pd.
 def formatted_shares(whole: Evaluation) -> pd.DataFrame:
     """Return the scores of each calibrator at the table's class shares, and below it at the stated ones."""
     places = {"in the table": whole.before or whole} | (
-        {"at the stated shares": whole} if whole.before else {}
+        {"at the deployment class shares": whole} if whole.before else {}
     )
     return pd.DataFrame(
         [

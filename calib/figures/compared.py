@@ -133,7 +133,9 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     if choice == "none":
         said = "recommendation is to leave the probabilities as they are"
     why = (
-        "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
+        "the recommendation is based on the Brier score"
+        if metric != "brier"
+        else why_not_chosen(evaluation, line.calibrator)
     )
     return f"{where} {said} ({lines['text'].iloc[0]}), because {why}."
 
@@ -151,8 +153,8 @@ def _bars(table: pd.DataFrame) -> str:
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
-        return "All are evaluated on the same test rows; “clearly” allows for comparing all pairs at once."
-    return "They are evaluated on different test rows, which explain part of the differences."
+        return "All numbers come from the same test rows; “clearly” allows for comparing all pairs at once."
+    return "The numbers come from different test rows, which explain part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:

@@ -61,8 +61,8 @@ def prepare(decision: Decision) -> Costs:
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
             ["act on none", "act on all"],
         ),
-        "If the two costs differ by more than the bars, the probabilities are wrong on average, for the "
-        "rows acted on or for the others.",
+        "If the two costs differ by more than the bars, the probabilities are wrong on average, for "
+        "rows acted on or for other rows.",
         f"Acting on no row costs {number(decision.never)} per row; acting on every row costs "
         f"{number(decision.always)}",
     )

@@ -29,7 +29,7 @@ def prepare(found: Validation) -> OptimismCurve:
     apparent, corrected = alike(slope.apparent, slope.corrected)
     return OptimismCurve(
         table=found.curve,
-        title=f"Calibration slope {apparent} on its own rows, {corrected} on new ones",
+        title=f"Calibration slope {apparent} on the training rows, {corrected} on new rows",
         caption="Curves show the observed frequency by prediction: apparent (dashed), and corrected for optimism. On "
         f"the diagonal, predictions match outcomes. The apparent curve uses the training rows of the model, "
         f"so it is too optimistic. Its mean optimism over {len(found.train):,} resamples is subtracted.",

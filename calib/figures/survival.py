@@ -45,7 +45,7 @@ def prepare(found: SurvivalEvaluation, bins: int = 10) -> SurvivalDiagram:
         f"{found.horizon:g}"
         + (", so that nobody has the event after a competing event" if competing else "")
         + ". Bars are 95 % intervals. The line is a smooth curve (loess of pseudo-values) with its pointwise 95 % "
-        "band. Both allow for the estimation of the censoring.",
+        "band. The bars and the band allow for the estimation of the censoring distribution.",
         alt=f"Observed against predicted risk by {found.horizon:g}: "
         + "; ".join(
             f"predicted {percent(line.risk)}, observed {percent(line.observed)}"

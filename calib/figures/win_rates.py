@@ -61,7 +61,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         f"win rate is the share of the other setups that a setup beats; a tie counts as half a win. "
         f"{'Bars show 95 % intervals for other, similar data sets. ' if n > 1 else ''}At the line, a setup "
         f"wins as often as it loses." + best_setups_note(len(table)),
-        alt=f"Win rates against all others{by}. {summary}.",
+        alt=f"Win rates against all other setups{by}. {summary}.",
     )
 
 
@@ -78,7 +78,7 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
 def _finding(table: pd.DataFrame, by: str, n: int) -> str:
     """State who wins most, and with enough data sets how many intervals lie above one half."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
-    text = f"{table.index[0]} beats {100 * best['mean']:.0f} % of the others{by}"
+    text = f"{table.index[0]} beats {100 * best['mean']:.0f} % of the other setups{by}"
     if len(table) < 3 or n < 2:
         return text
     if n < FEWEST:
@@ -100,7 +100,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
             showlegend=False,
             margin={"l": 12, "r": 16, "t": 12, "b": 48},
             xaxis={
-                "title": {"text": "Win rate against all others"},
+                "title": {"text": "Win rate against all other setups"},
                 "range": [-0.02, 1.02],
                 **percent_ticks(np.linspace(0, 1, 6)),
             },

@@ -158,7 +158,7 @@ DEBIASED_CE = Metric(
     debiased_calibration_error,
     False,
     "Root of the mean squared gap over bins after subtracting the part expected by chance; 0 if chance "
-    "explains all of it.",
+    "explains the whole gap.",
     everyday=False,
     counted=True,
 )

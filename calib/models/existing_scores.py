@@ -170,7 +170,7 @@ ENTRY = ModelEntry(
             "boolean",
             None,
             optional=True,
-            help="If unset, the scores are treated as probabilities when all of them are in [0, 1].",
+            help="If unset, the scores are treated as probabilities when all scores are in [0, 1].",
         ),
     ),
     help="The scores come from another program, so no model is trained.",

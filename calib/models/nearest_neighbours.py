@@ -42,7 +42,7 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="Number of neighbours k; if all of them count equally, every probability is a multiple of "
+            help="Number of neighbours k; if all neighbours count equally, every probability is a multiple of "
             "1/k.",
         ),
         Parameter(

@@ -193,6 +193,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if RowInfo(data.coded[train]).rarest < needed:
         rarest = RowInfo(data.coded).rarest
         raise InputError(
-            f"The minority class has {counted(rarest, 'row')}; too few of them are training rows for {needed} folds. "
-            f"Use a smaller {name} in the protocol, or exclude this data set."
+            f"The minority class has {counted(rarest, 'row')}; too few of these rows are training rows "
+            f"for {needed} folds. Use a smaller {name} in the protocol, or exclude this data set."
         )

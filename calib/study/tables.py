@@ -163,7 +163,7 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
     frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
     return StudyTable(
         "win_rates",
-        "Win rates against all others",
+        "Win rates against all other setups",
         frame.rename(columns={"mean": "win-rate"}),
         "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie "
         "counts as one half.",
@@ -195,7 +195,7 @@ def published_table(summary: MetricSummary, paper: str) -> StudyTable:
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )
-    note = "Difference: your value minus the published value, or empty if the two cannot be compared."
+    note = "Difference: your value minus the published value, or empty if the two values cannot be compared."
     return StudyTable("published", f"Beside {PAPERS[paper].label}", frame, note)
 
 

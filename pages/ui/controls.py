@@ -271,7 +271,8 @@ def censored_rows(recipe: Recipe) -> None:
     if lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; Survival weights them."
+                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival "
+                "page weights these rows."
             )
             st.page_link("pages/explore_survival.py", label="Open Survival", query_params=state.here())
 

@@ -214,9 +214,7 @@ def _note_base_rates(recipe: Recipe) -> None:
     """Say that all probabilities are adjusted, where they are."""
     if recipe.base_rate is None and not recipe.base_rates:
         return
-    to = (
-        "stated shares of the classes" if recipe.base_rates else f"a base rate of {percent(recipe.base_rate)}"
-    )
+    to = "the deployment class shares" if recipe.base_rates else f"a base rate of {percent(recipe.base_rate)}"
     st.caption(
         f"All probabilities are adjusted to {to}. “Base rate” on the Reliability page compares the results before and "
         "after."

@@ -481,7 +481,7 @@ def test_rows_without_label_or_score_are_left_out_and_named():
         ({}, ["nothing"], "Score column 'nothing' was not found"),
         ({}, ["label"], "Score column 'label' was not found"),
         ({"word": ["a", "b"] * 100}, ["word"], "'word' contains values that are not numbers"),
-        ({"p_forest": np.nan, "margin": "x"}, None, "The table has no column of scores"),
+        ({"p_forest": np.nan, "margin": "x"}, None, "The table has no score column"),
         ({"p_forest": np.nan}, ["p_forest"], "No row has both"),
         ({"label": "sick"}, None, "only the label"),
     ],

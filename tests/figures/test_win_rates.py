@@ -35,7 +35,7 @@ def test_the_words_name_the_best_and_who_wins_for_sure():
     assert_says(record.title, "VAP", "90 %", "log loss", "1 of 3 intervals", "above one half")
     assert "9 data sets" in record.caption
     assert "VAP 90 % [70 %, 100 %]" in record.alt
-    assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the others"
+    assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the other setups"
     few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
     assert_says(few.title, "VAP", "90 %", "5 data sets", "too few")
 

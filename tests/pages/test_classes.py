@@ -151,7 +151,7 @@ def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
             at = go(at, stem)
             assert faults(at) == [], (stem, name)
     at = go(at, "explore_reliability")
-    assert any("stated shares of the classes" in caption.value for caption in at.caption)
+    assert any("deployment class shares" in caption.value for caption in at.caption)
     at = settled(at.button(key="own_shares").click().run())
     assert "base_rates" not in at.query_params
     at.query_params.pop("view_class", None)  # as the other tests find it

@@ -124,7 +124,7 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     if evaluation.whole is not None:
         return (
             "This verdict refers to the class shares of the rows themselves; metrics and diagrams refer to "
-            "the stated shares, so their ECE differs."
+            "the deployment shares, so their ECE differs."
         )
     share = judged_rows(evaluation.before, key or "none").share
     return (

@@ -247,7 +247,7 @@ def _codes(event: ArrayLike, cause: Any, censored: Any) -> Array:
     unclear = censored is not None and censored not in kinds and len(kinds) > 1
     if cause not in kinds or unclear:
         raise InputError(
-            f"event holds {quoted(kinds)}. State the code of the event with cause=, and the code of "
+            f"event contains {quoted(kinds)}. State the code of the event with cause=, and the code of "
             f"censoring with censored= (None if nobody was censored). All other codes are competing events."
         )
     return np.where(values == censored, 0, np.where(values == cause, 1, 2)).astype(np.intp)

@@ -226,8 +226,8 @@ def censored_note(censoring: Censoring) -> str:
     lost = int(censoring.censored.sum())
     if not lost:
         return ""
-    were, them = ("was", "it") if lost == 1 else ("were", "them")
+    were, censored = ("was", "row") if lost == 1 else ("were", "rows")
     return (
-        f"{lost:,} of {counted(censoring.n, 'row')} {were} censored before {censoring.horizon:g}; the others are "
-        f"weighted to represent {them}."
+        f"{lost:,} of {counted(censoring.n, 'row')} {were} censored before {censoring.horizon:g}; the other rows "
+        f"are weighted to represent the censored {censored}."
     )

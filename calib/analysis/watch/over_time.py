@@ -158,7 +158,7 @@ def over_time(
             waits = _unlabelled_scores(evaluation, np.flatnonzero(when >= data.unlabelled))
         if not len(labelled):
             raise InputError(
-                "The first row has no label, and all later rows wait for it. Exclude rows without a label."
+                "The first row has no label, and all later rows wait for this label. Exclude rows without a label."
             )
     p, y = evaluation.predictions[calibrator].p[labelled], evaluation.y[labelled]
     progress = progress or Watch()
@@ -251,7 +251,7 @@ def change_sentence(found: OverTime) -> str:
     if alarm:
         return f"The model is miscalibrated, and the scores shifted too (most in {period})"
     if period is None:
-        return capital(f"{but}no clear change of the scores or of their calibration")
+        return capital(f"{but}no clear change in the scores or in their calibration")
     return f"The scores shifted (most in {period}), but {but}their calibration shows no change"
 
 
@@ -263,4 +263,4 @@ def unlabelled(found: OverTime) -> str | None:
     if found.kind == "date":
         first = np.datetime64(first, "ns").astype(np.int64)
     rows = counted(found.waiting, "labelled row")
-    return f"A label is missing at {found.shown(first)}. {rows} from then onwards wait for it."
+    return f"A label is missing at {found.shown(first)}. {rows} from then onwards wait for this label."

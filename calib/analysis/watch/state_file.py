@@ -264,7 +264,8 @@ def locked(path: Path, wait: float = LONGEST_WAIT) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise InputError(
-            f"Another process has been using {path} for {wait:g} seconds. Run the same command again when it has ended."
+            f"Another process has been using {path} for {wait:g} seconds. "
+            "Run the same command again when that process has ended."
         ) from None
     except (OSError, NotImplementedError) as error:
         raise InputError(

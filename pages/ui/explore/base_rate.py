@@ -106,7 +106,9 @@ def _shares(evaluation: Evaluation) -> None:
         "Use the shares of the table", key="own_shares", on_click=state.update, kwargs={"base_rates": {}}
     )
     table = formatted_shares(whole)
-    grid(table, hide_index=True, key="joint_rates", alt="Scores at both shares of the classes")
+    grid(
+        table, hide_index=True, key="joint_rates", alt="Scores before and after the class shares are adjusted"
+    )
     st.caption(
         "Test rows are weighted by class to represent these shares. This is correct only if the class shares "
         "change but the distribution of the rows within each class does not. Intervals of individual classes "

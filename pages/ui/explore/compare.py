@@ -213,7 +213,7 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
         formatted_side_by_side(evaluations, tables.MAIN),
         hide_index=True,
         key="side_by_side_table",
-        alt="Metrics of all settings",
+        alt="Metrics by settings",
     )
     explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
     if explained:
@@ -238,7 +238,7 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
         formatted_scores_side_by_side(wholes),
         hide_index=True,
         key="joint_side_by_side",
-        alt="Scores of all classes of all settings",
+        alt="Scores of all classes, by settings",
     )
     scores = pd.concat(
         {name: joint.metrics for name, joint in wholes.items()}, names=["recipe", "calibrator"]
@@ -364,7 +364,7 @@ def saved() -> None:
             _describe(calibrator)
     with right:
         st.file_uploader(
-            "A table with a column of scores: CSV, TSV, Parquet, Excel, ARFF or JSON records",
+            "A table with a score column: CSV, TSV, Parquet, Excel, ARFF or JSON records",
             key="scores_file",
             on_change=remember,
             args=("scores_file", _read_scores),

@@ -460,7 +460,7 @@ def _losses(found: GroupingLosses) -> None:
                 bound,
                 f"[{low}, {high}], p = {number(each.p_value)}",
                 help="Lower bound of the grouping loss from these regions, its 95 % interval, and the "
-                "p-value of the hypothesis of no grouping loss.",
+                "p-value for the hypothesis of no grouping loss.",
             )
         st.metric(
             "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."

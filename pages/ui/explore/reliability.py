@@ -285,12 +285,12 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
 
 def rows(evaluation: Evaluation) -> None:
     """Draw the rows picked on the diagram or by a range, with their features."""
-    headings.heading("Rows selected on the diagram")
+    headings.heading("Rows selected in the diagram")
     _range(evaluation)
     selection = evaluation.recipe.setting("reliability.selection")
     positions = selected_rows(evaluation, selection)
     if not positions.size:
-        st.info("Click or tap a mark of the diagram, or choose a range above.")
+        st.info("Click or tap a mark in the diagram, or choose a range above.")
         return
     st.markdown(plain(_summary(evaluation, positions)))
     shown = selected_frame(evaluation, selection, LISTED)

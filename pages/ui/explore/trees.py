@@ -185,7 +185,7 @@ def _may_grow(recipe: Recipe, data: Dataset, key: tuple[Any, ...]) -> bool:
         return False
     seconds = tree_seconds(data.n, full)
     cost = evaluations.cost_of(data.n, seconds)
-    return jobs.may_begin("depths", key, "A tree of every depth", cost, seconds, main=True)
+    return jobs.may_begin("depths", key, "Trees of all depths", cost, seconds, main=True)
 
 
 def _headline(grown: DepthSweep, name: str) -> None:

@@ -157,7 +157,7 @@ def _of_all_classes(result: Evaluation) -> bool:
     """Tell whether no calibration set can be shown, because no class is chosen or shares are stated; say why."""
     if result.of_confidence:
         st.info(
-            "Each class has its own calibration rows. Choose a class in the sidebar to see them. The "
+            "Each class has its own calibration rows. Choose a class in the sidebar to see its rows. The "
             "intervals here refer to the predicted class; choosing the most probable class voids their "
             "guarantee."
         )

@@ -197,7 +197,7 @@ def table(seen: OverTime) -> None:
             for name in named.columns
             if named[name].dtype.kind == "f"
         },
-        alt="Numbers of each period",
+        alt="Numbers by period",
     )
     st.caption(
         "“Band” is valid however often you look within its period. “Shift” is the largest difference between "

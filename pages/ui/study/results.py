@@ -306,7 +306,9 @@ def list_failures(failures: pd.DataFrame, expanded: bool = False) -> None:
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
         grid(kinds[first].head(MOST_FAILED), alt="Failed results", hide_index=True)
-        more = f" The table shows the first {MOST_FAILED} kinds." if len(kinds) > MOST_FAILED else ""
+        more = (
+            f" The table shows the first {MOST_FAILED} kinds of failure." if len(kinds) > MOST_FAILED else ""
+        )
         st.caption(
             "Setup, repeat and fold identify the first failure of each kind. The results file contains all failures "
             f"with their tracebacks.{more}"
