@@ -27,7 +27,7 @@ def narrowed(figure: dict[str, Any], picture: Mapping[str, Any]) -> dict[str, An
         low, high = picture["part"]
         figure = figure | {"data": [_within(trace, low, high) for trace in figure["data"]]}
     if "moved" in picture:
-        arrows = [_arrow(*one, height=0.05 + 0.08 * i) for i, one in enumerate(picture["moved"])]
+        arrows = [_arrow(*row, 0.05 + 0.08 * i) for i, row in enumerate(picture["moved"])]
         layout = figure["layout"]
         figure = figure | {"layout": layout | {"annotations": [*layout.get("annotations", ()), *arrows]}}
     if "name" in picture:
