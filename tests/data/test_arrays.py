@@ -102,7 +102,7 @@ def test_classes_are_named_by_an_array_of_their_names():
         np.testing.assert_array_equal(data.labels, Y)
         shape, names = about(frame).notes
         assert_says(shape, "'probs'", "60 × 3", "3 columns")
-        assert_says(names, "'class_names'", "contains the names of the classes")
+        assert_says(names, "'class_names'", "contains the class names")
     one_hot = read_table(npz(y=np.eye(3)[Y], probs=P), "net.npz")
     np.testing.assert_array_equal(one_hot["y"], Y)
 

@@ -92,7 +92,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     go(at, "explore_data")
     press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
-    assert any("named like prediction" in text for text in messages(at))
+    assert any("names like those of predictions" in text for text in messages(at))
     press(at, "Evaluate as predictions")
     at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
@@ -165,7 +165,7 @@ def test_a_remedy_of_several_columns_is_said_once():
     assert said.count("looks like free text") == 2
     assert said.count("Convert the text to numbers or categories.") == 1
     assert said.index("plan: The column looks like free text") < said.index(
-        "For each of these columns: The column is excluded."
+        "In each of these cases: The column is excluded."
     )
 
 
