@@ -113,7 +113,7 @@ def test_arrays_of_other_shapes_are_named_and_not_read():
     )
     assert frame.shape == (N, 4)
     others = "'images' (60 × 2 × 2), 'epoch' (a single value) and 'mean' (4)"
-    assert_any_says(about(frame).notes, "not read", others)
+    assert_any_says(about(frame).notes, "ignored", others)
 
 
 @pytest.mark.parametrize(
