@@ -527,7 +527,7 @@ class Recipe:
         "calibrate",
         "pairs",
         (),
-        "Deployment shares of the classes",
+        "Deployment class shares",
         "With three or more classes together: the share of each class in deployment. The shares sum to 1.",
         check=_shares,
         about="class",

@@ -109,13 +109,13 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter(
             "classes_of",
-            "Calibrator of the table of classes",
+            "Calibrator in the class table",
             "choice",
             None,
             choices=CALIBRATORS.everything,
             optional=True,
             about="class",
-            help="With three or more classes: the calibrator in the table of classes. If unset, this is the "
+            help="With three or more classes: the calibrator in the class table. If unset, this is the "
             "recommended calibrator.",
         ),
         Parameter(

@@ -313,4 +313,4 @@ def test_rows_of_another_table_give_their_own_shares():
         estimate = estimate_of_rows(found, fitted, pd.DataFrame(X, columns=["x1", "x2"]), key)
         assert estimate.table.index.tolist() == list(NAMES)
         np.testing.assert_allclose(estimate.table["rate"], SHARES, atol=0.06)
-        assert "largest change" in estimate.finding
+        assert "no other share changes more" in estimate.finding

@@ -241,7 +241,7 @@ def _notes(
         for key, part in parts.items()
         if part.shape[1] > 1
     ]
-    notes += [f"Array {key!r} contains the names of the classes." for key in classes]
+    notes += [f"Array {key!r} contains the class names." for key in classes]
     left = [f"{key!r} ({_shape(header)})" for key, header in headers.items() if key not in (*parts, *classes)]
     if left:
         notes.append(f"Arrays that are not columns of the table were ignored: {listed(left, 8)}.")

@@ -103,7 +103,7 @@ def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[
         return
     negative, positive = _in_order(counts)
     raise ReadingQuestion(
-        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The names of the columns "
+        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The column names "
         f"do not show which column belongs to which class.",
         tuple(
             Answer(

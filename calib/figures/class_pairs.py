@@ -86,8 +86,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         pairs=pairs[np.ix_(order, order)],
         title=f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has "
         f"{percent(first.r)}",
-        caption="Each cell compares two classes: the probability of the left class (%), assuming that the "
-        "row is in one of the two. The interval of this probability is below it. Together, the "
+        caption="Each cell compares two classes: the probability (%) of the left class if one of the two is "
+        "true. The interval of this probability is below it. Together, the "
         "cells of a line give the probability of its class."
         + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Pairs of classes of row {row}: "

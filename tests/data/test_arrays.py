@@ -102,7 +102,7 @@ def test_classes_are_named_by_an_array_of_their_names():
         np.testing.assert_array_equal(data.labels, Y)
         shape, names = about(frame).notes
         assert_says(shape, "'probs'", "60 × 3", "3 columns")
-        assert_says(names, "'class_names'", "contains the names of the classes")
+        assert_says(names, "'class_names'", "contains the class names")
     one_hot = read_table(npz(y=np.eye(3)[Y], probs=P), "net.npz")
     np.testing.assert_array_equal(one_hot["y"], Y)
 
@@ -113,7 +113,7 @@ def test_arrays_of_other_shapes_are_named_and_not_read():
     )
     assert frame.shape == (N, 4)
     others = "'images' (60 × 2 × 2), 'epoch' (a single value) and 'mean' (4)"
-    assert_any_says(about(frame).notes, "not read", others)
+    assert_any_says(about(frame).notes, "ignored", others)
 
 
 @pytest.mark.parametrize(

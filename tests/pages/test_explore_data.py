@@ -165,7 +165,7 @@ def test_a_remedy_of_several_columns_is_said_once():
     assert said.count("looks like free text") == 2
     assert said.count("Convert the text to numbers or categories.") == 1
     assert said.index("plan: The column looks like free text") < said.index(
-        "For each of these columns: The column is excluded."
+        "In each of these cases: The column is excluded."
     )
 
 

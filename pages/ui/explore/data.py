@@ -621,7 +621,7 @@ def _lines(groups: list[list[Problem]]) -> Iterator[str]:
         by_remedy.setdefault(group[0].remedy, []).append(group)
     for remedy, (*others, last) in by_remedy.items():
         yield from (_line(group, "") for group in others)
-        yield _line(last, f"For each of these columns: {remedy}" if others else remedy)
+        yield _line(last, f"In each of these cases: {remedy}" if others else remedy)
 
 
 MOST_NAMED = 12  # columns in a line
