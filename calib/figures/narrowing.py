@@ -27,7 +27,7 @@ def narrowed(figure: dict[str, Any], picture: Mapping[str, Any]) -> dict[str, An
         low, high = picture["part"]
         figure = figure | {"data": [_within(trace, low, high) for trace in figure["data"]]}
     if "moved" in picture:
-        arrows = [_arrow(*row, 0.05 + 0.08 * i) for i, row in enumerate(picture["moved"])]
+        arrows = [_arrow(0.05 + 0.08 * i, *one) for i, one in enumerate(picture["moved"])]
         layout = figure["layout"]
         figure = figure | {"layout": layout | {"annotations": [*layout.get("annotations", ()), *arrows]}}
     if "name" in picture:
@@ -35,7 +35,7 @@ def narrowed(figure: dict[str, Any], picture: Mapping[str, Any]) -> dict[str, An
     return figure
 
 
-def _arrow(name: str, before: float, after: float, height: float) -> dict[str, Any]:
+def _arrow(height: float, name: str, before: float, after: float) -> dict[str, Any]:
     """Return the arrow of a named row from its prediction before to that after a calibrator."""
     return {
         "text": f"<b>{name}</b>",

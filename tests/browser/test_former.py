@@ -15,6 +15,7 @@ from tests.where import where
 )
 def test_a_former_address_leads_to_its_view(tab, page):
     view = former.FORMER[page]
+    tab.open()  # only a server that has run app.py once knows these addresses
     stem, chosen = where(view) if page != "learn_lessons" else ("learn_two_probabilities", {})
     tab.page.goto(f"{tab.address}/{page}?{urlencode({'bins': 7})}")
     tab.page.wait_for_url(lambda url: urlsplit(url).path == f"/{stem}")
@@ -27,6 +28,7 @@ def test_a_former_address_leads_to_its_view(tab, page):
 
 
 def test_a_former_link_keeps_its_experiment_and_its_settings(tab):
+    tab.open()
     query = {"validity.experiment": "regret", "regret.p0": "0.2", "tree_depth.experiment": "tree_count"}
     tab.page.goto(f"{tab.address}/learn_validity?{urlencode(query)}")
     tab.page.wait_for_url(lambda url: urlsplit(url).path == "/learn_two_probabilities")
