@@ -139,7 +139,7 @@ def test_promised_and_real_costs_lie_apart_by_rows_far_from_the_threshold():
     assert line.expected < line.realised_lower
     caption = FIGURES["costs"].prepare(decision).caption
     assert "near the threshold" not in caption
-    assert_says(caption, "rows acted on", "others")
+    assert_says(caption, "rows acted on", "other rows")
 
 
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
