@@ -139,7 +139,7 @@ def test_promised_and_real_costs_lie_apart_by_rows_far_from_the_threshold():
     assert line.expected < line.realised_lower
     caption = FIGURES["costs"].prepare(decision).caption
     assert "near the threshold" not in caption
-    assert_says(caption, "rows acted on", "others")
+    assert_says(caption, "rows acted on", "other rows")
 
 
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
@@ -187,7 +187,7 @@ def test_recipes_side_by_side_hold_every_value_and_ring_the_best(evaluations):
 def test_different_rows_are_said(evaluations):
     recipe = Recipe(data="sample:rare_faults", model="naive_bayes", seed=1)
     record = FIGURES["compared"].prepare({**evaluations, "other seed": evaluate(recipe, load(recipe))})
-    assert "evaluated on different test rows" in record.caption
+    assert "come from different test rows" in record.caption
 
 
 def test_an_infinite_value_stands_at_the_right_end_with_its_own_sign():

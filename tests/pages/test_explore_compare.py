@@ -149,7 +149,7 @@ def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
         at.text_input(key="recipe_name").placeholder,
         "cancer · Breast tumours: malignant or benign",
     }
-    assert any("evaluated on different test rows" in caption.value for caption in at.caption)
+    assert any("come from different test rows" in caption.value for caption in at.caption)
 
 
 def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
