@@ -72,7 +72,7 @@ def written(results: dict[str, str]) -> str:
     machine = ", ".join([system, *map(version, VERSIONS)])
     head = HEAD.format(day=datetime.now(UTC).date(), machine=machine)
     parts = (
-        f"\n## {title(name)}\n\n{about(name)}\n\n```text\n{said.strip().partition(chr(10))[2]}\n```\n"
+        f"\n## {title(name)}\n\n{reading_of(name)}\n\n```text\n{said.strip().partition(chr(10))[2]}\n```\n"
         for name, said in results.items()
     )
     return head + "".join(parts)
@@ -83,7 +83,7 @@ def title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def about(name: str) -> str:
+def reading_of(name: str) -> str:
     """Return what a benchmark's file says first, as a sentence."""
     source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     first = (ast.get_docstring(ast.parse(source)) or " ").partition("\n\n")[0]

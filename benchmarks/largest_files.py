@@ -23,7 +23,7 @@ from tests.data.test_hostile import HEADER, ROW, sheet
 
 LONGEST_WAIT, AT_MOST = 10, 1.5  # seconds; times pandas
 RNG = np.random.default_rng(0)
-WIDE = limits.MOST_COLUMNS
+WIDE = limits.MOST_TABLE_COLUMNS
 JSON_CELLS, ARFF_CELLS, EXCEL_CELLS = 4_000_000, 3_000_000, 1_500_000
 CELLS, BYTES = 40_000_000, 200 << 20
 

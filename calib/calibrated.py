@@ -16,7 +16,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators import CALIBRATORS, TABLES, JointCalibrator, ScoreCalibrator
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, JointCalibrator, ScoreCalibrator
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate, BaseRates, change_between
 from calib.kernel.checks import InputError
@@ -394,7 +394,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         for_k = self.placement == FITTED or PLACEMENTS[self.placement].for_k
-        tags.classifier_tags.multi_class = for_k and self._calibrator().input not in TABLES
+        tags.classifier_tags.multi_class = for_k and self._calibrator().input not in INPUT_TABLES
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags

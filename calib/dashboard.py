@@ -32,12 +32,12 @@ from sklearn.base import BaseEstimator, is_classifier
 from calib.data import (
     LargeFile,
     TooLargeError,
-    about,
     guess_target,
     looks_like_predictions,
     open_if_many,
     open_large,
     read_table,
+    reading_of,
 )
 from calib.evaluate import check
 from calib.kernel.checks import InputError
@@ -46,9 +46,9 @@ from calib.placements.base import coded_classes
 from calib.recipe import Recipe, with_classes
 from calib.sources import count_large, digest, holds_predictions
 
-LABEL, SCORE = "label", "prediction"
-PATIENCE = 120.0  # seconds for the server to start, on a busy machine
-SETTINGS = {  # which count more than those of the person, whose server is another
+LABEL_COLUMN, SCORE_COLUMN = "label", "prediction"
+SECONDS_FOR_SERVER = 120.0  # seconds for the server to start, on a busy machine
+SERVER_SETTINGS = {  # which count more than those of the person, whose server is another
     "PYTHONUNBUFFERED": "1",
     "STREAMLIT_SERVER_HEADLESS": "true",
     "STREAMLIT_SERVER_ALLOWED_HOSTS": "localhost 127.0.0.1",
@@ -163,10 +163,10 @@ def _of_predictions(y: Any, p: Any, pos_label: Any = None) -> tuple[str, pd.Data
     found = check(y, p, pos_label=pos_label)
     if found.classes > 2:
         names = list(map(str, found.names))
-        tables = {SCORE if name == "none" else name: P for name, P in found.distributions.items()}
+        tables = {SCORE_COLUMN if name == "none" else name: P for name, P in found.distributions.items()}
         return "predictions", *_of_classes(pd.DataFrame(), tables, names, found.y)
     checked = found.dataset
-    columns = {SCORE if name == "none" else name: checked.X[name] for name in checked.X}
+    columns = {SCORE_COLUMN if name == "none" else name: checked.X[name] for name in checked.X}
     named = checked.y if checked.classes == ("0", "1") else np.array(checked.classes)[checked.y]
     return "predictions", *_scored(pd.DataFrame(columns), list(columns), named, checked.classes[1])
 
@@ -216,7 +216,7 @@ def _scored(
     frame: pd.DataFrame, scores: list[str], y: np.ndarray, positive: str
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the table with its labels, and fields of a Recipe for it."""
-    label = LABEL
+    label = LABEL_COLUMN
     while label in frame:
         label += "_"
     said = {
@@ -311,7 +311,7 @@ def _counts_of(file: LargeFile) -> tuple[str, bytes, dict[str, Any]]:
             "Save only these columns, or a sample of the rows.",
         )
     recipe, frame = count_large(Recipe(content="predictions", target=target), file)
-    print("\n".join(about(frame).notes), flush=True)
+    print("\n".join(reading_of(frame).notes), flush=True)
     content = io.BytesIO()
     frame.to_parquet(content, index=False)
     names = ("content", "target", "weight", "weight_as", "data_params")
@@ -331,7 +331,7 @@ def _start() -> tuple[subprocess.Popen[bytes], deque[str]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=os.environ | {"PYTHONPATH": path} | SETTINGS,
+        env=os.environ | {"PYTHONPATH": path} | SERVER_SETTINGS,
     )
     said: deque[str] = deque(maxlen=20)
     threading.Thread(target=_listen, args=(process, said), daemon=True).start()
@@ -346,7 +346,7 @@ def _listen(process: subprocess.Popen[bytes], said: deque[str]) -> None:
 
 def _port_of(process: subprocess.Popen[bytes], said: deque[str]) -> int:
     """Wait until the server says at which port it answers, and return the port."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + SECONDS_FOR_SERVER
     while process.poll() is None and time.monotonic() < until:
         if found := re.search(r"http://127\.0\.0\.1:(\d+)", "".join(said.copy())):
             return int(found[1])

@@ -296,7 +296,7 @@ class Recipe:
         "Label column",
         "The column that contains the class of each row.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     positive: str | None = _field(
         "data",
@@ -306,10 +306,10 @@ class Recipe:
         "The class whose probability is predicted.",
         check=_label,
         optional=True,
-        about="label",
+        reset_by="label",
     )
     exclude: tuple[str, ...] = _field(
-        "data", "names", (), "Exclude columns", "Columns that the model does not use.", about="columns"
+        "data", "names", (), "Exclude columns", "Columns that the model does not use.", reset_by="columns"
     )
     keep: tuple[str, ...] = _field(
         "data",
@@ -317,7 +317,7 @@ class Recipe:
         (),
         "Include excluded columns",
         "Columns that look like identifiers or free text are excluded unless you choose them here.",
-        about="columns",
+        reset_by="columns",
     )
     score: str | None = _field(
         "fit",
@@ -326,7 +326,7 @@ class Recipe:
         "Score column",
         "The predictions to evaluate and calibrate. Numbers from 0 to 1 are read as probabilities.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     weight: str | None = _field(
         "data",
@@ -335,7 +335,7 @@ class Recipe:
         "Weight or count",
         "The column with the weight or count of each row.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     weight_as: str | None = _field(
         "data",
@@ -346,7 +346,7 @@ class Recipe:
         "importance, which makes intervals wider. If unset, the name of the column decides.",
         choices=WEIGHT_AS,
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     time: str | None = _field(
         "data",
@@ -355,7 +355,7 @@ class Recipe:
         "Date or time",
         "The column of dates or times for a split by time.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     cluster: str | None = _field(
         "data",
@@ -364,7 +364,7 @@ class Recipe:
         "Cluster",
         "The column that identifies the person, machine or group of each row.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     part: str | None = _field(
         "data",
@@ -373,25 +373,25 @@ class Recipe:
         "Training or test",
         "The column that assigns each row to training, calibration or test.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
-    judge_on: str | None = _field(
+    test_data: str | None = _field(
         "data",
         "text",
         None,
         "Evaluate on another file",
         "Another table to evaluate on, specified like `data`. The model is trained on the first table.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
-    judge_file: str | None = _field(
+    test_file: str | None = _field(
         "data",
         "text",
         None,
         "The other file",
         "Name of the file to evaluate on, so that the program can ask you to upload it again.",
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     onnx: str | None = _field(
         "data",
@@ -448,7 +448,7 @@ class Recipe:
         "Split",
         "How rows are divided into training, calibration and test sets.",
         choices=SPLITS,
-        about="columns",
+        reset_by="columns",
     )
     evaluation: str = _field(
         "fit",
@@ -507,7 +507,7 @@ class Recipe:
         "class and its probability (the confidence) are shown.",
         check=_label,
         optional=True,
-        about="label",
+        reset_by="label",
     )
     base_rate: float | None = _field(
         "calibrate",
@@ -520,7 +520,7 @@ class Recipe:
         low=0,
         high=1,
         optional=True,
-        about="class",
+        reset_by="class",
         extra={"open_ends": True, "percent": True, "unset": "as in the table"},
     )
     base_rates: NamedValues = _field(
@@ -530,7 +530,7 @@ class Recipe:
         "Deployment class shares",
         "With three or more classes together: the share of each class in deployment. The shares sum to 1.",
         check=_shares,
-        about="class",
+        reset_by="class",
     )
     period: str | None = _field(
         "calibrate",
@@ -541,7 +541,7 @@ class Recipe:
         "there is no time column.",
         check=check_period,
         optional=True,
-        about="columns",
+        reset_by="columns",
     )
     segment: tuple[str, ...] = _field(
         "calibrate",
@@ -550,7 +550,7 @@ class Recipe:
         "Segment",
         "Show only the test rows that meet all conditions, such as column=value, column=low..high or "
         "column!=value.",
-        about="columns",
+        reset_by="columns",
         extra={"each": check_condition},
     )
     bins: int = _field(
@@ -732,7 +732,7 @@ class Recipe:
         """
         found: dict[str, Any] = {}
         for name, value in self.changed().items():
-            if name == "calibrators" and value == TOGETHER:
+            if name == "calibrators" and value == COMPARED_JOINTLY:
                 continue
             found |= {_setting_name(name, key): v for key, v in value} if name in _PAIRS else {name: value}
         return found
@@ -950,7 +950,7 @@ def with_calibrators(
     return {"calibrators": chosen, "options": kept}
 
 
-TOGETHER = ("none", "auto", "temperature", "structured_matrix", "venn_abers")
+COMPARED_JOINTLY = ("none", "auto", "temperature", "structured_matrix", "venn_abers")
 """What pages compare for three or more classes unless something else was chosen (docs/results.md)."""
 MOST_TOGETHER = 100  # classes: a matrix of more takes long to fit
 
@@ -967,7 +967,7 @@ def with_classes(recipe: Recipe, classes: int) -> dict[str, Any]:
     {}
     """
     of_two = FIELDS["calibrators"].default
-    usual, other = (TOGETHER, of_two) if 2 < classes <= MOST_TOGETHER else (of_two, TOGETHER)
+    usual, other = (COMPARED_JOINTLY, of_two) if 2 < classes <= MOST_TOGETHER else (of_two, COMPARED_JOINTLY)
     return with_calibrators(recipe, usual) if recipe.calibrators == other else {}
 
 

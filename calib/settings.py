@@ -12,7 +12,7 @@ from dataclasses import replace
 from calib.analysis import explain
 from calib.analysis.audit.search import FEWEST_REDRAWS, MAX_DEPTH, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
 from calib.analysis.class_decision import HIGHEST_COST, check_cost_text
-from calib.analysis.curves import FEW
+from calib.analysis.curves import FEW_IN_BIN
 from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
 from calib.analysis.differences import REPEATED_SPLITS
@@ -27,7 +27,7 @@ from calib.metrics import METRICS
 from calib.placements import PLACEMENTS
 from calib.recipe import AXES
 from calib.study import COMPARISONS, PAPERS, SHIPPED
-from calib.study.protocol import FOLDS, REPEATS
+from calib.study.protocol import FOLDS_PARAMETER, REPEATS
 from calib.study.rows import FIT_SECONDS, measures
 
 METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
@@ -50,8 +50,8 @@ INTERVAL_DETAILS = {
 GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss", "centres": "Centres"}
 RECOMMENDED = "recommended"
 LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
-PUBLISHED, UPLOAD = "published", "upload"
-FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
+PUBLISHED_RESULTS, UPLOADED = "published", "upload"
+FIRST_COMPARISON = f"{PUBLISHED_RESULTS}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
 ANY_UNIT = "Use any unit: the threshold depends only on the ratio of the two costs."
 
@@ -79,14 +79,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Show bins with few rows",
             "boolean",
             False,
-            help=f"Bins with fewer than {FEW} rows are uncertain and are drawn faint.",
+            help=f"Bins with fewer than {FEW_IN_BIN} rows are uncertain and are drawn faint.",
         ),
         Parameter(
             "lines",
             "Lines in colour",
             "names",
             (),
-            about="columns",
+            reset_by="columns",
             help="All other lines are grey. By default, the lines of the uncalibrated model and one "
             "calibrator are in colour.",
         ),
@@ -95,7 +95,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Selected rows",
             "names",
             (),
-            about="columns",
+            reset_by="columns",
             help="Ranges of predictions, as calibrator:low:high; the page lists their rows.",
             extra={"each": check_range},
         ),
@@ -114,7 +114,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             choices=CALIBRATORS.everything,
             optional=True,
-            about="class",
+            reset_by="class",
             help="With three or more classes: the calibrator in the class table. If unset, this is the "
             "recommended calibrator.",
         ),
@@ -136,7 +136,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="Evaluate each group of this column separately.",
         ),
         Parameter(
@@ -151,7 +151,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Other models",
             "names",
             (),
-            about="columns",
+            reset_by="columns",
             help="Other models or score columns to compare with this model.",
         ),
         Parameter(
@@ -197,7 +197,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=1,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="Row 1 is the first row below the header. You can also click a point, or a row of the table.",
             extra={"unset": "the widest interval"},
         ),
@@ -215,7 +215,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "integer",
             1,
             low=1,
-            about="columns",
+            reset_by="columns",
             help="Fold that supplies the calibration rows for the explanation.",
         ),
         Parameter(
@@ -223,7 +223,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Calibration rows moved by hand",
             "moves",
             "",
-            about="columns",
+            reset_by="columns",
             help="Calibration rows whose score or label you changed in the diagram.",
         ),
         Parameter(
@@ -292,7 +292,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=1,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="Number of a row in the data; row 1 is the first row below the header.",
             extra={"unset": "none"},
         ),
@@ -303,7 +303,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=0,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="The node at which the drawing begins.",
         ),
     ),
@@ -329,7 +329,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Costs of decisions among classes",
             "names",
             (),
-            about="label",
+            reset_by="label",
             help="With three or more classes: costs of mistakes that differ from 1. I>J=COST is the cost of "
             "deciding for class J when class I is true; classes are numbered from 0.",
             extra={"each": check_cost_text, "example": "0>2=5"},
@@ -418,7 +418,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="The column with the time of the event, or of the censoring, counted from the prediction.",
         ),
         Parameter(
@@ -427,7 +427,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="The column that says what happened at that time. By default, this is the label.",
         ),
         Parameter(
@@ -435,7 +435,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Predictions",
             "names",
             (),
-            about="columns",
+            reset_by="columns",
             help="Columns with the predicted risk by the horizon. If their names end in numbers, such as risk_1 and "
             "risk_5, each is the risk by that time.",
         ),
@@ -446,7 +446,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             choices={"risk": "Risks of the event", "survival": "Probabilities of survival"},
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="The risk is 1 minus the probability of survival.",
         ),
         Parameter(
@@ -455,7 +455,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="label",
+            reset_by="label",
             help="Its code; by default, this is the positive class. All codes other than this code and the "
             "code of censoring are competing events.",
         ),
@@ -465,7 +465,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="label",
+            reset_by="label",
             help="The code of rows that were followed up to this time without any event.",
         ),
         Parameter(
@@ -475,7 +475,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=0,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="Time up to which events count, in the unit of the time column.",
             extra={"unset": "the latest"},
         ),
@@ -485,7 +485,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="Estimates the censoring within each group of this column. Use this if the censoring "
             "depends on that column.",
         ),
@@ -513,7 +513,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Columns",
             "names",
             (),
-            about="columns",
+            reset_by="columns",
             help="Columns that define segments; they can be columns that the model does not use. By "
             "default, these are the features; for a table of predictions, all columns except labels "
             "and scores.",
@@ -569,7 +569,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
-            about="columns",
+            reset_by="columns",
             help="The segment shown in detail, given by its conditions.",
         ),
         Parameter(
@@ -696,10 +696,16 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="Metrics to compute for each fold. You can add metrics later without fitting again.",
         ),
         replace(REPEATS, default=None, optional=True),
-        replace(FOLDS, name="test_folds", default=None, optional=True),
+        replace(FOLDS_PARAMETER, name="test_folds", default=None, optional=True),
     ),
     "results": (
-        Parameter("rows", "Results", "text", FIRST, help="The open results: upload:DIGEST or published:KEY."),
+        Parameter(
+            "rows",
+            "Results",
+            "text",
+            FIRST_COMPARISON,
+            help="The open results: upload:DIGEST or published:KEY.",
+        ),
         Parameter("file_name", "File", "text", None, optional=True, help="Name of the file that is open."),
         Parameter(
             "metric",

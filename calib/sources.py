@@ -30,7 +30,6 @@ from calib.data import (
     TableFile,
     TooLargeError,
     TooManyRowsError,
-    about,
     blocks_of_file,
     blocks_of_frame,
     class_counts,
@@ -45,6 +44,7 @@ from calib.data import (
     open_query,
     prepare,
     prepare_predictions,
+    reading_of,
     sample_table,
     score_columns,
     target_candidates,
@@ -56,7 +56,7 @@ from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.predictions import refuse_merged
 from calib.data.score_columns import tables_of
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.cache import share
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import release_memory
@@ -67,16 +67,16 @@ from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
-PLACED = ("folder", "database")
+PLACED_ELSEWHERE = ("folder", "database")
 """Kinds of data that are read in place: KIND:NAME@DIGEST."""
 COUNTS_SUFFIX, SAMPLE_SUFFIX = (
     ".counts",
     ".sample",
 )  # after the digest of a query that was too large: how it was opened
-SEEN = re.compile(
+SHOWN_NAME = re.compile(
     rf"^(.*)@([0-9a-f]{{16}}(?:{re.escape(COUNTS_SUFFIX)}|{re.escape(SAMPLE_SUFFIX)})?)$", re.DOTALL
 )
-LARGE = (LargeFile, LargeQuery)
+LARGE_SOURCES = (LargeFile, LargeQuery)
 READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
 
@@ -113,9 +113,9 @@ def parse_place(data: str | None) -> tuple[str, str, str] | None:
     ('folder', 'a@b.csv', '')
     """
     kind, _, rest = (data or "").partition(":")
-    if kind not in PLACED:
+    if kind not in PLACED_ELSEWHERE:
         return None
-    seen = SEEN.match(rest)
+    seen = SHOWN_NAME.match(rest)
     return (kind, *seen.groups()) if seen else (kind, rest, "")  # type: ignore[return-value]
 
 
@@ -140,7 +140,7 @@ def has_upload(recipe: Recipe) -> bool:
     >>> has_upload(Recipe(data="folder:a.csv@0123456789abcdef"))    # the server reads it again
     False
     """
-    return any((data or "").startswith("upload:") for data in (recipe.data, recipe.judge_on, recipe.onnx))
+    return any((data or "").startswith("upload:") for data in (recipe.data, recipe.test_data, recipe.onnx))
 
 
 def source(recipe: Recipe) -> tuple[str, str]:
@@ -159,7 +159,7 @@ def _named(data: str, field: str) -> tuple[str, str]:
         "synthetic": SYNTHETIC,
         "upload": None,
         "openml": None,
-        **dict.fromkeys(PLACED),
+        **dict.fromkeys(PLACED_ELSEWHERE),
     }
     if kind not in known or not key:
         raise DataError(
@@ -199,13 +199,13 @@ def load_table(recipe: Recipe, uploads: Uploads, watch: Watch | None = None) -> 
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
     join = options.get("join_labels", ())
-    if recipe.judge_on is not None:
+    if recipe.test_data is not None:
         table = table._replace(frame=_joined(recipe, uploads, table, merge, (*drop, *join)))
     if table.target is not None and join and recipe.content == "predictions":
         refuse_merged(table.frame, table.target, _scores(recipe, table.frame, table.target))
     if table.target is not None and (merge or drop or join):
         frame, notes = tidy_labels(table.frame, table.target, merge, drop, join)
-        table = table._replace(frame=describe(frame, notes=(*about(frame).notes, *notes)))
+        table = table._replace(frame=note_reading(frame, notes=(*reading_of(frame).notes, *notes)))
     return table
 
 
@@ -231,12 +231,12 @@ def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
     >>> is_sampled(Recipe(data_params={"learn_rows": 10_000}), None), is_sampled(Recipe(), None)
     (True, False)
     """
-    return isinstance(given, LARGE) or "learn_rows" in dict(recipe.data_params)
+    return isinstance(given, LARGE_SOURCES) or "learn_rows" in dict(recipe.data_params)
 
 
 def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | None) -> pd.DataFrame:
     """Draw the rows that the model learns from; refuse settings that need all rows in memory."""
-    why = f"{given.name} is too large for memory" if isinstance(given, LARGE) else "learn_rows is set"
+    why = f"{given.name} is too large for memory" if isinstance(given, LARGE_SOURCES) else "learn_rows is set"
     if recipe.content != "features":
         raise DataError(
             f"content is 'predictions', but {why}, which applies only if a model is trained.",
@@ -273,7 +273,7 @@ def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
 
 def _table(named: tuple[str, str], uploads: Uploads, file: str | None, options: Mapping[str, Any]) -> Table:
     kind, key = named
-    if kind == "upload" or kind in PLACED:
+    if kind == "upload" or kind in PLACED_ELSEWHERE:
         name, digest = (
             (file, key) if kind == "upload" else (parse_place(f"{kind}:{key}") or ("", key, ""))[1:]
         )
@@ -302,19 +302,19 @@ def _upload_again(file: str | None, key: str) -> str:
 def _joined(
     recipe: Recipe, uploads: Uploads, table: Table, merge: bool, drop: Collection[str]
 ) -> pd.DataFrame:
-    """Return the table with that of ``judge_on`` as its test set."""
-    assert recipe.judge_on is not None
+    """Return the table with that of ``test_data`` as its test set."""
+    assert recipe.test_data is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: to use a second table as the test set, split must be 'file'.",
-            f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
+            "test_data: to use a second table as the test set, split must be 'file'.",
+            f"Choose split='file' and part={FILE_PART!r}, or remove test_data.",
         )
     target = labelled(table)
-    other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {}).frame
+    other = _table(_named(recipe.test_data, "test_data"), uploads, recipe.test_file, {}).frame
     other = _scored_as(table.frame, recipe, uploads, other, target)
     names = (
-        recipe.file or about(table.frame).name or "the data",
-        recipe.judge_file or about(other).name or "the other file",
+        recipe.file or reading_of(table.frame).name or "the data",
+        recipe.test_file or reading_of(other).name or "the other file",
     )
     return join_tables(
         table.frame, other, target, _needed_columns(recipe, table.frame, target), names, merge, drop
@@ -405,7 +405,7 @@ def _no_inputs(recipe: Recipe, target: str) -> set[str]:
 def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]:
     """Return the named score columns, or the inferred ones without excluded columns; () if they are to be inferred."""
     if recipe.onnx is not None:
-        return (str(about(frame).model_score),)
+        return (str(reading_of(frame).model_score),)
     named = dict(recipe.data_params).get("scores", ())
     if named or not recipe.exclude or recipe.content != "predictions" or target not in frame:
         return named
@@ -425,7 +425,7 @@ def with_onnx_model(model: str | None, file: str | None = None) -> dict[str, Any
     return {"onnx": model, "onnx_file": file, "content": content, "score": None}
 
 
-NOT_ELSEWHERE: Mapping[str, Any] = {"judge_on": None, "judge_file": None, "part": None}
+NOT_ELSEWHERE: Mapping[str, Any] = {"test_data": None, "test_file": None, "part": None}
 
 
 def with_test_file(
@@ -441,17 +441,17 @@ def with_test_file(
     split = with_split(before or Recipe(), "random" if other is None else "file")
     if other is None:
         return {**NOT_ELSEWHERE, **split}
-    return {"judge_on": other, "judge_file": file, "part": FILE_PART, "evaluation": "holdout", **split}
+    return {"test_data": other, "test_file": file, "part": FILE_PART, "evaluation": "holdout", **split}
 
 
-def _reset(about: str) -> dict[str, Any]:
+def _reset(change: str) -> dict[str, Any]:
     """Return all fields and settings that refer to the class, the label or the columns, with their defaults.
 
     A reference to a class is also one to its label, and both refer to the columns. A page that resets settings lists
     those that were stated (``Recipe.lost``).
     """
-    changed = SETTING_SUBJECTS[: SETTING_SUBJECTS.index(about) + 1]
-    return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.about in changed}
+    changed = SETTING_SUBJECTS[: SETTING_SUBJECTS.index(change) + 1]
+    return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.reset_by in changed}
 
 
 def with_positive(positive: str | None) -> dict[str, Any]:
@@ -573,12 +573,12 @@ def with_data(
 def missing_files(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
     """Return digest → name of the missing files that a Recipe needs.
 
-    >>> missing_files(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
+    >>> missing_files(Recipe(data="upload:00ff", file="old.csv", test_data="upload:11ff"), ["11ff"])
     {'00ff': 'old.csv'}
     """
     wanted = (
         (recipe.data, recipe.file),
-        (recipe.judge_on, recipe.judge_file),
+        (recipe.test_data, recipe.test_file),
         (recipe.onnx, recipe.onnx_file),
     )
     keys = {key: file for data, file in wanted if (key := file_key(data)) is not None}
@@ -597,12 +597,12 @@ def reading(recipe: Recipe) -> dict[str, Any]:
 def _uploaded(given: Upload, options: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**options)
-    if isinstance(given, LARGE):
+    if isinstance(given, LARGE_SOURCES):
         given = given.head
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
     for name, value in options.items():
-        if (used := getattr(about(given), name)) not in (None, value):
+        if (used := getattr(reading_of(given), name)) not in (None, value):
             message = f"data_params.{name} is {value!r}, but the table was read with {used!r}."
             raise DataError(message, f"Read the file again with read_table(…, {name}={value!r}).")
     return given
@@ -642,7 +642,7 @@ def dataset(recipe: Recipe, table: Table, watch: Watch | None = None) -> Dataset
             **_row_options(recipe),
         )
     release_memory(made.n)
-    known = about(frame)
+    known = reading_of(frame)
     notes = (*known.notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
     found = replace(made, notes=notes, test_file=known.test_file, beside=beside, rest=known.rest)
@@ -650,7 +650,7 @@ def dataset(recipe: Recipe, table: Table, watch: Watch | None = None) -> Dataset
     return found
 
 
-BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
+BY_ROW = ("time", "cluster", "part", "period", "segment", "test_data", "onnx")
 """Fields of a Recipe that need single rows, which counts do not have."""
 
 
@@ -905,8 +905,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
         )
         if recipe.score == column:
             changes["score"] = None
-    if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
-        changes |= {"judge_on": None, "judge_file": None}
+    if recipe.test_data is not None and changes.get("part", FILE_PART) != FILE_PART:
+        changes |= {"test_data": None, "test_file": None}
     if changes.get("time", recipe.time) != recipe.time:
         changes["period"] = None  # a period names values of the time column
     if changes.get("weight", recipe.weight) != recipe.weight:

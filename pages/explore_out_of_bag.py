@@ -5,7 +5,7 @@ from pages.ui import evaluations, frame, headings
 from pages.ui.explore import out_of_bag
 
 recipe = frame.open_page("pages/explore_out_of_bag.py")
-evaluations.needs_features(recipe, out_of_bag.WITHOUT_FEATURES)
+evaluations.needs_features(recipe, out_of_bag.FOREST_NEEDED)
 evaluations.needs_rows(
     recipe,
     "Out-of-bag calibration draws a training row for each test row and finds the trees that were "

@@ -5,7 +5,7 @@ from pages.ui import evaluations, frame, headings
 from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
-evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
+evaluations.needs_features(recipe, trees.FEATURES_NEEDED)
 evaluations.needs_rows(recipe, "This page grows trees and evaluates each tree on all test rows.")
 together = evaluations.shows_all_classes(recipe)
 if not together:

@@ -18,7 +18,7 @@ if found is None:
 pick = watch.picking(found)
 place = headings.finding()
 with place.picture:
-    chart.show("watch_evidence", found, sentence=place.sentence, on_click=pick, hint=watch.HINT)
+    chart.show("watch_evidence", found, sentence=place.sentence, on_click=pick, hint=watch.PERIOD_HINT)
 with place.words:
     watch.headline(found, evaluation)
     watch.controls(recipe)

@@ -33,8 +33,8 @@ from sklearn.model_selection import train_test_split
 from calib.analysis.recommendation.arena import REFERENCE, is_tied
 from calib.calibrators import (
     CALIBRATORS,
+    INPUT_TABLES,
     JOINT,
-    TABLES,
     JointCalibrator,
     ScoreCalibrator,
     joint_calibrator,
@@ -48,7 +48,7 @@ SIZES = (50, 150, 500, 1500, 5000, 15000)
 DRAWS = 1
 LEFT_OVER = (300, 10_000)  # fewest and most rows left over for evaluation
 CLIP = 1e-15  # makes infinite log losses finite for the mean; their share is a column of its own
-METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES)
 METHODS_OF_K = (*METHODS, *(key for key in JOINT if key not in METHODS))
 LOSSES = ["log_loss", "brier"]
 EXTREME = 0.3  # largest difference in Brier score that counts, as a share of f (1 − f)

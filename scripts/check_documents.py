@@ -16,17 +16,17 @@ from calib.analysis.grouping import CLUSTERS, FEWEST_GROUPING_ROWS, REDRAWS
 from calib.analysis.label_shift import MOST_INTERVALS
 from calib.analysis.watch.periods import ROW_PERIODS
 from calib.calibrators import CALIBRATORS, JOINT
-from calib.data.counting import MANY_ROWS
-from calib.data.folder import DEEPEST, MOST_TABLES
-from calib.data.limits import MOST_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
-from calib.data.sampling import BLOCK, LEARN_ROWS
+from calib.data.counting import COUNTED_ROWS
+from calib.data.folder import MOST_LISTED_TABLES, MOST_NESTED
+from calib.data.limits import MOST_TABLE_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
+from calib.data.sampling import LEARN_ROWS, SAMPLED_AT_ONCE
 from calib.data.target import MOST_PREDICTED, MOST_TRAINED
 from calib.experiments import EXPERIMENTS
 from calib.figures.base import MOST_SETUPS
 from calib.lessons import LESSONS
 from calib.lessons.live_quiz import LENGTH, SILENCE
 from calib.settings import PAGE_SETTINGS
-from calib.study.papers.ten_setups import NAMES as TEN_SETUPS
+from calib.study.papers.ten_setups import SETUP_NAMES as TEN_SETUPS
 from pages.ui.session_cache import OF_ALL_SESSIONS, OF_SESSION, OF_UPLOADS
 from scripts.crawl_statements import worlds
 
@@ -86,15 +86,15 @@ FACTS = {
     "docs/coming_from_scikit_learn.md": [f"and [{len(CALIBRATORS) - 4} more]"],
     "docs/data.md": [
         f"| file | {UPLOAD_LIMIT / 1e6:,.0f} MB |",
-        f"| columns | {MOST_COLUMNS:,} |",
+        f"| columns | {MOST_TABLE_COLUMNS:,} |",
         f"Reading needs up to {format_bytes(SPARE)} of memory",
         f"three or more classes (at most {MOST_TRAINED})",
         f"can evaluate at most {MOST_PREDICTED:,} classes",
-        f"more than {MANY_ROWS:,} rows is counted",
+        f"more than {COUNTED_ROWS:,} rows is counted",
         f"The sample has {LEARN_ROWS:,} rows",
-        f"in batches of {BLOCK:,}",
-        f"If there are more than {MOST_TABLES:,} tables",
-        f"at most {NAMES[DEEPEST]} folders deep",
+        f"in batches of {SAMPLED_AT_ONCE:,}",
+        f"If there are more than {MOST_LISTED_TABLES:,} tables",
+        f"at most {NAMES[MOST_NESTED]} folders deep",
         *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),
     ],
 }

@@ -31,7 +31,7 @@ from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.metrics.chance import ece_by_chance
-from calib.metrics.confidence import INTERVALS, View
+from calib.metrics.confidence_intervals import INTERVALS, View
 from calib.metrics.paired_intervals import difference_interval
 
 JUDGED = ("naive_bayes", "logistic_regression", "decision_tree", "random_forest", "gradient_boosting")

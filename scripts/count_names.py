@@ -5,7 +5,7 @@
     python -m scripts.count_names --names   # lists the names with two meanings
 
 A branch on K is a line that asks whether there are three or more classes. A name has two meanings if modules assign it
-different values: constants in upper case, and classes.
+different values: constants in upper case, and classes. ``SAME_MEANING`` lists names that mean the same in each module.
 """
 
 from __future__ import annotations
@@ -26,6 +26,24 @@ K = re.compile(
 )
 BRANCHES = (ast.If, ast.IfExp, ast.While, ast.comprehension, ast.BoolOp)
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
+SAME_MEANING = {
+    "ENTRY": "what a registry reads from a module",
+    "EXPERIMENT": "what the list of experiments reads from a module",
+    "FIGURES": "figures by key, or those of one experiment",
+    "PAGE": "name of the page that a module shows",
+    "FOLDS": "number of folds",
+    "REDRAWS": "number of redraws of a test",
+    "STREAM": "random stream of an experiment, so that equal seeds draw differently",
+    "DRAWS_PER_CHECK": "draws between two checks of Cancel",
+    "ROWS_AT_ONCE": "rows in a block",
+    "NATS_LEFT": "likelihood at which a search ends",
+    "SAID": "places that the alternative text describes",
+    "HEAD": "pixels above the lanes of a figure",
+    "LANE": "pixels of a lane",
+    "LONGEST": "letters of a name in a figure",
+}
+"""Constants that mean the same wherever they stand, with a value for each module."""
+
 Trees = Mapping[str, tuple[str, ast.Module]]
 
 
@@ -72,7 +90,11 @@ def two_meanings(trees: Trees) -> tuple[dict[str, dict[str, str]], dict[str, lis
                 constants[target][name] = ast.unparse(value)
             if isinstance(node, ast.ClassDef):
                 classes[node.name].append(name)
-    several = {key: where for key, where in constants.items() if len(set(where.values())) > 1}
+    several = {
+        key: where
+        for key, where in constants.items()
+        if key not in SAME_MEANING and len(set(where.values())) > 1
+    }
     return several, {key: where for key, where in classes.items() if len(where) > 1}
 
 

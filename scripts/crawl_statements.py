@@ -239,7 +239,7 @@ def _printed(recipe: Recipe) -> list[str]:
 def exact_numbers(evaluation: Evaluation) -> dict[tuple, float]:
     """Return (quantity, method, number of rows) → value."""
     found: dict[tuple, float] = {}
-    for one in (evaluation, evaluation.on_every_row()) if evaluation.before is None else (evaluation,):
+    for one in (evaluation, evaluation.on_every_row()) if evaluation.unadjusted is None else (evaluation,):
         table = one.measured(one.applicable(QUANTITIES))
         for key, line in table.iterrows():
             for quantity, value in line.items():

@@ -24,7 +24,7 @@ from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.metrics.confidence import INTERVALS
+from calib.metrics.confidence_intervals import INTERVALS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import FIELDS, all_options
@@ -305,8 +305,8 @@ def _roles(draw: random.Random, data: str, given: bool) -> dict[str, Any]:
         lambda: {"score": draw.choice(("forest", "boosting"))} if data == "upload:scores" else {},
         lambda: (
             {
-                "judge_on": "upload:later_woods" if woods else "upload:later",
-                "judge_file": "later.csv",
+                "test_data": "upload:later_woods" if woods else "upload:later",
+                "test_file": "later.csv",
                 "split": "file",
                 "evaluation": "holdout",
             }

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from calib import Recipe
 from calib.analysis.clusters import sampling_effect
-from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
+from calib.analysis.curves import FEW_IN_BIN, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
 from calib.analysis.differences import OtherSplits, differences
 from calib.analysis.label_shift import estimate_base_rate
@@ -35,7 +35,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, interval_summary
-from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval, share_interval
+from calib.metrics.confidence_intervals import INTERVALS, confidence_interval, mean_interval, share_interval
 from calib.metrics.losses import overconfidence, squared_errors
 from scripts.worlds import Array, Drawn, World, draw
 
@@ -227,8 +227,8 @@ def bins(rows: Drawn) -> Found:
         true = rows.world.frequency(curve.edges)
         found[name] = (true, curve.lower, curve.upper)
         if name == "Frequency in a bin":
-            enough = curve.count >= FEW
-            found[f"{name} of at least {FEW} rows"] = tuple(each[enough] for each in found[name])
+            enough = curve.count >= FEW_IN_BIN
+            found[f"{name} of at least {FEW_IN_BIN} rows"] = tuple(each[enough] for each in found[name])
             found[f"{name}, consistency band"] = _of_calibrated(
                 rows, curve.observed, curve.band_lower, curve.band_upper
             )
@@ -328,7 +328,7 @@ ON_ROWS = {
     "bins": Printed(
         "Reliability, log-odds and Venn–Abers (arms, bands and hover text of bins), report",
         bins,
-        f"Bins with fewer than {FEW} rows are faint or not drawn.",
+        f"Bins with fewer than {FEW_IN_BIN} rows are faint or not drawn.",
     ),
     "CORP": Printed(
         "Reliability: CORP curve; report", steps, "There is no band if there is only one cluster.", thin=4

@@ -40,16 +40,16 @@ from sklearn.model_selection import train_test_split
 from calib import Recipe
 from calib.analysis.recommendation.arena import prior
 from calib.analysis.recommendation.rule import (
-    GAPS,
+    DIFFERENCE_COLUMNS,
     JUSTIFIED_ROW_PART,
     LITTLE,
-    START,
+    METHODS_WITH_PRIOR,
     advise,
     calibration_kind,
     choose,
     expected_gaps,
 )
-from calib.calibrators import CALIBRATORS, TABLES, label_of
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import Evaluation, calibrate, evaluate, fit
 from calib.kernel.records import Dataset
@@ -61,7 +61,7 @@ from calib.study import Store
 from scripts.arena_sizes import complete, grid
 
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
-METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES)
 CELL = ["data", "model", "size", "table"]
 LEFT_OVER = (300, 5000)  # fewest and most rows left over for evaluation
 CLIP = 1e-15  # makes infinite log losses finite for the mean; their number is a column of its own
@@ -169,14 +169,14 @@ def judged(evaluation: Evaluation, fresh: dict[str, np.ndarray], y: np.ndarray) 
                 **{f"seen_{name}": line[name] for name in SEEN},
                 "seen_minority": minority,
                 "seen_tied": tied,
-                **dict(zip(GAPS, _gap(evaluation, str(key)), strict=True)),
+                **dict(zip(DIFFERENCE_COLUMNS, _gap(evaluation, str(key)), strict=True)),
             }
         )
     return pd.DataFrame(lines)
 
 
 def _gap(evaluation: Evaluation, key: str) -> tuple[float, float, float]:
-    first, second = (evaluation.predictions[each].p for each in (key, START[0]))
+    first, second = (evaluation.predictions[each].p for each in (key, METHODS_WITH_PRIOR[0]))
     return difference_interval("brier", evaluation.sample, first, second)
 
 
@@ -263,7 +263,7 @@ def chosen_by(
     rules: Iterable[Rules],
     table: pd.DataFrame,
     arena: pd.DataFrame | None = None,
-    order: Sequence[str] = START,
+    order: Sequence[str] = METHODS_WITH_PRIOR,
 ) -> Iterator[str]:
     """Yield the method that the advice would have chosen on one table under each of these rules.
 
@@ -271,11 +271,13 @@ def chosen_by(
     """
     share = float(table["share"].iloc[0])
     before = prior(float(table["minority"].iloc[0]), bool(table["tied"].iloc[0]), arena)
-    expected = expected_gaps(table[[*GAPS]], before, START[0], share * (1 - share), order)
+    expected = expected_gaps(
+        table[[*DIFFERENCE_COLUMNS]], before, METHODS_WITH_PRIOR[0], share * (1 - share), order
+    )
     for little, sure in rules:
         yield choose(
             table.assign(sure=table["surest"] < sure, expected=expected),
-            START[0],
+            METHODS_WITH_PRIOR[0],
             miscalibrated=bool(table["miscalibrated"].iloc[0]),
             share=share,
             little=little,
@@ -286,7 +288,7 @@ def by_rules(
     rows: pd.DataFrame,
     rules: list[Rules],
     arena: pd.DataFrame | None = None,
-    order: Sequence[str] = START,
+    order: Sequence[str] = METHODS_WITH_PRIOR,
 ) -> np.ndarray:
     """Return mean regrets and shares of infinite log losses: (data sets, rules, MEASURED).
 
@@ -317,7 +319,7 @@ def print_decided_elsewhere(rows: pd.DataFrame, arena: pd.DataFrame | None) -> N
     found = by_rules(rows, rules, arena)
     shipped = found[:, rules.index(SHIPPED)].mean(axis=0)
     print(f"| the advice, with the arena of the other data sets |{as_cells(shipped)}")
-    plain = by_rules(rows, [SHIPPED], order=START[:1])[:, 0].mean(axis=0)
+    plain = by_rules(rows, [SHIPPED], order=METHODS_WITH_PRIOR[:1])[:, 0].mean(axis=0)
     print(f"| automatic calibration, unless another method is clearly better |{as_cells(plain)}")
     for loss in LOSSES:
         line, best = decided_elsewhere(found, loss)

@@ -22,17 +22,22 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.recommendation.arena import prior_of_classes
-from calib.analysis.recommendation.rule import GAPS, START_OF_CLASSES, gaps_from, lowest_expected
+from calib.analysis.recommendation.rule import (
+    DIFFERENCE_COLUMNS,
+    START_OF_CLASSES,
+    gaps_from,
+    lowest_expected,
+)
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows
 from calib.metrics.losses import class_log_losses, class_squared_errors
-from calib.recipe import TOGETHER
+from calib.recipe import COMPARED_JOINTLY
 from calib.study import Store
 from scripts.arena_sizes import CLIP, LEFT_OVER, complete, drawn, grid, made
 from scripts.judge_advice import LOSSES, MEASURED, SHARE
 
 CASE = ["data", "model", "size"]
-METHODS = (*TOGETHER, "structured_vector", "platt")
+METHODS = (*COMPARED_JOINTLY, "structured_vector", "platt")
 
 
 def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seen: int) -> pd.DataFrame:
@@ -78,7 +83,7 @@ def advised(lines: pd.DataFrame, arena: pd.DataFrame) -> str:
     before = prior_of_classes(float(lines["size"].iloc[0]), arena)
     never = lines.index[lines["never"]]
     return lowest_expected(
-        lines[[*GAPS]], never, before, START_OF_CLASSES[0], float(lines["uncertainty"].iloc[0])
+        lines[[*DIFFERENCE_COLUMNS]], never, before, START_OF_CLASSES[0], float(lines["uncertainty"].iloc[0])
     )
 
 

@@ -134,7 +134,7 @@ class Figures:
     @property
     def kept(self) -> float:
         """The share of the memory that came during the load and is still there."""
-        return (self.after - self.before) / max(1.0, max(self.memory) - self.before)
+        return (self.after - self.unadjusted) / max(1.0, max(self.memory) - self.unadjusted)
 
 
 class Client(threading.Thread):
@@ -291,7 +291,7 @@ def run(clients: int, minutes: float, tabs: int = 3, fits: int = 4) -> Figures:
     with tempfile.TemporaryFile("w+") as said:
         with server(said, **forgotten) as (address, process):
             _first(address)
-            figures.before, begin, spent = process.megabytes, time.monotonic(), process.seconds
+            figures.unadjusted, begin, spent = process.megabytes, time.monotonic(), process.seconds
             kinds = [Fitter] * fits + [Student] * (clients - fits - tabs)
             until = begin + 60 * minutes
             at_work: list[Client] = [
@@ -351,7 +351,7 @@ def report(figures: Figures, complaints: list[str]) -> str:
         ("times a place in the queue was shown", len(figures.places)),
         ("answers compared", len(figures.answers)),
         ("wrong answers, errors, complaints of the server", len(complaints)),
-        ("memory after the first visitor", f"{figures.before:.0f} MiB"),
+        ("memory after the first visitor", f"{figures.unadjusted:.0f} MiB"),
         ("memory at most", f"{max(figures.memory):.0f} MiB"),
         (
             "memory when all have gone",

@@ -25,14 +25,14 @@ from calib.experiments.shared.long_run import LongRun, resumed
 
 SEED = 0
 CELLS = Path(".cells")
-RUNS: dict[str, LongRun] = {"overlap": overlap.RUN, "calibration_size": calibration_size.RUN}
+RUNS: dict[str, LongRun] = {"overlap": overlap.OVERLAP_RUN, "calibration_size": calibration_size.SIZE_RUN}
 
 
 def searches(jobs: int) -> None:
     """Run one search per step and number of dimensions, and one per mixture used for tuning."""
     file = Path(forest_search.__file__).with_name(forest_search.SEARCHES_FILE)
     found = dict(forest_search.stored_searches()) if file.exists() else {}
-    pairs = [(d, step) for step in range(1, overlap.STEPS + 1) for d in overlap.DIMENSIONS]
+    pairs = [(d, step) for step in range(1, overlap.STEPS_OF_DISTANCE + 1) for d in overlap.DIMENSIONS]
     todo = [joblib.delayed(_overlap_search)(*at) for at in pairs if overlap.case(*at) not in found]
     mixtures = [i for i in range(calibration_size.MIXTURES) if calibration_size.case(i) not in found]
     todo += [joblib.delayed(_size_search)(i) for i in mixtures]

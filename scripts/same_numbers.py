@@ -40,7 +40,7 @@ from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS
 from calib.study.papers.ten_setups import setup_recipes, setup_table
@@ -135,8 +135,8 @@ def _of_evaluation(found: Evaluation, intervals: Sequence[str]) -> Iterator[tupl
         for metric in intervals:
             yield from _tried(f"{key} interval {metric}", lambda m=metric, k=key: found.interval(m, k))
     yield from _of_conclusions(found)
-    if found.before is not None:
-        yield from ((f"before {name}", each) for name, each in _of_frame("metric", found.before.metrics))
+    if found.unadjusted is not None:
+        yield from ((f"before {name}", each) for name, each in _of_frame("metric", found.unadjusted.metrics))
     if found.whole is not None:
         yield from _of_classes(found.whole)
 
@@ -212,11 +212,11 @@ SOURCES: Mapping[str, Callable[[Evaluation, Fitted | None], Any]] = {
     "explained": _explained,
     **dict.fromkeys(
         ("audit", "audit_sizes", "audit_walk"),
-        lambda found, _: once(found, "net", lambda: audited(found, resamples=99)),
+        lambda found, _: cached_result(found, "net", lambda: audited(found, resamples=99)),
     ),
     **dict.fromkeys(
         ("watch_evidence", "watch_moved", "watch_periods"),
-        lambda found, _: once(found, "watched", lambda: over_time(found, _first(found))),
+        lambda found, _: cached_result(found, "watched", lambda: over_time(found, _first(found))),
     ),
 }
 """Figure → what it is made of, if not of the Evaluation itself."""

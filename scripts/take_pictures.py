@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from pages.ui.current import PAGES
-from pages.ui.start import PICTURES
+from pages.ui.start import PICTURES_FOLDER
 from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -75,7 +75,7 @@ def ways(browser: Browser, address: str) -> None:
             chart = tab.settle().page.locator(".stPlotlyChart").first.screenshot()
             image = Image.open(io.BytesIO(chart)).convert("RGB")
             image.thumbnail(SMALL)
-            image.save(PICTURES / f"{way}-{scheme}.webp", quality=QUALITY, method=6)
+            image.save(PICTURES_FOLDER / f"{way}-{scheme}.webp", quality=QUALITY, method=6)
             context.close()
 
 

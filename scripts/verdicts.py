@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, logit
 
-from calib.analysis.recommendation.verdict import SMALL, finding_of
+from calib.analysis.recommendation.verdict import NEGLIGIBLE_GAP, finding_of
 from calib.kernel.rows import Rows
 from calib.metrics.calibration_test import calibration_test, largest_average_gap
 
@@ -142,8 +142,8 @@ that there are too few rows.
 - With clusters the test is approximate. In 1,000 rows, the rows of a cluster share a deviation with a standard
   deviation of {ALIKE} in log-odds. The test then rejects {clustered}.
 - The verdict is “negligible” if the one-sided 95 % interval of the average gap in bins has a small upper end: below
-  {SMALL} at a prevalence of 50 %. Gaps in opposite directions within a bin cancel out. For wrong models and at least
-  200 rows, at least {percent(least)} % of the intervals include the true gap
+  {NEGLIGIBLE_GAP} at a prevalence of 50 %. Gaps in opposite directions within a bin cancel out. For wrong models and
+  at least 200 rows, at least {percent(least)} % of the intervals include the true gap
   (lowest with {n:,} rows, {100 * share:g} %).
 - In a further simulation of 20,000 rows, 60 % have a prediction of 0.001 and an event frequency of 0.01, 20 % have 0.05
   and 0.023, and 20 % have 0.5 and 0.5. The verdict is “miscalibrated”, not “negligible”, in {miscalibrated} % of

@@ -1,4 +1,4 @@
-"""Intervals by SciPy's own functions, joined by the textbook: what ``calib.metrics.confidence`` is held against."""
+"""Intervals by SciPy's functions and the textbook, for tests of ``calib.metrics.confidence_intervals``."""
 
 import numpy as np
 from scipy.optimize import brentq

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calib import Recipe, evaluate, sources
 from calib.analysis.label_shift import estimate_of_rows
-from calib.calibrators import CALIBRATORS, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from calib.data import read_table
 from calib.data.onnx_model import onnx_scores
 from calib.evaluate import calibrate, fit
@@ -100,7 +100,9 @@ def valid(kind):
         scores = rng.random(60).round(2)
         y = (rng.random(60) < scores).astype(int)
         single = [
-            method().fit(scores, y) for method in CALIBRATORS.shipped.values() if method.input not in TABLES
+            method().fit(scores, y)
+            for method in CALIBRATORS.shipped.values()
+            if method.input not in INPUT_TABLES
         ]
         recipe = Recipe(
             data="sample:breast_cancer",

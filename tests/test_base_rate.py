@@ -73,13 +73,13 @@ def test_all_odds_move_by_one_ratio_from_the_rate_of_the_rows_behind_them(moved,
             if getattr(was, name) is not None:
                 a, b = getattr(said, name), getattr(was, name)
                 np.testing.assert_allclose(a * (1 - b), ratio * b * (1 - a), atol=1e-14)
-        np.testing.assert_array_equal(moved.before.predictions[key].p, was.p)
-    assert moved.before.recipe == before.recipe
+        np.testing.assert_array_equal(moved.unadjusted.predictions[key].p, was.p)
+    assert moved.unadjusted.recipe == before.recipe
 
 
 def test_pairs_are_merged_first_and_moved_after(moved):
     """So the order of p stays that of the table; of pairs that are moved first it need not."""
-    predictions, was = moved.predictions["venn_abers"], moved.before.predictions["venn_abers"]
+    predictions, was = moved.predictions["venn_abers"], moved.unadjusted.predictions["venn_abers"]
     assert auc(predictions.y, predictions.p) == auc(was.y, was.p)
     assert ((predictions.lower <= predictions.p) & (predictions.p <= predictions.upper)).all()
     other = merge_pair(predictions.p0, predictions.p1, "log")
@@ -109,7 +109,7 @@ def test_every_placement_is_moved_from_its_own_rows(data, placement):
     model = {"model": "random_forest", "params": {"n_estimators": 10}} if placement == "oob" else {}
     found = evaluate(recipe(placement=placement, calibrators=("none", "venn_abers"), **model), small)
     for key, predictions in found.predictions.items():
-        was = found.before.predictions[key]
+        was = found.unadjusted.predictions[key]
         inside = (was.p > 0.01) & (was.p < 0.99)
         ratio = odds(predictions.p[inside]) / odds(was.p[inside])
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
@@ -125,7 +125,7 @@ def test_folds_are_moved_each_from_its_own_rate_and_the_truth_from_its_mean(data
     rates = {one.rate.fitted for one in found.calibrators["isotonic"]}
     assert len(rates) > 1
     assert found.share == pytest.approx(RATE)
-    ratio = odds(found.posterior) / odds(found.before.posterior)
+    ratio = odds(found.posterior) / odds(found.unadjusted.posterior)
     np.testing.assert_allclose(ratio, odds(RATE) / odds(data.posterior.mean()), rtol=1e-9)
 
 
@@ -161,7 +161,7 @@ def test_a_file_whose_base_rate_is_none_is_refused_by_its_path(moved):
 def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     record = FIGURES["step_curves"].prepare(moved)
     rate = moved.calibrators["venn_abers"][0].rate
-    plain = moved.before.calibrators["venn_abers"][0].step_curves()
+    plain = moved.unadjusted.calibrators["venn_abers"][0].step_curves()
     np.testing.assert_array_equal(record.curves[0].p1, rate.adjust(plain.p1))
     curves = FIGURES["reliability"].prepare(moved, bins=5, binning="quantile", curve="binned").bins["platt"]
     total = np.nansum(curves.observed * curves.count) / curves.count.sum()
@@ -170,7 +170,7 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, ["platt"], curve="binned"))
     assert not any("test row" in problem.message for problem in too_few(moved))
     half = moved.at(np.arange(100))
-    assert len(half.before.y) == 100
+    assert len(half.unadjusted.y) == 100
     assert any("0.03 in deployment" in note for note in moved.notes)
 
 
@@ -199,7 +199,9 @@ def test_an_explanation_ends_with_the_move(data):
     row = widest_row(found)
     predictions = explain(found, fitted, row)
     at = position_of(found, row)
-    assert predictions.fits[0].zero.value == predictions.p0 == found.before.predictions["venn_abers"].p0[at]
+    assert (
+        predictions.fits[0].zero.value == predictions.p0 == found.unadjusted.predictions["venn_abers"].p0[at]
+    )
     assert predictions.adjusted[1] == tuple(
         getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p")
     )
@@ -225,7 +227,7 @@ def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
         assert f">{line[4]}<" in text
     assert "at 3 %" in text
     assert f"base_rate={RATE}" in text
-    assert "stated base rate" not in report_html(moved.before).decode()
+    assert "stated base rate" not in report_html(moved.unadjusted).decode()
 
 
 @pytest.mark.parametrize("placement", ["split", "cv"])

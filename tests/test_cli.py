@@ -146,7 +146,7 @@ def test_a_long_fit_of_many_rows_says_its_time_before_it_begins(
     files, capsys, monkeypatch, command, expected, said
 ):
     begun = []
-    monkeypatch.setattr("calib.commands.evaluate.MANY_ROWS", 100)
+    monkeypatch.setattr("calib.commands.evaluate.FEWEST_ESTIMATED", 100)
     monkeypatch.setattr("calib.commands.evaluate.expected_seconds", lambda recipe, data, short: expected)
     monkeypatch.setattr(
         "calib.commands.evaluate.evaluate",

@@ -170,7 +170,7 @@ def test_very_many_predictions_are_counted_even_if_they_fit_into_memory(
     given = Recipe(content="predictions", target="label")
     lines = table.value_counts(["label", "p"])
     for most, kept in ((20_000, len(table)), (10_000, len(lines))):
-        monkeypatch.setattr(counting, "MANY_ROWS", most)
+        monkeypatch.setattr(counting, "COUNTED_ROWS", most)
         recipe, data, _ = on_file(given, tmp_path / name)
         assert data.n == kept
     counted = evaluate(recipe, data).on_every_row()

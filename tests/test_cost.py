@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.data import about, draw_rows, prepare
+from calib.data import draw_rows, prepare, reading_of
 from calib.evaluate import cost, expected_seconds, fitting
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
@@ -85,7 +85,7 @@ def test_rows_outside_a_sample_count_by_what_their_first_block_takes(monkeypatch
             yield TABLE.iloc[at : at + 10_000]
 
     frame = draw_rows(blocks, "y", 20_000)
-    sample = replace(prepare(frame, "y"), rest=about(frame).rest)
+    sample = replace(prepare(frame, "y"), rest=reading_of(frame).rest)
     seconds = expected_seconds(Recipe(model="naive_bayes"), sample)
     assert seconds == pytest.approx(1e-4 * 20_000 + 2.0 / 8_000 * 80_000, rel=0.05)
 

@@ -1,4 +1,6 @@
-"""The counts of scripts.count_names, of a small house where each can be seen."""
+"""The counts of scripts.count_names, of a small house where each can be seen; and no name of ours has two meanings."""
+
+from pathlib import Path
 
 import numpy as np
 
@@ -44,3 +46,7 @@ def test_what_is_counted(tmp_path):
     assert list(classes) == ["Look"]
     assert branches_on_k(trees) == (2, 1)
     assert np.array_equal(function_lines(trees), [4])
+
+
+def test_no_constant_and_no_class_has_two_meanings():
+    assert two_meanings(read_modules(Path(__file__).parents[1])) == ({}, {})

@@ -20,7 +20,7 @@ from calib.metrics import (
     interval_summary,
 )
 from calib.metrics.bootstrap import bootstrap_interval
-from calib.metrics.confidence import INTERVALS, confidence_interval
+from calib.metrics.confidence_intervals import INTERVALS, confidence_interval
 
 RNG = np.random.default_rng(3)
 SCORE = np.round(np.linspace(0.05, 0.95, 19), 2).repeat(2)

@@ -5,7 +5,7 @@ A cell fails where fewer than 92 % cover, beyond what the number of draws leaves
 
 import pytest
 
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from scripts.coverage import (
     MODELS,
     PREVALENCES,

@@ -46,7 +46,7 @@ def sampled(frame, **given):
 
 @pytest.mark.parametrize("placement", ["split", "train"])
 def test_the_numbers_are_those_of_the_ordinary_evaluation_on_the_same_rows(table, placement, monkeypatch):
-    monkeypatch.setattr(sampling, "BLOCK", 700)
+    monkeypatch.setattr(sampling, "SAMPLED_AT_ONCE", 700)
     recipe, data = sampled(table, placement=placement, seed=5)
     found = evaluate(recipe, data)
     assert (data.n, found.size, len(found.rows)) == (3_000, 9_000, found.dataset.n)

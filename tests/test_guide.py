@@ -19,10 +19,10 @@ import calib
 from calib import Recipe
 from calib.__main__ import _parser
 from calib.analysis.recommendation.advice import TRIED_ON_CLASSES
-from calib.analysis.recommendation.rule import START, START_OF_CLASSES
+from calib.analysis.recommendation.rule import METHODS_WITH_PRIOR, START_OF_CLASSES
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import connections, looks_like_predictions, prepare_predictions
-from calib.export.calibrators import FOLDS, OF_K
+from calib.export.calibrators import MAP_PER_FOLD, OF_K
 from calib.kernel.records import Predictions
 from calib.metrics import metric_table
 from calib.study import store
@@ -308,7 +308,7 @@ def test_what_the_code_holds_stands_in_the_guide_as_it_is(part):
 
 
 def test_the_tables_of_a_store_are_those_of_the_guide():
-    assert store.TABLES.strip() in TEXTS["docs/file_formats.md"]
+    assert store.TABLES_OF_STORE.strip() in TEXTS["docs/file_formats.md"]
     assert f"0x{store.APPLICATION:X}" in TEXTS["docs/file_formats.md"]
     assert f"the schema's number, {store.SCHEMA}." in TEXTS["docs/file_formats.md"]
 
@@ -316,7 +316,7 @@ def test_the_tables_of_a_store_are_those_of_the_guide():
 @pytest.mark.whole_registry
 def test_the_kinds_of_a_calibrators_map_are_those_of_the_guide():
     table = TEXTS["docs/file_formats.md"].split("| kind |")[1].split("\n\n")[0]
-    kinds = {method.kind for method in CALIBRATORS.values()} | {FOLDS}
+    kinds = {method.kind for method in CALIBRATORS.values()} | {MAP_PER_FOLD}
     assert set(re.findall(r"^\| `(\w+)` \|", table, flags=re.M)) == kinds
     of_k = TEXTS["docs/file_formats.md"].split("| map of K classes |")[1].split("\n\n")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", of_k, flags=re.M)) == set(OF_K)
@@ -394,7 +394,7 @@ def test_of_the_other_methods_platt_scaling_and_then_venn_abers_lose_least(reaso
 
 
 def test_the_recommendation_begins_with_the_methods_of_the_readme(which_calibrator):
-    assert_says(which_calibrator, "starts from", *map(name_of, START))
+    assert_says(which_calibrator, "starts from", *map(name_of, METHODS_WITH_PRIOR))
 
 
 def test_venn_abers_has_no_infinite_loss_and_isotonic_regression_is_warned_of_with_its(reasons, always):

@@ -62,15 +62,15 @@ def test_shares_are_a_field_like_any_other_and_cost_no_fit():
 
 
 def test_every_probability_is_multiplied_by_the_ratio_of_its_shares():
-    before, part = MOVED.whole.before.distributions, np.setdiff1d(np.arange(DATA.n), MOVED.rows)
-    held = np.bincount(MOVED.whole.before.calibration_y, minlength=3)
+    before, part = MOVED.whole.unadjusted.distributions, np.setdiff1d(np.arange(DATA.n), MOVED.rows)
+    held = np.bincount(MOVED.whole.unadjusted.calibration_y, minlength=3)
     trained = np.bincount(DATA.labels[part], minlength=3) - held
     for key, P in MOVED.whole.distributions.items():
         counts = trained if key == "none" else held
         moved = before[key] * SHARES / (counts / counts.sum())
         np.testing.assert_allclose(P, moved / moved.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-15)
         np.testing.assert_array_equal(
-            MOVED.whole.before.distributions[key],
+            MOVED.whole.unadjusted.distributions[key],
             evaluate(RECIPE.replace(base_rates={}), DATA).whole.distributions[key],
         )
 
@@ -90,8 +90,8 @@ def test_in_a_split_by_time_the_shares_of_the_earlier_rows_are_replaced():
     )
     found = evaluate(recipe, data)
     assert found.rows.min() >= 900 - len(found.rows), "the last rows are the test rows"
-    before = found.whole.before.distributions
-    held = np.bincount(found.whole.before.calibration_y, minlength=3)
+    before = found.whole.unadjusted.distributions
+    held = np.bincount(found.whole.unadjusted.calibration_y, minlength=3)
     trained = np.bincount(y[order][: found.rows.min()], minlength=3) - held
     assert abs(held / held.sum() - np.bincount(y) / 900).max() > 0.02
     for key, P in found.whole.distributions.items():
@@ -117,7 +117,7 @@ def test_the_right_probabilities_stay_right_and_losses_are_those_where_the_share
     truth = log_loss(labels, posterior(there, SHARES))
     assert found.whole.metrics.loc["none", "log_loss"] == pytest.approx(truth, rel=0.03)
     assert found.whole.metrics.loc["none", "classwise_ece"] < 0.01
-    assert found.whole.before.metrics.loc["none", "log_loss"] == pytest.approx(
+    assert found.whole.unadjusted.metrics.loc["none", "log_loss"] == pytest.approx(
         log_loss(y, posterior(X)), rel=0.03
     )
 
@@ -130,8 +130,8 @@ def test_rows_are_weighted_by_class_and_views_hold_both_places():
     for k in range(3):
         view = MOVED.of(k)
         assert view.share == pytest.approx(SHARES[k])
-        assert view.before.share == pytest.approx(np.mean(y == k))
-        assert view.verdict.finding == view.before.verdict.finding
+        assert view.unadjusted.share == pytest.approx(np.mean(y == k))
+        assert view.verdict.finding == view.unadjusted.verdict.finding
     P = MOVED.whole.distributions["none"]
     assert MOVED.y.tolist() == (P.argmax(axis=1) == y).tolist()
     np.testing.assert_array_equal(MOVED.predictions["none"].p, P.max(axis=1))
@@ -150,7 +150,7 @@ def test_folds_are_moved_each_from_its_own_shares_and_periods_keep_both_places()
     np.testing.assert_allclose(found.whole.shares, SHARES, atol=1e-12)
     rows = DATA.row_numbers[MOVED.rows]
     half = evaluate(RECIPE.replace(period=f"1..{rows[100]}"), DATA)
-    assert len(half.y) == len(half.before.y) == len(half.whole.before.y) == 101
+    assert len(half.y) == len(half.unadjusted.y) == len(half.whole.unadjusted.y) == 101
     np.testing.assert_array_equal(half.of(0).predictions["none"].p, MOVED.of(0).predictions["none"].p[:101])
 
 

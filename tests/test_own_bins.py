@@ -10,7 +10,7 @@ from calib.analysis.curves import binned_curve, histogram
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS, expected_calibration_error, murphy_decomposition
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 
 RNG = np.random.default_rng(0)
 P = RNG.random(500).round(2)

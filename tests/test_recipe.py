@@ -228,8 +228,8 @@ CONTRACT = {
     "base_rate",
     "period",
     "segment",
-    "judge_on",
-    "judge_file",
+    "test_data",
+    "test_file",
     "onnx",
     "onnx_file",
 }
@@ -337,7 +337,7 @@ WRONG_IN_ANY_FORM = [
     ],
     *[
         ({name: 1.5}, f"{name} must be a non-empty string")
-        for name in ("score", "judge_on", "judge_file", "onnx", "onnx_file")
+        for name in ("score", "test_data", "test_file", "onnx", "onnx_file")
     ],
     ({"data_params": {"gap": 30}}, r"data_params\.gap.*split='time'.*'random'"),
     ({"split": "cluster", "cluster": "who", "data_params": {"gap": 1}}, r"data_params\.gap.*'cluster'"),
@@ -355,7 +355,6 @@ WRONG_IN_ANY_FORM = [
     ({"settings": {"nowhere.depth": 3}}, r"'nowhere\.depth' is not a known.*decide"),
     ({"settings": {"run.repeats": 0}}, r"run\.repeats"),
     ({"settings": {"results.paper": "mine"}}, r"results\.paper.*auto"),
-    ({"settings": {"lessons.end": "mine"}}, r"lessons\.end.*not_useful"),
 ]
 
 

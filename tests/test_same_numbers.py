@@ -8,7 +8,7 @@ import pytest
 from calib.calibrators import CALIBRATORS
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from calib.metrics.confidence import INTERVALS
+from calib.metrics.confidence_intervals import INTERVALS
 from calib.models import MODELS
 from calib.recipe import FIELDS, all_options
 from calib.synthetic import SYNTHETIC
@@ -65,7 +65,7 @@ def test_every_choice_of_a_model_and_of_a_calibrator_is_taken():
 def test_data_come_from_samples_from_all_synthetic_sets_and_from_every_table():
     taken = {recipe["data"] for recipe in RECIPES}
     assert {f"synthetic:{key}" for key in SYNTHETIC} <= taken
-    uploads = taken | {recipe["judge_on"] for recipe in RECIPES}
+    uploads = taken | {recipe["test_data"] for recipe in RECIPES}
     assert {f"upload:{key}" for key in tables()} <= uploads
 
 

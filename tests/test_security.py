@@ -245,10 +245,10 @@ def test_the_limits_of_a_file_are_those_of_the_code():
     found = [[int(number) for number in re.findall(r"\d+", line)] for line in listed]
     spare, always = limits.SPARE // 10**6, limits.ALWAYS // 10**6
     assert found == [
-        [150, spare, always, limits.TIMES, limits.UPLOAD_LIMIT // 10**6],
+        [150, spare, always, limits.MOST_EXPANSION, limits.UPLOAD_LIMIT // 10**6],
         [spare, limits.PER_UNPACKED * always],
-        [limits.LARGE // 10**6],
-        [limits.AT_LEAST],
+        [limits.LARGE_FILE // 10**6],
+        [limits.LEAST_SECONDS],
         [],
     ]
     assert (limits.PER_UNPACKED, limits.PER_TEXT, confined.WALL) == (4, 10, 6)

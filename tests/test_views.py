@@ -37,7 +37,7 @@ TOLD: dict[str, Callable] = {
     "class 0": lambda found: found.of(0).metrics.to_string(),
     "verdict on class 0": lambda found: found.of(0).verdict.sentence,
     "joint": lambda found: found.whole and found.whole.of(3).verdict.sentence,
-    "before": lambda found: found.before and found.before.metrics.to_string(),
+    "before": lambda found: found.unadjusted and found.unadjusted.metrics.to_string(),
     "interval": lambda found: found.interval("ece", "none"),
 }
 

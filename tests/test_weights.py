@@ -13,7 +13,7 @@ import pytest
 from calib.analysis import curves, decision, differences, subgroups
 from calib.analysis.recommendation import advice, enough
 from calib.analysis.validation import flow, rows_needed
-from calib.calibrators import CALIBRATORS, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from calib.evaluate import calibrate, evaluate, fit
 from calib.figures import FIGURES
 from calib.figures.validation import formatted_flow
@@ -30,7 +30,7 @@ Y = (RNG.random(N) < 0.15 + 0.6 * SCORE).astype(int)
 WEIGHT = RNG.integers(1, 6, N)
 PART = np.repeat([0, 1, 2], [60, 90, 90])
 EXACT = ("venn", "venn_abers", "isotonic", "none", "histogram")
-KEYS = tuple(key for key in CALIBRATORS if CALIBRATORS[key].input not in TABLES)
+KEYS = tuple(key for key in CALIBRATORS if CALIBRATORS[key].input not in INPUT_TABLES)
 FILE = Recipe(split="file", calibrators=KEYS, bins=7)
 
 

@@ -30,21 +30,21 @@ from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.wording import brief_percent, counted, listed, two_decimals
 from calib.metrics import METRICS, metric_value
-from calib.metrics.confidence import INTERVALS, LEVEL, View
+from calib.metrics.confidence_intervals import INTERVALS, LEVEL, View
 from calib.metrics.distances import curve_errors, smooth_cells
 
 Array = np.ndarray
 
-POOLED = ("slope", "in_the_large", "observed_expected")
+POOLED_MEASURES = ("slope", "in_the_large", "observed_expected")
 FEWEST_TO_PREDICT = 3  # centres
-DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
-FEW = 5  # centres below which τ is hardly known
+PREDICTION_DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
+FEW_FOR_TAU = 5  # centres below which τ is hardly known
 FEWEST_FOR_CURVE = 30  # rows of a centre
-GRID = 25  # points of the pooled curve
-LEAST = (
+POINTS_OF_POOLED_CURVE = 25  # points of the pooled curve
+CLIPPED_CURVE = (
     1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
 )
-STEPS, PRECISION = 10_000, 1e-12  # of the search for τ²
+STEPS_OF_TAU, PRECISION = 10_000, 1e-12  # of the search for τ²
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class Pooled:
     centres: int
 
 
-def pool(values: ArrayLike, variances: ArrayLike, level: float = LEVEL, draws: int = DRAWS) -> Pooled:
+def pool(
+    values: ArrayLike, variances: ArrayLike, level: float = LEVEL, draws: int = PREDICTION_DRAWS
+) -> Pooled:
     """Pool the values (k,) of k centres, whose sampling variances are known.
 
     Parameters
@@ -155,7 +157,7 @@ def _new_centres(y: Array, v: Array, draws: int) -> Array:
 def between_variance(y: Array, v: Array) -> float:
     """Return the REML estimate of τ² for values and variances (k,), at least 0."""
     squared = max(float(np.var(y, ddof=1) - v.mean()), 0.0)
-    for _ in range(STEPS):
+    for _ in range(STEPS_OF_TAU):
         w = 1 / (v + squared)
         mean = w @ y / w.sum()
         found = max(float(w**2 @ ((y - mean) ** 2 - v) / (w @ w) + 1 / w.sum()), 0.0)
@@ -226,7 +228,7 @@ def _told(key: str, found: Pooled) -> str:
     )
     if not math.isfinite(found.new_low):
         return f"The {name} is {pooled}; two centres cannot show what to expect in a new centre."
-    hardly = " With so few centres, τ is very uncertain." if found.centres < FEW else ""
+    hardly = " With so few centres, τ is very uncertain." if found.centres < FEW_FOR_TAU else ""
     low, high = two_decimals(found.new_low), two_decimals(found.new_high)
     return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
@@ -285,7 +287,7 @@ def centres(
         index=pd.Index(names, name="centre"),
     )
     pooled = {}
-    for metric in POOLED:
+    for metric in POOLED_MEASURES:
         found = np.array([_in_centre(metric, rows, each, level) for rows, each in parts])
         pooled[metric] = _add(table, metric, found, level)
     return Centres(table, pooled, parts, level)
@@ -331,19 +333,21 @@ def _add(table: pd.DataFrame, metric: str, found: Array, level: float) -> Pooled
 
 def _curves(parts: Sequence[tuple[Rows, Array]], names: list[str], level: float) -> pd.DataFrame:
     """Pool the loess curves of the centres, as log-odds, at predictions that at least three centres reach."""
-    grid = np.unique(np.quantile(np.concatenate([p for _, p in parts]), np.linspace(0.02, 0.98, GRID)))
+    grid = np.unique(
+        np.quantile(np.concatenate([p for _, p in parts]), np.linspace(0.02, 0.98, POINTS_OF_POOLED_CURVE))
+    )
     found, errors = np.full((2, len(parts), len(grid)), np.nan)
     for i, (rows, p) in enumerate(parts):
         if rows.n < FEWEST_FOR_CURVE or np.ptp(p) == 0 or not 0 < rows.share < 1:
             continue
         cells = smooth_cells(rows, p)
-        observed = np.clip(cells.observed, LEAST, 1 - LEAST)
+        observed = np.clip(cells.observed, CLIPPED_CURVE, 1 - CLIPPED_CURVE)
         error = curve_errors(rows, cells) / (observed * (1 - observed))
         for into, values in ((found, logit(observed)), (errors, error)):
             into[i] = np.interp(grid, cells.points, values, left=np.nan, right=np.nan)
     ends = np.full((len(grid), 5), np.nan)
     for j in range(len(grid)):
-        known = errors[:, j] > LEAST
+        known = errors[:, j] > CLIPPED_CURVE
         if known.sum() >= FEWEST_TO_PREDICT:
             each = pool(found[known, j], errors[known, j] ** 2, level, DRAWS_OF_CURVE)
             ends[j] = expit([each.value, each.low, each.high, each.new_low, each.new_high])

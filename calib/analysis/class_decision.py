@@ -112,7 +112,7 @@ def decide_class(
 ) -> ClassDecision:
     """Decide for the class of least expected cost, by every calibrator's probabilities.
 
-    Intervals come from ``calib.metrics.confidence.mean_interval`` over the test rows.
+    Intervals come from ``calib.metrics.confidence_intervals.mean_interval`` over the test rows.
 
     Parameters
     ----------

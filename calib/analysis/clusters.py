@@ -18,7 +18,7 @@ from scipy.special import ndtri, stdtrit
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.weights import are_whole, squares
 
 Array = np.ndarray
@@ -150,7 +150,7 @@ def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
     whose, predictions = evaluation.dataset.cluster, evaluation.predictions[calibrator]
     if whose is None:
         return None
-    return once(
+    return cached_result(
         predictions,
         "clusters",
         lambda: Clusters.of(

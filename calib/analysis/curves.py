@@ -24,7 +24,7 @@ from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import BINS, Bins, PerBin, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.isotonic_regression import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.null_draws import null_draws
 from calib.kernel.smoothing import reach_of_nearest, tricube
@@ -33,7 +33,7 @@ from calib.recipe import BANDS
 
 Array = np.ndarray
 
-FEW = 10  # bins with fewer rows are uncertain: pictures draw them faint, or not at all
+FEW_IN_BIN = 10  # bins with fewer rows are uncertain: pictures draw them faint, or not at all
 LOG_ODDS_CLIP = 1e-6  # distance from 0 and 1 to which log-odds are clipped
 # Most groups of a resampled band and cells of the smoother: finer than a band or the eye can resolve
 FINE_POINTS = 1000
@@ -520,4 +520,4 @@ def curve_of(
         cluster = clusters_of(evaluation, calibrator)
         return curve(predictions.y, predictions.p, cluster=cluster, **options, **rows)
 
-    return once(predictions, (kind, *options.values()), made)
+    return cached_result(predictions, (kind, *options.values()), made)

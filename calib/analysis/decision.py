@@ -25,7 +25,7 @@ from calib.kernel import checks
 from calib.kernel.records import Predictions
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import values_and_change
-from calib.metrics.confidence import mean_interval
+from calib.metrics.confidence_intervals import mean_interval
 from calib.metrics.losses import mean
 
 COST_RANGE = (0.001, 1_000_000)  # range of each cost
@@ -221,7 +221,7 @@ def decide(
 ) -> Decision:
     """Compute the costs of acting on every calibrator's probabilities on the test rows, for two costs.
 
-    Intervals come from ``calib.metrics.confidence.mean_interval`` over the test rows.
+    Intervals come from ``calib.metrics.confidence_intervals.mean_interval`` over the test rows.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def decide(
 def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:
     """Return one line per calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
     y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
-    told = evaluation.stated_weight if evaluation.before is None else weight
+    told = evaluation.stated_weight if evaluation.unadjusted is None else weight
     p = [evaluation.predictions[key].p for key in keys]
     acted = [values > threshold(false_alarm, miss) for values in p]
     table = pd.DataFrame(

@@ -1,9 +1,9 @@
 """Differences of calibrators from the uncalibrated model, with their sampling variability.
 
 A difference is always "calibrator − uncalibrated". It varies with the test rows while the fitted model stays the same:
-its interval comes from ``calib.metrics.confidence`` on these rows. It also varies with the split, if everything is
-fitted again with another seed. Splits of one data set share most of their rows, so their spread alone is too
-small: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), with the variance
+its interval comes from ``calib.metrics.confidence_intervals`` on these rows. It also varies with the split, if
+everything is fitted again with another seed. Splits of one data set share most of their rows, so their spread alone
+is too small: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), with the variance
 (1/J + test rows/training rows) s² for J splits.
 """
 
@@ -22,7 +22,7 @@ from calib.evaluate.estimate import Difference
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.metrics.confidence import LEVEL, View
+from calib.metrics.confidence_intervals import LEVEL, View
 from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.paired_intervals import METRIC_DIFFERENCES, difference_interval
 from calib.recipe import Recipe

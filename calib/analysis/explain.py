@@ -131,8 +131,8 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     number = int(np.searchsorted(ends, position, side="right"))
     part, calibrator = fitted.parts[number], calibrators[number]
     answer, adjusted = _answer(evaluation, position), None
-    if evaluation.before is not None:
-        adjusted, answer = (calibrator.rate, answer), _answer(evaluation.before, position)
+    if evaluation.unadjusted is not None:
+        adjusted, answer = (calibrator.rate, answer), _answer(evaluation.unadjusted, position)
     label = int(evaluation.y[position])
     return Explained(
         evaluation.recipe,

@@ -13,7 +13,7 @@ from calib.analysis.audit.of_evaluation import table_of
 from calib.analysis.grouping import FEWEST_GROUPING_ROWS, PARTITIONS, GroupingLoss, grouping_loss
 from calib.evaluate import Evaluation
 from calib.kernel import checks
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import number, with_interval
@@ -100,7 +100,7 @@ def grouping_losses(
             _loss(evaluation, calibrator, table, key) for key in watch.loop(list(PARTITIONS), "partition")
         )
 
-    found = once(evaluation, ("grouping_losses", calibrator, tuple(columns)), losses)
+    found = cached_result(evaluation, ("grouping_losses", calibrator, tuple(columns)), losses)
     p = evaluation.predictions[calibrator].p
     return GroupingLosses(
         evaluation, calibrator, tuple(columns), found, float(np.mean((p - evaluation.y) ** 2))

@@ -52,13 +52,13 @@ from calib.recipe import Recipe
 
 Array = np.ndarray
 
-MEASURES = ("slope", "intercept", "in_the_large", "observed_expected", "brier", "auc", "ici")
-FEWEST_OF_CLASS = 10  # fewest rows of either class
+VALIDATED_MEASURES = ("slope", "intercept", "in_the_large", "observed_expected", "brier", "auc", "ici")
+FEWEST_FOR_VALIDATION = 10  # fewest rows of either class
 FEWEST_RESAMPLES = 20
 INNER = 2  # resamples of each resample
-POINTS = 41  # points of the curve
+POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
-TRIES = 100  # draws of a resample with both classes
+DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
 NO_INFORMATION = {
     "auc": 0.5
 }  # value of a measure if labels and predictions are independent; Brier's depends on both
@@ -71,7 +71,7 @@ def measures(y: Array, p: Array, weight: Array | None = None) -> Array:
     array([1.  , 0.25, 0.5 ])
     """
     if y.min() == y.max():
-        return np.full(len(MEASURES), np.nan)
+        return np.full(len(VALIDATED_MEASURES), np.nan)
     line, cells = calibration_line(y, p, weight), smooth_cells(Rows(y, weight=weight), p)
     return np.array(
         [
@@ -141,7 +141,7 @@ class _Model:
         The clusters drawn, and their rows.
         """
         among = np.arange(len(self._of_cluster)) if clusters is None else clusters
-        for _ in range(TRIES):
+        for _ in range(DRAWS_UNTIL_BOTH_CLASSES):
             picked = among[rng.integers(0, len(among), len(among))]
             rows = np.concatenate([self._of_cluster[each] for each in picked])
             if self.y[rows].min() < self.y[rows].max():
@@ -156,7 +156,7 @@ class _Model:
         picked, rows = self.drawn(rng)
         p = self.predict(rows, f"resample {i + 1}")
         out = np.setdiff1d(every, rows)
-        left_out = self.measured(out, p) if len(out) else np.full(len(MEASURES), np.nan)
+        left_out = self.measured(out, p) if len(out) else np.full(len(VALIDATED_MEASURES), np.nan)
         return {
             "train": self.measured(rows, p),
             "test": self.measured(every, p),
@@ -260,19 +260,19 @@ class Validation:
             "corrected": self.corrected,
             "low": self.corrected - half,
             "high": self.corrected + half,
-            "plus_632": [self._plus_632(key) for key in MEASURES],
+            "plus_632": [self._plus_632(key) for key in VALIDATED_MEASURES],
             "cross_validated": _mean(self.cross_validated),
             "split_low": split_low,
             "split_high": split_high,
             "undefined": (~np.isfinite(self.train - self.test)).sum(axis=0),
         }
-        return pd.DataFrame(columns, index=list(MEASURES))
+        return pd.DataFrame(columns, index=list(VALIDATED_MEASURES))
 
     def _plus_632(self, key: str) -> float:
         """Return .632 of the error on rows left out, and more of it the closer this error is to no information."""
         if key not in ("brier", "auc"):
             return np.nan
-        at = MEASURES.index(key)
+        at = VALIDATED_MEASURES.index(key)
         apparent, out = float(self.apparent[at]), float(_mean(self.out)[at])
         none = NO_INFORMATION.get(key, self._brier_without_information)
         out = max(out, none) if key == "auc" else min(out, none)
@@ -411,7 +411,7 @@ def validate(
         raise InputError(f"folds must be at most {most}, the number of {what}, but is {folds}.")
     every = np.arange(model.n)
     p = model.predict(every, "all rows")
-    grid = np.unique(np.quantile(p, np.linspace(0.01, 0.99, POINTS)))
+    grid = np.unique(np.quantile(p, np.linspace(0.01, 0.99, POINTS_OF_CORRECTED_CURVE)))
     tasks = [
         *(("bootstrap", i) for i in range(B)),
         *(("cross_validation", i) for i in range(repeats)),
@@ -496,9 +496,9 @@ def _model(
     whose, names = (None, None) if cluster is None else pd.factorize(present(cluster, "cluster"))
     checks.same_length(y=labels, cluster=whose)
     fewest = int(min(labels.sum(), len(labels) - labels.sum()))
-    if fewest < FEWEST_OF_CLASS:
+    if fewest < FEWEST_FOR_VALIDATION:
         raise InputError(
-            f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_OF_CLASS} are needed. "
+            f"The minority class has {fewest} rows, too few to resample: at least {FEWEST_FOR_VALIDATION} are needed. "
             "Collect more rows of this class."
         )
     checks.in_range(seed, "random_state", low=0, integer=True)

@@ -404,9 +404,9 @@ def estimate_of_rows(
 
 def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:
     """Return the Evaluation at the base rate of the "table" and, if a base rate is stated, at the "stated" one."""
-    if evaluation.before is None:
+    if evaluation.unadjusted is None:
         return {"table": evaluation}
-    return {"table": evaluation.before, "stated": evaluation}
+    return {"table": evaluation.unadjusted, "stated": evaluation}
 
 
 def compare_base_rates(evaluation: Evaluation) -> pd.DataFrame:

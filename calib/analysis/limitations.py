@@ -126,7 +126,7 @@ def _choice(evaluation: Evaluation) -> str:
 
 def _events(evaluation: Evaluation) -> str:
     """State the number of rows in the minority class, which limits the precision."""
-    rare = minority_rows(evaluation.before or evaluation)
+    rare = minority_rows(evaluation.unadjusted or evaluation)
     few = f", fewer than the usual minimum of {FEWEST_TO_JUDGE}" if rare < FEWEST_TO_JUDGE else ""
     return (
         f"The minority class has {counted(rare, 'test row')}{few}. These rows cannot show differences that are "

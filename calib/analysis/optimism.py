@@ -20,7 +20,7 @@ from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
 from calib.kernel.wording import change_or_clipped, number, with_interval
 from calib.metrics import METRICS
-from calib.metrics.confidence import mean_interval
+from calib.metrics.confidence_intervals import mean_interval
 from calib.metrics.losses import log_losses, squared_errors
 from calib.recipe import Recipe, with_split
 

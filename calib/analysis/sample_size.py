@@ -29,7 +29,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import class_named, counted, number, percent, within_a_sentence
 from calib.metrics import auc
-from calib.metrics.confidence import about_ratio
+from calib.metrics.confidence_intervals import about_ratio
 
 NORMAL = 1.96  # as in the paper, to two decimals
 MOST_PLANNED_ROWS = 10**12

@@ -16,7 +16,7 @@ from calib.analysis.differences import PER_ROW
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import change, number, some_of
-from calib.metrics.confidence import LEVEL, View
+from calib.metrics.confidence_intervals import LEVEL, View
 from calib.metrics.paired_intervals import difference_interval
 
 Place = tuple[str, str]  # name of an evaluation, and calibrator

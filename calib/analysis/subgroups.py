@@ -35,7 +35,7 @@ from calib.kernel.segment import (
     is_ordered,
     write_range,
 )
-from calib.metrics.confidence import LEVEL
+from calib.metrics.confidence_intervals import LEVEL
 
 MOST_GROUPS = 12
 QUANTILE_GROUPS = 5

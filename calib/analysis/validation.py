@@ -2,7 +2,7 @@
 
 The items are those of TRIPOD+AI for studies that evaluate a model (Collins et al. 2024, *BMJ* 385):
 participants and events in each part, discrimination, calibration, clinical utility, sample size. Values are
-those of ``Evaluation.measured``, intervals those of ``calib.metrics.confidence``.
+those of ``Evaluation.measured``, intervals those of ``calib.metrics.confidence_intervals``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Evaluation, RowCount, row_info
 from calib.kernel.checks import InputError
-from calib.metrics.confidence import mean_interval
+from calib.metrics.confidence_intervals import mean_interval
 
 OVERALL_METRICS = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
 CALIBRATION_METRICS = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
@@ -69,7 +69,7 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     Parameters
     ----------
     metrics
-        Keys of ``calib.metrics.confidence.INTERVALS``.
+        Keys of ``calib.metrics.confidence_intervals.INTERVALS``.
     """
     lines = [
         (metric, key, found.value, found.low, found.high)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from calib.calibrators.merge import MERGE, MERGE_RULES, merge_pair
-from calib.calibrators.registry import CALIBRATORS, JOINT, TABLES
+from calib.calibrators.registry import CALIBRATORS, INPUT_TABLES, JOINT
 from calib.kernel import lazy
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def name_of(key: str) -> str:
 def interval_methods() -> dict[str, type[ScoreCalibrator]]:
     """Return the calibrators that give intervals of a score alone, by key."""
     found = CALIBRATORS.items()
-    return {key: method for key, method in found if method.gives_interval and method.input not in TABLES}
+    return {
+        key: method for key, method in found if method.gives_interval and method.input not in INPUT_TABLES
+    }
 
 
 def complexity_of(key: str) -> float:
@@ -99,11 +101,11 @@ def by_simplicity(key: str) -> tuple[float, str]:
 
 __all__ = [
     "CALIBRATORS",
+    "INPUT_TABLES",
     "JOINT",
     "MERGE",
     "MERGE_RULES",
     "PPA",
-    "TABLES",
     "Auto",
     "Beta",
     "CenteredIsotonic",

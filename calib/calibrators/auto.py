@@ -49,10 +49,10 @@ from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
 
 PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
-CANDIDATES = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
+CURVES_WEIGHED = ("the model's own log-odds", "a line", "a stiff curve", "a flexible curve", "Venn–Abers")
 KNOTS = 12
 PART = 2.0**-20  # of a row
-STEP = 0.05  # log-odds to whose multiples the steps are rounded
+ROUNDED_STEP = 0.05  # log-odds to whose multiples the steps are rounded
 
 
 class Auto(ScoreCalibrator):
@@ -87,7 +87,10 @@ class Auto(ScoreCalibrator):
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.clip_ = half_step(scores)
         tied = pool_ties(scores, y, None if weights is None else exact_weights(weights))
-        self.weights_, self.losses_ = np.full(len(CANDIDATES), np.nan), np.full(len(CANDIDATES) + 1, np.nan)
+        self.weights_, self.losses_ = (
+            np.full(len(CURVES_WEIGHED), np.nan),
+            np.full(len(CURVES_WEIGHED) + 1, np.nan),
+        )
         self.breaks_, self.steps_ = np.empty(0), np.zeros(1)
         x = np.maximum.accumulate(log_odds(tied.scores, self.clip_))
         if x[0] == x[-1]:
@@ -111,12 +114,12 @@ class Auto(ScoreCalibrator):
         if np.isnan(self.weights_[0]):
             return ()
         mixed = np.argsort(-self.weights_, kind="stable")[: np.count_nonzero(self.weights_)]
-        parts = listed([f"{CANDIDATES[i]} {brief_percent(self.weights_[i])}" for i in mixed])
+        parts = listed([f"{CURVES_WEIGHED[i]} {brief_percent(self.weights_[i])}" for i in mixed])
         best = int(self.losses_[:-1].argmin())
         return (
             f"mixes {parts}.",
             f"On held-out calibration rows, the log loss is {number(self.losses_[-1])} for the mixture and "
-            f"{CANDIDATES[best]} for the best candidate ({number(self.losses_[best])}).",
+            f"{CURVES_WEIGHED[best]} for the best candidate ({number(self.losses_[best])}).",
             *self.turns_,
         )
 
@@ -234,8 +237,8 @@ def _present(rows: Tied) -> Tied:
 def merged_steps(tied: Tied) -> tuple[Array, Array]:
     """Return Venn–Abers' merged probability as (breaks (t,), log-odds (t + 1,)): value i holds if i breaks are <= s."""
     breaks, p0, p1 = VennAbers.of_ties(tied).aligned_steps()
-    # Smaller steps change p by less than STEP / 8, and would make programs ten times as long
-    values = np.round(logit(merge_pair(p0, p1)) / STEP) * STEP
+    # Smaller steps change p by less than ROUNDED_STEP / 8, and would make programs ten times as long
+    values = np.round(logit(merge_pair(p0, p1)) / ROUNDED_STEP) * ROUNDED_STEP
     moves = np.diff(values) != 0
     return breaks[moves], values[np.append(True, moves)]
 

@@ -36,7 +36,7 @@ from calib.kernel.weights import effective_weights, represented_rows
 Steps = tuple[Array, Array]
 EXTRAPOLATED, CLAMPED = "extrapolated", "clamped"
 STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped where the curve falls at its end"
-READERS: dict[str, Callable[[Any], Any]] = {
+INPUT_READERS: dict[str, Callable[[Any], Any]] = {
     "score": score_vector,
     "probability": probability_vector,
     "tree_scores": score_matrix,
@@ -240,7 +240,7 @@ class ScoreCalibrator(BaseEstimator):
         return ()
 
     def _read(self, scores: Any) -> Array:
-        return READERS[self.input](scores)
+        return INPUT_READERS[self.input](scores)
 
     def _weigh(self, scores: Array, y: Array, weights: Array) -> tuple[Array, Array, Array | None]:
         """Return the rows for ``_learn``: without rows of weight 0, and repeated if the method counts rows."""

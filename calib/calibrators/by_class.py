@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator, Unchanged, normalised, normalised_terms
 from calib.calibrators.merge import MERGE_RULES
-from calib.calibrators.registry import CALIBRATORS, JOINT, TABLES
+from calib.calibrators.registry import CALIBRATORS, INPUT_TABLES, JOINT
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Arithmetic, Expression, Number, steps
 
-LEAST = 1e-305  # a smaller r_ij counts as 0 in formulas, which cannot divide by 0
+LEAST_PAIRWISE = 1e-305  # a smaller r_ij counts as 0 in formulas, which cannot divide by 0
 
 
 class FromTwoClasses(JointCalibrator):
@@ -108,7 +108,7 @@ class FromTwoClasses(JointCalibrator):
             raise InputError(f"key must be one of {', '.join(map(repr, CALIBRATORS))}, but is {self.key!r}.")
         else:
             made = CALIBRATORS[self.key]()
-        if made.input in TABLES:
+        if made.input in INPUT_TABLES:
             raise InputError(
                 f"Only binary classification is supported by {made.name or made.label}, which needs more than one "
                 "score per row. Choose another calibrator."
@@ -377,7 +377,7 @@ def _share_term(p: Expression, q: Expression) -> Expression:
 
 
 def _inverse_term(r: Expression) -> Expression:
-    return 1 / r.clip(LEAST, 1.0)
+    return 1 / r.clip(LEAST_PAIRWISE, 1.0)
 
 
 def _inverse(r: Array) -> Array:

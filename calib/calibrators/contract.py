@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators.base import READERS, IntervalCalibrator, ScoreCalibrator
-from calib.calibrators.registry import TABLES
+from calib.calibrators.base import INPUT_READERS, IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.registry import INPUT_TABLES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
 
-ROWS = 40
+ROWS_OF_CONTRACT = 40
 
 
 def check_calibrator(method: Any) -> None:
@@ -26,7 +26,7 @@ def check_calibrator(method: Any) -> None:
             f"{method.__name__}: source must be a string that cites the method's paper or says where the "
             "method comes from."
         )
-    checks.one_of(method.input, READERS, f"{method.__name__}: input")
+    checks.one_of(method.input, INPUT_READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):
         raise InputError(
             f"{method.__name__}: a calibrator with intervals must derive from IntervalCalibrator."
@@ -45,9 +45,9 @@ def _check_options(method: type[ScoreCalibrator]) -> None:
 
 
 def _check_answers(method: type[ScoreCalibrator]) -> None:
-    p = (np.arange(ROWS) + 0.5) / ROWS
-    y = (p > 0.5) != (np.arange(ROWS) % 5 == 0)
-    scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input in TABLES else p
+    p = (np.arange(ROWS_OF_CONTRACT) + 0.5) / ROWS_OF_CONTRACT
+    y = (p > 0.5) != (np.arange(ROWS_OF_CONTRACT) % 5 == 0)
+    scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input in INPUT_TABLES else p
     try:
         fitted = method().fit(scores, y)
         answers = [fitted.predict(scores)]
@@ -56,7 +56,7 @@ def _check_answers(method: type[ScoreCalibrator]) -> None:
             answers = [p0, *answers, p1]
     except Exception as error:
         raise InputError(
-            f"{method.__name__} fails on {ROWS} rows of two classes: {type(error).__name__}: {error}."
+            f"{method.__name__} fails on {ROWS_OF_CONTRACT} rows of two classes: {type(error).__name__}: {error}."
         ) from error
     if not all(_are_probabilities(answer) for answer in answers) or (np.diff(answers, axis=0) < 0).any():
         raise InputError(
@@ -66,4 +66,8 @@ def _check_answers(method: type[ScoreCalibrator]) -> None:
 
 def _are_probabilities(p: Any) -> bool:
     array = np.asarray(p)
-    return array.shape == (ROWS,) and array.dtype.kind == "f" and bool(((array >= 0) & (array <= 1)).all())
+    return (
+        array.shape == (ROWS_OF_CONTRACT,)
+        and array.dtype.kind == "f"
+        and bool(((array >= 0) & (array <= 1)).all())
+    )

@@ -21,8 +21,11 @@ from calib.kernel.weights import are_whole, or_ones
 
 NO_GROUP = -1  # index of a row without a group
 RANGES, SINGLE = 5, 12  # ranges of a column of numbers; at most this many distinct numbers are one group each
-FEWEST, MOST = 20, 50  # fewest rows of a value that is a group; most groups of a column
-KINDS = ("number", "date", "text")
+FEWEST_IN_GROUP, MOST_GROUPS_OF_COLUMN = (
+    20,
+    50,
+)  # fewest rows of a value that is a group; most groups of a column
+GROUPED_KINDS = ("number", "date", "text")
 
 
 def score_and_features(table: Any) -> pd.DataFrame:
@@ -99,7 +102,9 @@ class FeatureGroups:
             return cls(name, kind, _breaks(kept, counts), missing=missing)
         found, index = np.unique(kept, return_inverse=True)
         rows = np.bincount(index, weights=counts, minlength=len(found))
-        order = [i for i in np.argsort(-rows, kind="stable")[:MOST] if rows[i] >= FEWEST]
+        order = [
+            i for i in np.argsort(-rows, kind="stable")[:MOST_GROUPS_OF_COLUMN] if rows[i] >= FEWEST_IN_GROUP
+        ]
         return cls(name, kind, values=tuple(str(found[i]) for i in order), missing=missing)
 
     @property
@@ -150,7 +155,7 @@ class FeatureGroups:
     def from_map(cls, fields: Fields) -> FeatureGroups:
         """Make the groups from the fields that ``to_map`` wrote."""
         name = fields.text("name")
-        kind, missing = fields.choice("kind", KINDS), fields.choice("missing", [True, False])
+        kind, missing = fields.choice("kind", GROUPED_KINDS), fields.choice("missing", [True, False])
         if kind == "text":
             values = fields.texts("values")
             if len(set(values)) < len(values):

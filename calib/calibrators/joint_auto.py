@@ -39,7 +39,7 @@ from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, listed
 
 # Enough rows, and classes times folds, to weigh the candidates; with more, fewer folds are held out
-HELD_OUT, HELD_OUT_CLASSES = (2000, 100)
+ENOUGH_HELD_OUT, HELD_OUT_CLASSES = (2000, 100)
 
 
 class ClassSteps(JointCalibrator):
@@ -83,7 +83,7 @@ class ClassSteps(JointCalibrator):
         return made
 
 
-CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
+JOINT_CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
     "structured vector scaling": StructuredVector,
     "structured matrix scaling": StructuredMatrix,
     "Platt scaling per class": lambda: OneVsRest(Platt()),
@@ -127,7 +127,7 @@ class JointAuto(JointCalibrator):
         return softmax_terms([sum(terms[1:], terms[0]) for terms in zip(*mixed, strict=True)])
 
     def _notes(self) -> tuple[str, ...]:
-        names = list(CANDIDATES)
+        names = list(JOINT_CANDIDATES)
         order = [int(i) for i in np.argsort(-self.weights_, kind="stable") if self.weights_[i]]
         return (f"mixes {listed([f'{names[i]} {brief_percent(self.weights_[i])}' for i in order])}.",)
 
@@ -140,7 +140,7 @@ class JointAuto(JointCalibrator):
     @classmethod
     def _read_fields(cls, fields: Fields, present: Array) -> Self:
         made, given = cls(), fields.objects("calibrators")
-        made.weights_ = fields.numbers("weights", length=len(CANDIDATES))
+        made.weights_ = fields.numbers("weights", length=len(JOINT_CANDIDATES))
         if (made.weights_ < 0).any() or not np.isclose(made.weights_.sum(), 1):
             raise fields.refuse("weights", "must be at least 0 and sum to 1")
         used = _used(made.weights_)
@@ -154,7 +154,7 @@ class JointAuto(JointCalibrator):
 
 def _used(weights: Array) -> list[JointCalibrator]:
     """Return the unfitted candidates whose weight is positive."""
-    return [new() for new, weight in zip(CANDIDATES.values(), weights, strict=True) if weight]
+    return [new() for new, weight in zip(JOINT_CANDIDATES.values(), weights, strict=True) if weight]
 
 
 def _log_predictions(calibrators: list[JointCalibrator], P: Array) -> Array:
@@ -164,7 +164,7 @@ def _log_predictions(calibrators: list[JointCalibrator], P: Array) -> Array:
 
 def _weights(P: Array, y: Array, weights: Array) -> Array:
     """Return the candidates' weights (4,) by the log loss of held-out rows; equal ones if none can be held out."""
-    prior = np.full(len(CANDIDATES), PRIOR_ROWS / len(CANDIDATES))
+    prior = np.full(len(JOINT_CANDIDATES), PRIOR_ROWS / len(JOINT_CANDIDATES))
     held: list[tuple[Array, Array, Array]] = []
     for P_own, y_own, learn, out in _folds(P, y, weights):
         kept, tested = learn > 0, out > 0
@@ -181,7 +181,7 @@ def _folds(P: Array, y: Array, weights: Array) -> Iterator[tuple[Array, Array, A
     """Yield (P, y, weights to learn from, weights held out) of random folds; the seed is fixed."""
     rows, where = np.unique(np.column_stack([P, y]), axis=0, return_inverse=True)
     total = np.bincount(where.ravel(), weights)
-    enough = min(np.ceil(STACKING_FOLDS * HELD_OUT / weights.sum()), HELD_OUT_CLASSES // P.shape[1])
+    enough = min(np.ceil(STACKING_FOLDS * ENOUGH_HELD_OUT / weights.sum()), HELD_OUT_CLASSES // P.shape[1])
     folds = in_folds(total, np.random.default_rng(0), are_whole(weights))
     for held in folds.T[: max(1, int(enough))]:
         yield rows[:, :-1], rows[:, -1].astype(np.intp), total - held, held

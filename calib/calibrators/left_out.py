@@ -13,7 +13,7 @@ from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators
 from calib.kernel.searchsorted import places
 
-RUN = 64
+LEFT_OUT_AT_ONCE = 64
 
 
 def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labels: Array) -> Array:
@@ -37,8 +37,10 @@ class _Runs:
     def __init__(self, tied: Tied):
         self.single = np.stack([tied.weights, tied.sums])
         pools = [
-            pool_adjacent_violators(tied.sums[first : first + RUN], tied.weights[first : first + RUN])
-            for first in range(0, len(tied.scores), RUN)
+            pool_adjacent_violators(
+                tied.sums[first : first + LEFT_OUT_AT_ONCE], tied.weights[first : first + LEFT_OUT_AT_ONCE]
+            )
+            for first in range(0, len(tied.scores), LEFT_OUT_AT_ONCE)
         ]
         self.pooled = np.concatenate([np.stack([pool.weights, pool.sums]) for pool in pools], axis=1)
         self.starts = np.cumsum([0] + [len(pool.values) for pool in pools])
@@ -67,11 +69,11 @@ class _Runs:
 
     def _span(self, start: int, stop: int) -> list[Array]:
         """Return the distinct scores ``start`` to ``stop`` − 1: pools of whole runs, single entries at the ends."""
-        first, last = -(-start // RUN), stop // RUN
+        first, last = -(-start // LEFT_OUT_AT_ONCE), stop // LEFT_OUT_AT_ONCE
         if first >= last:
             return [self.single[:, start:stop]]
         return [
-            self.single[:, start : first * RUN],
+            self.single[:, start : first * LEFT_OUT_AT_ONCE],
             self.pooled[:, self.starts[first] : self.starts[last]],
-            self.single[:, last * RUN : stop],
+            self.single[:, last * LEFT_OUT_AT_ONCE : stop],
         ]

@@ -19,8 +19,8 @@ from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed, number
 
 CLIP = float(np.finfo(np.float64).eps)
-ROUNDING = 1e-12  # rounding error of log-odds
-LEVEL = 1e-6  # a smaller decrease of a curve of log-odds does not count
+ROUNDING_OF_LOG_ODDS = 1e-12  # rounding error of log-odds
+LEAST_DECREASE = 1e-6  # a smaller decrease of a curve of log-odds does not count
 SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
 FALLS = (
     "the fitted line falls, because calibration rows with higher scores were less often in class 1. The "
@@ -85,7 +85,7 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     >>> turn_notes(log_odds(np.array([0.1, 0.8, 0.9])), np.array([-2.0, 1.0, 0.5]))
     ('the fitted curve falls from 0.8000 to 0.9000, so higher scores get lower probabilities there.',)
     """
-    falls = np.diff(values) < -LEVEL
+    falls = np.diff(values) < -LEAST_DECREASE
     if not falls.any():
         return ()
     if falls.all():
@@ -111,7 +111,7 @@ def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:
     """
     low = int(np.argmax(np.maximum.accumulate(values) - values))
     high = int(np.argmax(values[: low + 1]))
-    return (_fall_note(x[[high]], x[[low]]),) if values[high] > values[low] + LEVEL else ()
+    return (_fall_note(x[[high]], x[[low]]),) if values[high] > values[low] + LEAST_DECREASE else ()
 
 
 def linear_continuation(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
@@ -156,7 +156,9 @@ class LogOddsPolynomial(ScoreCalibrator):
             return
         powers = self._powers(scores)[:, 1:]
         low, high = powers[:, 0].min(), powers[:, 0].max()
-        if not ((powers[:, 0] > low + ROUNDING) & (powers[:, 0] < high - ROUNDING)).any():
+        if not (
+            (powers[:, 0] > low + ROUNDING_OF_LOG_ODDS) & (powers[:, 0] < high - ROUNDING_OF_LOG_ODDS)
+        ).any():
             # Two distinct scores determine only a line; the squares of 0.2 and 0.8 differ by rounding.
             powers[:, 1:] = 0
         fit = fit_logistic(powers, y, weights)

@@ -38,18 +38,18 @@ from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones, squares
 
-HELD_OUT = 3  # one row in three is held out
-LEAST = 5.0  # least information in a segment; a row of probability ½ has ¼
+ONE_IN_HELD_OUT = 3  # one row in three is held out
+LEAST_INFORMATION = 5.0  # least information in a segment; a row of probability ½ has ¼
 DOUBT = 2.0  # standard errors; a segment with a smaller error is not corrected
-MOST_ROUNDS, PATIENCE = 200, 20  # most rounds; most rounds without a lower loss
+MOST_ROUNDS, ROUNDS_WITHOUT_GAIN = 200, 20  # most rounds; most rounds without a lower loss
 CLEARLY = 1.645  # standard errors by which the loss must decrease: 5 %, one-sided
-NEAR = 1.0  # within this many standard errors, the loss with fewer rounds is preferred
+NEAR_LOWEST = 1.0  # within this many standard errors, the loss with fewer rounds is preferred
 PAIRED = 20  # columns used in conjunctions
-ALL = 0  # column of the search that is one group of all rows
-AT_ONCE = 1 << 20  # places of rows held at once
-DIGITS = 52  # bits of a sum
-EVERY = -1  # level that means all levels of the prediction
-ROUNDING = 1e-9
+ONE_GROUP = 0  # column of the search that is one group of all rows
+PLACES_AT_ONCE = 1 << 20  # places of rows held at once
+BITS_OF_SUM = 52  # bits of a sum
+EVERY_LEVEL = -1  # level that means all levels of the prediction
+ROUNDING_OF_SUMS = 1e-9
 SEED = 0
 
 
@@ -76,7 +76,7 @@ class Correction:
         mine = np.ones(len(x), dtype=bool)
         for column, group in self.segment:
             mine &= groups[:, column] == group
-        if self.level != EVERY:
+        if self.level != EVERY_LEVEL:
             mine &= np.searchsorted(breaks, x, side="right") == self.level
         return np.where(mine, x + self.offset, x)
 
@@ -177,7 +177,7 @@ class Multicalibration(ScoreCalibrator):
         losses = [held.losses()]
         made: list[Correction] = []
         lowest = 0
-        while len(made) < min(MOST_ROUNDS, lowest + PATIENCE):
+        while len(made) < min(MOST_ROUNDS, lowest + ROUNDS_WITHOUT_GAIN):
             correction = search.best()
             if correction is None:
                 break
@@ -190,7 +190,7 @@ class Multicalibration(ScoreCalibrator):
         kept = next(
             i
             for i, each in enumerate(losses)
-            if not _loss_decreases(each, losses[lowest], held.weights, NEAR)
+            if not _loss_decreases(each, losses[lowest], held.weights, NEAR_LOWEST)
         )
         return tuple(made[:kept]) if _loss_decreases(losses[0], losses[kept], held.weights, CLEARLY) else ()
 
@@ -257,7 +257,7 @@ def _correction(fields: Fields, features: tuple[FeatureGroups, ...], levels: int
     groups = fields.numbers("groups", length=len(columns))
     if not all(group in range(features[column].size) for column, group in zip(columns, groups, strict=True)):
         raise fields.refuse("groups", "must be group numbers of the columns")
-    level = fields.number("level", EVERY, levels - 1)
+    level = fields.number("level", EVERY_LEVEL, levels - 1)
     if level % 1:
         raise fields.refuse("level", "must be a whole number")
     segment = tuple((column, int(group)) for column, group in zip(columns, groups, strict=True))
@@ -319,7 +319,7 @@ class _Cells:
         """Return the (column, group) pairs of a cell."""
         columns = self.columns[np.searchsorted(self.starts, cell, side="right") - 1].tolist()
         pairs = zip(columns, self.groups[cell].tolist(), strict=True)
-        return tuple((column - 1, group) for column, group in pairs if column != ALL)
+        return tuple((column - 1, group) for column, group in pairs if column != ONE_GROUP)
 
 
 class _Search:
@@ -338,10 +338,10 @@ class _Search:
         self.sizes = self.without + (self.groups == self.without[:, None]).any(axis=1)
         self.rows, self.squared = rows, squares(rows.weights)
         totals = np.array([rows.weights.sum(), rows.weights.sum(), self.squared.sum()])
-        self.units = 2.0 ** (np.ceil(np.log2(totals)) - DIGITS)
+        self.units = 2.0 ** (np.ceil(np.log2(totals)) - BITS_OF_SUM)
         varies = (rows.groups != rows.groups[:1]).any(axis=0)
         columns = [int(column) + 1 for column in np.flatnonzero(varies & (without > 0))]
-        self.parts = self._parts([(ALL, ALL), *((ALL, column) for column in columns)])
+        self.parts = self._parts([(ONE_GROUP, ONE_GROUP), *((ONE_GROUP, column) for column in columns)])
         if depth > 1:
             tops = np.concatenate([cells.tops(promise) for cells, promise in self._promises()])[1:]
             paired = sorted(columns[i] for i in np.argsort(-tops, kind="stable")[:PAIRED])
@@ -350,7 +350,7 @@ class _Search:
     def _parts(self, columns: list[tuple[int, int]]) -> list[_Cells]:
         """Return the cells of pairs of columns, with so many pairs at once that memory suffices."""
         n = self.groups.shape[1]
-        step, all_rows = max(1, AT_ONCE // n), np.arange(n)
+        step, all_rows = max(1, PLACES_AT_ONCE // n), np.arange(n)
         parts = []
         for begin in range(0, len(columns), step):
             pairs = np.array(columns[begin : begin + step])
@@ -405,13 +405,13 @@ class _Search:
         top, found = 0.0, None
         for cells, promise in self._promises():
             for begin, each in zip(cells.starts.tolist(), cells.tops(promise).tolist(), strict=True):
-                if each > top * (1 + ROUNDING):
+                if each > top * (1 + ROUNDING_OF_SUMS):
                     top, found = each, (cells, promise, begin)
         if not found:
             return None
         cells, promise, begin = found
         by_cell = promise[:, begin:].T
-        cell, level = np.argwhere(by_cell >= top * (1 - ROUNDING))[0].tolist()
+        cell, level = np.argwhere(by_cell >= top * (1 - ROUNDING_OF_SUMS))[0].tolist()
         return self._correction(cells, begin + cell, level)
 
     def _correction(self, cells: _Cells, cell: int, level: int) -> Correction:
@@ -421,7 +421,7 @@ class _Search:
         g, h, variance = _with_all_levels(cells.sums[:, :, cell])[:, level]
         shrunk = 1 - DOUBT**2 * variance / g**2
         return Correction(
-            cells.segment(cell), EVERY if level == self.levels else level, float(shrunk * g / h)
+            cells.segment(cell), EVERY_LEVEL if level == self.levels else level, float(shrunk * g / h)
         )
 
 
@@ -432,7 +432,7 @@ def _with_all_levels(sums: Array) -> Array:
 
 def _promise(g: Array, h: Array, variance: Array) -> Array:
     """Return the squared standard errors of sums by level and cell; 0 where none is clear or the rows are too few."""
-    enough = (h * h >= LEAST * variance) & (variance > 0)
+    enough = (h * h >= LEAST_INFORMATION * variance) & (variance > 0)
     promise = np.divide(g * g, variance, out=np.zeros(g.shape), where=enough)
     promise[promise <= DOUBT**2] = 0.0
     return promise
@@ -450,8 +450,8 @@ def _split_weights(weights: Array) -> tuple[Array, Array]:
     rng = np.random.default_rng(SEED)
     if are_whole(weights):
         times = weights.astype(np.intp)
-        drawn = rng.integers(0, HELD_OUT, int(times.sum()), dtype=np.uint8) == 0
+        drawn = rng.integers(0, ONE_IN_HELD_OUT, int(times.sum()), dtype=np.uint8) == 0
         held = np.add.reduceat(drawn, np.cumsum(times) - times, dtype=np.float64)
     else:
-        held = np.where(rng.integers(0, HELD_OUT, len(weights)) == 0, weights, 0.0)
+        held = np.where(rng.integers(0, ONE_IN_HELD_OUT, len(weights)) == 0, weights, 0.0)
     return weights - held, held

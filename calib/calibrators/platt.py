@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit
 
-from calib.calibrators.base import EXTRAPOLATED, READERS, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, INPUT_READERS, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, log_odds, slope_notes
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
@@ -118,7 +118,7 @@ class Platt(ScoreCalibrator):
             self.clip = CLIP  # the log-odds are the decision function, which is used unchanged
 
     def _read(self, scores: Any) -> Array:
-        return READERS[self.takes](scores)
+        return INPUT_READERS[self.takes](scores)
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         weights = or_ones(weights, len(y))

@@ -17,8 +17,8 @@ from calib.kernel.formula import Expression, falling, steps
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
 
-GRID = np.arange(51)
-BLOCK = 4096  # probabilities per block, which fit into the processor's cache
+PROBABILITY_GRID = np.arange(51)
+PROBABILITIES_AT_ONCE = 4096  # probabilities per block, which fit into the processor's cache
 
 
 def most_probable(p: Array) -> Array:
@@ -88,11 +88,11 @@ class PPA(ScoreCalibrator):
         p, place = np.unique(scores, return_inverse=True)
         pull = np.bincount(place, weights=weights * (y - scores) * gap)
         mass_at = np.bincount(place, weights=weights * gap * gap)
-        loss = np.zeros((len(GRID), len(GRID)))
-        for start in range(0, len(p), BLOCK):
-            block = slice(start, start + BLOCK)
-            for a in GRID:
-                r = adjustment_share(p[block, None], a, GRID)
+        loss = np.zeros((len(PROBABILITY_GRID), len(PROBABILITY_GRID)))
+        for start in range(0, len(p), PROBABILITIES_AT_ONCE):
+            block = slice(start, start + PROBABILITIES_AT_ONCE)
+            for a in PROBABILITY_GRID:
+                r = adjustment_share(p[block, None], a, PROBABILITY_GRID)
                 loss[a] += mass_at[block] @ (r * r) - 2 * pull[block] @ r
         self.a_, self.b_ = (int(i) for i in np.unravel_index(loss.argmin(), loss.shape))
         self.r_ = float(np.average(adjustment_share(scores, self.a_, self.b_), weights=weights))

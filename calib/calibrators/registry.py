@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from calib.calibrators.base import ScoreCalibrator
     from calib.calibrators.joint import JointCalibrator
 
-PACKAGE = "calib.calibrators"
+CALIBRATORS_PACKAGE = "calib.calibrators"
 
-TABLES = ("tree_scores", "features")
+INPUT_TABLES = ("tree_scores", "features")
 """Inputs of several columns per row."""
 
 _ONLY_JOINT = {
@@ -26,15 +26,15 @@ _ONLY_JOINT = {
 }
 
 JOINT: Entries[type[JointCalibrator]] = Entries(
-    PACKAGE,
+    CALIBRATORS_PACKAGE,
     {"temperature": "temperature:JointTemperature", **_ONLY_JOINT, "auto": "joint_auto:JointAuto"},
 )
 """Key → calibrator of K classes together, the simplest first; "temperature" and "auto" are also two-class ones."""
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
-    PACKAGE,
+    CALIBRATORS_PACKAGE,
     Entries(
-        PACKAGE,
+        CALIBRATORS_PACKAGE,
         {
             "none": "none:Uncalibrated",
             "platt": "platt:Platt",
@@ -56,7 +56,7 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
             "venn_multicalibration": "venn_multicalibration:VennMulticalibration",
         },
     ),
-    check=first_use(f"{PACKAGE}.contract", "check_calibrator"),
+    check=first_use(f"{CALIBRATORS_PACKAGE}.contract", "check_calibrator"),
     origin=lambda method: method,
-    unlisted=Entries(PACKAGE, _ONLY_JOINT),
+    unlisted=Entries(CALIBRATORS_PACKAGE, _ONLY_JOINT),
 )

@@ -24,7 +24,7 @@ from calib.kernel.softmax import SoftmaxFit, fit_softmax
 from calib.kernel.temperature import joint_temperature
 from calib.kernel.weights import or_ones
 
-LEAST = float(np.finfo(np.float32).tiny)  # as in probmetrics
+LEAST_PROBABILITY = float(np.finfo(np.float32).tiny)  # as in probmetrics
 SEPARATES = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
 
 
@@ -240,7 +240,7 @@ class _Structured(Scaling):
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
         counts = or_ones(weights, len(y))
-        self.T_, _ = joint_temperature(log_probabilities(P, LEAST), y, counts)
+        self.T_, _ = joint_temperature(log_probabilities(P, LEAST_PROBABILITY), y, counts)
         self.mixed_ = 1 / (counts.sum() + 1)
         super()._learn(self._warmed(P), y, weights)
 
@@ -248,21 +248,21 @@ class _Structured(Scaling):
         return super()._map(self._warmed(P))
 
     def _fields(self) -> dict[str, Any]:
-        return {"T": self.T_, "mixed": self.mixed_, "first_least": LEAST, **super()._fields()}
+        return {"T": self.T_, "mixed": self.mixed_, "first_least": LEAST_PROBABILITY, **super()._fields()}
 
     @classmethod
     def _read_fields(cls, fields: Fields, present: Array) -> Self:
         made = super()._read_fields(fields, present)
-        fields.number("first_least", LEAST, LEAST)
+        fields.number("first_least", LEAST_PROBABILITY, LEAST_PROBABILITY)
         made.T_, made.mixed_ = fields.number("T", 1e-6, 1e6), fields.number("mixed", 0, 1)
         return made
 
     def _formula(self, P: list[Expression]) -> list[Expression]:
-        warm = softmax_terms([each / self.T_ for each in log_terms(P, LEAST)])
+        warm = softmax_terms([each / self.T_ for each in log_terms(P, LEAST_PROBABILITY)])
         return super()._formula([(1 - self.mixed_) * each + self.mixed_ / len(P) for each in warm])
 
     def _warmed(self, P: Array) -> Array:
-        warm = softmax(log_probabilities(P, LEAST) / self.T_, axis=1)
+        warm = softmax(log_probabilities(P, LEAST_PROBABILITY) / self.T_, axis=1)
         return (1 - self.mixed_) * warm + self.mixed_ / P.shape[1]
 
     def _fitted(self, z: Array, y: Array, weights: Array) -> SoftmaxFit:

@@ -36,8 +36,10 @@ from calib.kernel.records import Parameter
 
 FOLDS = 5
 # Limits for knots in a file; knots of a fit are wider apart and flatter
-NARROWEST, STEEPEST = (1e-17, 1e100)
-PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first, which is chosen among equally good ones
+NARROWEST_KNOTS, STEEPEST_KNOTS = (1e-17, 1e100)
+SPLINE_PENALTIES = np.logspace(-7, 3, 21)[
+    ::-1
+]  # the smoothest first, which is chosen among equally good ones
 # As a share of the range of scores: between closer knots, rounding would determine the curve
 CLOSEST = 1e-6
 # Largest number of groups of neighbouring scores for the choice of the penalty; more make no visible difference
@@ -181,8 +183,8 @@ def read_curve(fields: Fields) -> dict[str, Array]:
     values = fields.numbers("values", infinite=True, length=len(knots))
     if len(knots) > 1 and not np.isfinite(values).all():
         raise fields.refuse("values", "must be finite, unless there is only one")
-    wide, high = np.diff(knots), np.diff(values / STEEPEST)
-    if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
+    wide, high = np.diff(knots), np.diff(values / STEEPEST_KNOTS)
+    if (wide < NARROWEST_KNOTS).any() or (np.abs(high) > wide).any():
         raise fields.refuse("values", "must have a finite slope between neighbouring knots")
     return {"knots": knots, "values": values}
 
@@ -271,19 +273,19 @@ def _cross_validated(tied: Tied, knots: Array) -> float:
     """Return the penalty with the smallest log loss on held-out folds, the smoothest of equally good ones."""
     tied = neighbour_groups(tied)
     if len(knots) == 2 or len(tied.scores) < FOLDS:
-        return float(PENALTIES[0])
+        return float(SPLINE_PENALTIES[0])
     design = curve_columns(knots, tied.scores) @ curve_shapes(knots)
     fold = np.arange(len(tied.scores)) % FOLDS
-    losses = np.zeros(len(PENALTIES))
+    losses = np.zeros(len(SPLINE_PENALTIES))
     for held in range(FOLDS):
         out, learn = (
             Tied(tied.scores[at], tied.weights[at], tied.sums[at]) for at in (fold == held, fold != held)
         )
         beta = None
-        for i, penalty in enumerate(PENALTIES):
+        for i, penalty in enumerate(SPLINE_PENALTIES):
             beta, _ = penalised_fit(design[fold != held], learn, penalty, beta)
             losses[i] += log_loss_sum(design[fold == held] @ beta, out.sums / out.weights, out.weights)
-    return float(PENALTIES[np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[0]])
+    return float(SPLINE_PENALTIES[np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[0]])
 
 
 def neighbour_groups(tied: Tied) -> Tied:

@@ -40,11 +40,11 @@ from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
 
-WIDE = 0.5  # mean width from which a note says that the groups have too few rows
-OUTSIDE = 1e-6  # tolerance for a direction without calibration rows
+WIDE_INTERVALS = 0.5  # mean width from which a note says that the groups have too few rows
+TOLERANCE_OUTSIDE = 1e-6  # tolerance for a direction without calibration rows
 SURE = 1 - 1e-9  # leverage of a row that is alone in its direction
-DIGITS = 62  # bits of a sum of residuals
-AT_ONCE = 1 << 22  # numbers held at once
+BITS_OF_RESIDUALS = 62  # bits of a sum of residuals
+RESIDUALS_HELD = 1 << 22  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +138,13 @@ class VennMulticalibration(IntervalCalibrator):
         )
         self._solve()
         raw = self._raw(p, self.cells_, self.level_)
-        outside = ((raw < -OUTSIDE) | (raw > 1 + OUTSIDE)).any(axis=1)
+        outside = ((raw < -TOLERANCE_OUTSIDE) | (raw > 1 + TOLERANCE_OUTSIDE)).any(axis=1)
         self.mean_width_ = float(np.average(raw[:, 1] - raw[:, 0], weights=counts))
         self.share_outside_ = float(np.average(outside, weights=counts))
 
     def _summed(self, rows: Array, counts: Array) -> _Level:
         """Add up rows, with residuals as integers in a small unit, so that order and repetition have no effect."""
-        size, unit = self._size, 2.0 ** (DIGITS - np.ceil(np.log2(counts.sum() + 1)))
+        size, unit = self._size, 2.0 ** (BITS_OF_RESIDUALS - np.ceil(np.log2(counts.sum() + 1)))
         residuals = np.rint(self.residual_ * unit).astype(np.int64) * counts.astype(np.int64)
         halves = np.stack(np.divmod(residuals, 1 << 31)).astype(np.float64)  # whose sums are exact
         both, sums = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
@@ -186,7 +186,7 @@ class VennMulticalibration(IntervalCalibrator):
         for piece, inverse, beta, outside in self._by_level(level):
             phi = self._indicators(cells[piece])
             h = ((phi @ inverse) * phi).sum(axis=1)
-            known = (np.abs(phi @ outside) < OUTSIDE).all(axis=1)
+            known = (np.abs(phi @ outside) < TOLERANCE_OUTSIDE).all(axis=1)
             found[piece[known]] = _pair(p[piece] + phi @ beta, h)[known]
         return found
 
@@ -213,7 +213,7 @@ class VennMulticalibration(IntervalCalibrator):
             np.where(level == self.level_[removed], level, NO_GROUP)
         ):
             phi, gone = self._indicators(cells[piece]), self._indicators(self.cells_[removed[piece]])
-            known = (np.abs(phi @ outside) < OUTSIDE).all(axis=1)
+            known = (np.abs(phi @ outside) < TOLERANCE_OUTSIDE).all(axis=1)
             turned = gone @ inverse
             leverage, between = (turned * gone).sum(axis=1), (turned * phi).sum(axis=1)
             alone = leverage > SURE
@@ -221,13 +221,13 @@ class VennMulticalibration(IntervalCalibrator):
             missed = self.residual_[removed[piece]] - gone @ beta
             h = ((phi @ inverse) * phi).sum(axis=1) + np.where(alone, 0.0, between**2 / left)
             value = p[piece] + phi @ beta - np.where(alone, 0.0, between * missed / left)
-            known &= ~alone | (np.abs(between) < OUTSIDE)
+            known &= ~alone | (np.abs(between) < TOLERANCE_OUTSIDE)
             found[piece] = np.where(known[:, None], _pair(value, h), [0.0, 1.0])
         return self._clipped(found)
 
     def _notes(self) -> tuple[str, ...]:
         notes = []
-        if self.mean_width_ >= WIDE:
+        if self.mean_width_ >= WIDE_INTERVALS:
             notes.append(
                 f"the intervals are wide (mean {self.mean_width_:.2f}), because there are many groups and "
                 "levels for these calibration rows. Use fewer levels, fewer columns or more rows."
@@ -290,6 +290,6 @@ def _level(fields: Fields, size: int) -> _Level:
 
 def _pieces(rows: Array, size: int) -> Iterator[Array]:
     """Yield parts of rows whose indicators are held at once."""
-    step = max(1, AT_ONCE // size)
+    step = max(1, RESIDUALS_HELD // size)
     for begin in range(0, len(rows), step):
         yield rows[begin : begin + step]

@@ -25,7 +25,7 @@ from calib.commands.output import csv_bytes
 from calib.data import LEARN_ROWS
 from calib.data.target import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (
-    MANY_ROWS,
+    FEWEST_ESTIMATED,
     Evaluation,
     announcement,
     evaluate,
@@ -33,7 +33,7 @@ from calib.evaluate import (
     expected_seconds,
     fits_every_row,
 )
-from calib.export import FORMS, print_metrics
+from calib.export import WRITERS, print_metrics
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.overview import COMMANDS
@@ -43,7 +43,7 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe, with_calibrators
 from calib.sources import file_key
 
-ALL = "_all_classes"  # suffix of scores of all K classes
+ALL_CLASSES_SUFFIX = "_all_classes"  # suffix of scores of all K classes
 SECONDS_SAID = 10.0  # a fit that is expected to take longer is announced
 
 
@@ -86,7 +86,7 @@ def add_evaluate(commands: Any) -> None:
         metavar="KEY,KEY",
         help="keys of the metrics to print, separated by commas (default: the everyday metrics)",
     )
-    command.add_argument("--format", choices=FORMS, default="table", help="format of the printed table")
+    command.add_argument("--format", choices=WRITERS, default="table", help="format of the printed table")
     command.set_defaults(run=_evaluate)
 
 
@@ -113,21 +113,21 @@ def _evaluate(args: argparse.Namespace) -> int:
             'as "none" for the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in names_in(args.metrics) or ()]
-    recipe, dataset, found = on_file(recipe, where, args.judge_on, args.onnx)
+    recipe, dataset, found = on_file(recipe, where, args.test_data, args.onnx)
     print_cost(recipe, dataset)
     evaluation = evaluated(recipe, dataset)
     table = evaluation.measured(evaluation.applicable(keys)) if keys else evaluation.metrics
     if evaluation.whole is not None:
         together = evaluation.whole.metrics
         chosen = together[[key for key in together if key in keys or not keys]]
-        table = pd.concat([chosen.add_suffix(ALL), table], axis=1)
+        table = pd.concat([chosen.add_suffix(ALL_CLASSES_SUFFIX), table], axis=1)
     print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
     recipe = evaluation.recipe
     files = {str(file_key(recipe.data)): args.data.name if args.data else f"{args.connection}/{args.query}"}
-    for named, path in ((recipe.judge_on, args.judge_on), (recipe.onnx, args.onnx)):
+    for named, path in ((recipe.test_data, args.test_data), (recipe.onnx, args.onnx)):
         if named and path:
             files[named.removeprefix("upload:")] = path.name
     if args.html or args.pdf:
@@ -175,7 +175,7 @@ def print_cost(recipe: Recipe, dataset: Dataset) -> None:
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
         print(f"note: placement={recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
-    elif dataset.n >= MANY_ROWS and recipe.content == "features":
+    elif dataset.n >= FEWEST_ESTIMATED and recipe.content == "features":
         seconds = expected_seconds(recipe, dataset, short=SECONDS_SAID / 2)
         if seconds > SECONDS_SAID:
             print(f"note: {announcement(dataset.n, seconds)}", file=sys.stderr, flush=True)

@@ -51,7 +51,7 @@ from calib.sources import dataset as dataset_of
 def on_file(
     recipe: Recipe,
     path: Path | tuple[str, str],
-    judge_on: Path | None = None,
+    test_data: Path | None = None,
     model: Path | None = None,
     whole: bool = False,
 ) -> tuple[Recipe, Dataset, list[Problem]]:
@@ -60,7 +60,7 @@ def on_file(
     The label is the Recipe's target, by default "target". All other fields are kept; a field that an argument replaces
     is reported.
 
-    ``path`` may also be a connection and its query. If ``judge_on`` names another file, its rows are the test set.
+    ``path`` may also be a connection and its query. If ``test_data`` names another file, its rows are the test set.
     ``model`` is an ONNX file whose inputs are in the table. ``whole`` keeps all columns of a table of predictions.
     """
     large: LargeFile | LargeQuery | None = None
@@ -87,10 +87,12 @@ def on_file(
     stated, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=data, file=recipe.file and name, data_params=read_so, target=target)
     uploads: dict[str, Upload] = {str(file_key(data)): frame if large is None else large}
-    if judge_on is not None:
-        other = read_file(judge_on)
-        uploads[digest(other)] = TableFile(judge_on.name, other)
-        recipe = recipe.replace(file=name, **with_test_file(f"upload:{digest(other)}", judge_on.name, recipe))
+    if test_data is not None:
+        other = read_file(test_data)
+        uploads[digest(other)] = TableFile(test_data.name, other)
+        recipe = recipe.replace(
+            file=name, **with_test_file(f"upload:{digest(other)}", test_data.name, recipe)
+        )
     if model is not None:
         graph = read_file(model)
         uploads[digest(graph)] = graph
@@ -117,7 +119,7 @@ def on_file(
             "column, set target in the Recipe.",
             file=sys.stderr,
         )
-    _report_lost(stated.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
+    _report_lost(stated.lost(recipe, asked=("data", "file", "test_data", "test_file", "onnx", "onnx_file")))
     found = problems(read_as, table)
     if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
         groups = set(recipe.stated_settings("reliability", "group").values())

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.export import safe_csv
 
-MOST_ROWS = 60  # rows of a printed table; of a longer one, only both ends are printed
+MOST_PRINTED_ROWS = 60  # rows of a printed table; of a longer one, only both ends are printed
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
@@ -20,7 +20,11 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 def print_table(table: pd.DataFrame) -> None:
     """Print all columns on one line; ``print(table)`` would wrap at the width of the terminal."""
     with pd.option_context("display.precision", 4):
-        print(table.to_string(max_rows=MOST_ROWS, min_rows=10, show_dimensions=len(table) > MOST_ROWS))
+        print(
+            table.to_string(
+                max_rows=MOST_PRINTED_ROWS, min_rows=10, show_dimensions=len(table) > MOST_PRINTED_ROWS
+            )
+        )
 
 
 def print_progress(share: float, doing: str) -> None:

@@ -29,7 +29,7 @@ from calib.study import (
     run_study,
     summarise,
 )
-from calib.study.protocol import FOLDS, REPEATS
+from calib.study.protocol import FOLDS_PARAMETER, REPEATS
 from calib.study.runner import BACKENDS
 from calib.study.store import StoredPredictions, refusal
 
@@ -55,7 +55,7 @@ def add_study(commands: Any) -> None:
         metavar="NAME",
         help="run only these setups; all means every setup of the protocol",
     )
-    for setting in (REPEATS, FOLDS):
+    for setting in (REPEATS, FOLDS_PARAMETER):
         command.add_argument(
             f"--{setting.name}",
             type=int,
@@ -94,7 +94,7 @@ def add_study(commands: Any) -> None:
 
 def _study(args: argparse.Namespace) -> int:
     check_folders(args.csv, args.store, args.report)
-    for declared, value in ((REPEATS, args.repeats), (FOLDS, args.folds)):
+    for declared, value in ((REPEATS, args.repeats), (FOLDS_PARAMETER, args.folds)):
         if value is not None:
             checks.setting(value, declared, f"--{declared.name}")
     protocol = load_protocol(args.protocol).measuring(names_in(args.metrics))

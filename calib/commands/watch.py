@@ -37,7 +37,7 @@ from calib.sources import reading
 
 EXIT = {NO_ALARM: 0, NEW_ALARM: 3, STILL: 4}
 SUFFIXES = {f".{language.suffix}": key for key, language in LANGUAGES.items()}
-OPTIONS = ("alpha", "horizon", "key")  # options that the next command for the same state needs too
+KEPT_OPTIONS = ("alpha", "horizon", "key")  # options that the next command for the same state needs too
 
 
 def add_watch(commands: Any) -> None:
@@ -139,7 +139,7 @@ def _history(args: argparse.Namespace) -> History:
     history = load(args.state) if args.state else None
     if history is None:
         return History(args.alpha, args.horizon, args.key)
-    if any(getattr(history, name) != getattr(args, name) for name in OPTIONS):
+    if any(getattr(history, name) != getattr(args, name) for name in KEPT_OPTIONS):
         raise InputError(
             f"--state: {args.state} was started with{_options(history)}. Use these values again, or start "
             "a new file."

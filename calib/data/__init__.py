@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from calib.data.sampling import Rest, blocks_of_file, blocks_of_frame, draw_rows
     from calib.data.score_columns import evaluate_or_train, looks_like_predictions, score_columns
     from calib.data.summary import class_shares, summarise_columns
-    from calib.data.table import Table, about
+    from calib.data.table import Table, reading_of
     from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
     from calib.data.validate import validate
 
@@ -64,7 +64,6 @@ __all__ = [
     "TableFile",
     "TooLargeError",
     "TooManyRowsError",
-    "about",
     "blocks_of_file",
     "blocks_of_frame",
     "class_counts",
@@ -92,6 +91,7 @@ __all__ = [
     "preprocessor",
     "read_confined",
     "read_table",
+    "reading_of",
     "sample_table",
     "score_columns",
     "summarise_columns",

@@ -19,9 +19,9 @@ from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.progress import Watch
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
-PLAIN = ("numeric", "integer", "real", "string", "date")
+ARFF_TYPES = ("numeric", "integer", "real", "string", "date")
 NO_CSV = re.compile(r"""["'{}%]|[^\S\n]""")  # liac-arff reads quotes, sparse rows, comments and blanks
-BLOCK = 1 << 23  # characters
+CHARACTERS_AT_ONCE = 1 << 23  # characters
 PER_CHARACTER = 5  # bytes of memory besides the text
 
 
@@ -55,7 +55,7 @@ def columns_of(text: str, watch: Watch) -> dict[str, pd.Series]:
         check_memory(PER_CELL * len(attributes) * (text.count("\n", at) + 1))
         columns: list[list[pa.Array]] = [[] for _ in attributes]
         while at < len(text):
-            end = text.find("\n", at + BLOCK)
+            end = text.find("\n", at + CHARACTERS_AT_ONCE)
             block = text[at : end if end >= 0 else len(text)]
             lines = block.count("\n") + 1
             cells = _by_arrow(block, attributes)
@@ -108,8 +108,8 @@ def _header(text: str) -> tuple[list[str], list[str], int]:
                 f"Attribute {name} is relational: each cell contains a table.",
                 "Export one flat table instead.",
             )
-        kinds.append(kind if kind in PLAIN else "nominal")
-        head[-1] = f"@attribute {name} {'STRING' if kind in PLAIN else declared}"
+        kinds.append(kind if kind in ARFF_TYPES else "nominal")
+        head[-1] = f"@attribute {name} {'STRING' if kind in ARFF_TYPES else declared}"
     return head, kinds, at
 
 
@@ -123,7 +123,7 @@ def _by_arrow(block: str, attributes: Sequence[tuple[str, Any]]) -> list[list[pa
     try:
         table = csv.read_csv(
             io.BytesIO(block.encode()),
-            csv.ReadOptions(column_names=names, block_size=8 * BLOCK),
+            csv.ReadOptions(column_names=names, block_size=8 * CHARACTERS_AT_ONCE),
             csv.ParseOptions(quote_char=False),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),

@@ -21,11 +21,11 @@ import pyarrow as pa
 from calib.data.column_types import typed_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import check_columns, check_memory, check_names, most_unpacked, too_large
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.memory import release_memory
 from calib.kernel.wording import listed
 
-LABELS = frozenset(("y", "y_true", "label", "labels", "target", "targets", "truth"))
+LABEL_KEYS = frozenset(("y", "y_true", "label", "labels", "target", "targets", "truth"))
 CLASSES = frozenset(("classes", "class_names", "names", "target_names", "label_names", "categories"))
 DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError, MemoryError)
 
@@ -90,7 +90,7 @@ def read_npz(content: bytes, name: str) -> pd.DataFrame:
     frame = pd.concat(list(parts.values()), axis=1)
     check_names(list(frame.columns))
     release_memory(rows)
-    return describe(frame, notes=_notes(headers, parts, classes))
+    return note_reading(frame, notes=_notes(headers, parts, classes))
 
 
 def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Header]:
@@ -131,7 +131,7 @@ def _rows(headers: Mapping[str, Header], name: str) -> int:
         for key, header in headers.items()
         if len(header.shape) in (1, 2) and key.casefold() not in CLASSES
     }
-    labels = [rows for key, rows in tables.items() if key.casefold() in LABELS]
+    labels = [rows for key, rows in tables.items() if key.casefold() in LABEL_KEYS]
     rows = (
         labels[0]
         if labels
@@ -193,7 +193,7 @@ def native(array: np.ndarray) -> np.ndarray:
 def _part(key: str, array: np.ndarray, classes: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Convert one array to columns."""
     names = next(iter(classes.values()), ())
-    if key.casefold() in LABELS:
+    if key.casefold() in LABEL_KEYS:
         if array.ndim == 2 and _one_hot(array):
             array = array.argmax(axis=1)
         if array.ndim == 1 and names and array.dtype.kind in "iu" and _are_places(array, len(names)):

@@ -38,11 +38,11 @@ SCORE_WORDS = PROBABILITY_WORDS | frozenset(
 )
 FILLERS = frozenset(("of", "for", "class", "label"))
 NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
-ROUNDING = 0.0051  # largest rounding error of a probability with two decimals
+ROUNDING_OF_TWO_DECIMALS = 0.0051  # largest rounding error of a probability with two decimals
 MOST_ROUNDING = 0.05  # largest change of a row's sum by rounding
 NEGATIVE = -1e-6  # a value below is not a probability, however it was rounded
-SEEN = 1000  # rows used to check whether columns sum to one
-AT_ONCE = 1 << 22  # cells per softmax
+ROWS_OF_SUM_CHECK = 1000  # rows used to check whether columns sum to one
+CELLS_AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
 AS_SHARES = Answer(
     {"data_params": {"scores_as": "shares"}},
@@ -174,7 +174,7 @@ def called_predictions(column: str) -> bool:
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
     """Return up to ``SEEN`` evenly spaced rows."""
-    return typed.iloc[:: -(-max(1, len(typed)) // SEEN)]
+    return typed.iloc[:: -(-max(1, len(typed)) // ROWS_OF_SUM_CHECK)]
 
 
 def sum_to_one(seen: pd.DataFrame, columns: Sequence[str]) -> bool:
@@ -202,7 +202,7 @@ def _off(seen: pd.DataFrame, columns: Sequence[str]) -> float:
 
 def rounding(classes: int) -> float:
     """Return the largest deviation from 1 that rounding can cause in a row's sum."""
-    return min(ROUNDING * classes, MOST_ROUNDING)
+    return min(ROUNDING_OF_TWO_DECIMALS * classes, MOST_ROUNDING)
 
 
 def _by_name(
@@ -538,7 +538,7 @@ def _shares(P: np.ndarray, sums: np.ndarray, rows: np.ndarray, off: np.ndarray, 
 
 
 def _softmax(P: np.ndarray) -> None:
-    step = max(1, AT_ONCE // P.shape[1])
+    step = max(1, CELLS_AT_ONCE // P.shape[1])
     with np.errstate(invalid="ignore"):
         for start in range(0, len(P), step):
             P[start : start + step] = softmax(P[start : start + step], axis=1)

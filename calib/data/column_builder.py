@@ -14,11 +14,13 @@ import pyarrow.compute as pc
 
 from calib.data.column_types import TOO_LARGE, is_gap, plain_number, texts_of, typed_objects, typed_text
 
-CELLS = 500_000  # Python objects that are held at once
+OBJECTS_AT_ONCE = 500_000  # Python objects that are held at once
 Row = TypeVar("Row")
 
 
-def batches(rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = CELLS) -> Iterator[list[Row]]:
+def batches(
+    rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = OBJECTS_AT_ONCE
+) -> Iterator[list[Row]]:
     """Yield rows in lists, each of which ends when the sum of their sizes, by default of their cells, is ``most``.
 
     >>> [len(some) for some in batches([range(300_000)] * 5)]

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from calib.data.errors import DataError
 from calib.data.limits import check_names
 from calib.data.vectors import unpack_vectors
-from calib.kernel.cache import is_known, mark_known, once
+from calib.kernel.cache import cached_result, is_known, mark_known
 from calib.kernel.memory import WORTH_RELEASING, release_memory
 
 MISSING_CODES = (
@@ -36,7 +36,7 @@ MISSING_NUMBER = (
     *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
     *("missing", "Missing", "unknown", "Unknown"),
 )
-GAPS = MISSING_CODES + MISSING_NUMBER
+MISSING_VALUES = MISSING_CODES + MISSING_NUMBER
 # Columns with at most so many values keep the file's spelling: one may be the label
 SPELT_VALUES = 100
 FEW_CODES = 1 << 15  # levels, whose codes fit into two bytes and are cached
@@ -45,29 +45,29 @@ FEW_LEVELS = 10  # many columns may have the same levels if they are so few
 STARTS_NUMBER = frozenset("0123456789+-.,iInN")
 TOO_LARGE = 10**15
 MANY_CELLS = 10_000_000  # a copy is 80 MB or more
-LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
+ACCOUNT_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
 COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
 DOT_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3})$"
-PERCENT = r"^[^%]*\d\s*%$"
+PERCENT_VALUE = r"^[^%]*\d\s*%$"
 DATE = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?$")
 # If both fit, the day comes first, and a note says so.
 DATE_FORMATS = (
     *("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y"),
     *("%Y/%m/%d", "%Y.%m.%d"),
 )
-TIMES = ("", " %H:%M", " %H:%M:%S")
+TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
 # Checked before pandas, which takes a millisecond to reject a format
-DATE_PARTS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
-DATE_PARTS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
+DATE_PATTERNS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
+DATE_PATTERNS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
 DATE_SHAPES = {
-    form: re.compile(re.sub("%?(.)", lambda part: DATE_PARTS.get(part[1], part[1]), form) + "$")
-    for form in (date + time for date in DATE_FORMATS for time in TIMES)
+    form: re.compile(re.sub("%?(.)", lambda part: DATE_PATTERNS.get(part[1], part[1]), form) + "$")
+    for form in (date + time for date in DATE_FORMATS for time in TIME_FORMATS)
 }
 ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")
-LEVELS = pa.dictionary(pa.int32(), pa.string())
+DICTIONARY_TYPE = pa.dictionary(pa.int32(), pa.string())
 ROWS_AT_ONCE = 1 << 18  # parsed by pandas as objects
-FEW_ROWS = 10_000  # parsed as one block
+PARSED_AS_ONE_BLOCK = 10_000  # parsed as one block
 
 Codes = tuple[np.ndarray, Any]  # of levels, and the distinct values
 Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
@@ -147,7 +147,7 @@ def _as_coded(levels: pa.ChunkedArray, rows: pa.Array, codes: Codes | None) -> p
     if codes:
         of_level, values = codes
         of_row = of_level[rows.fill_null(-1).to_numpy()]
-        once(arrow(texts), "coded", lambda: (of_row, values))
+        cached_result(arrow(texts), "coded", lambda: (of_row, values))
     return texts
 
 
@@ -180,7 +180,7 @@ def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
         name: pa.int64() if kind == np.int64 else pa.float64() for name, kind in numbers.dtypes[plain].items()
     }
     return [
-        kinds.get(name) or (LEVELS if len(column.unique()) <= SPELT_VALUES else pa.string())
+        kinds.get(name) or (DICTIONARY_TYPE if len(column.unique()) <= SPELT_VALUES else pa.string())
         for name, column in head.items()
     ]
 
@@ -200,7 +200,7 @@ def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any,
 
     Thousands of columns often have the same levels, so ``seen`` keeps what was found for each list of levels.
     """
-    if cells.type != LEVELS:
+    if cells.type != DICTIONARY_TYPE:
         return typed_text(cells, name, comma)
     cells = cells.unify_dictionaries().combine_chunks()
     levels, rows = cells.dictionary, cells.indices
@@ -257,7 +257,7 @@ def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
     """Return (numbers, their text, note), or None if the column is not all numbers."""
-    if _all_match(text, PERCENT):
+    if _all_match(text, PERCENT_VALUE):
         return _shares(text, name, comma)
     digits, note = text, None
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
@@ -297,7 +297,7 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         except pa.ArrowInvalid:
             continue
         ends = pc.min_max(values).as_py()
-        if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, LONG_NUMBER):
+        if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, ACCOUNT_NUMBER):
             return None
         # Arrow reads 0x1F as 31; a reader of the table would not.
         if kind == pa.int64() and any(pc.any(pc.match_substring(text, letter)).as_py() for letter in "xX"):
@@ -319,7 +319,7 @@ def decimal_comma(text: pa.ChunkedArray) -> bool:
     """Tell whether a column proves that its file writes decimal commas: 1,5 and not only 1,500."""
     if text.type != pa.string():
         return False
-    text = without_tokens(pc.utf8_trim_whitespace(text.slice(0, 1000)), GAPS)
+    text = without_tokens(pc.utf8_trim_whitespace(text.slice(0, 1000)), MISSING_VALUES)
     return _any_match(text, ",") and _all_match(text, DECIMAL_COMMA) and not _all_match(text, COMMA_THOUSANDS)
 
 
@@ -346,7 +346,7 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
 
 def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
     some = _distinct(text, 100)
-    repeated = len(some) < 100 or len(text) > FEW_ROWS or text.null_count > 0
+    repeated = len(some) < 100 or len(text) > PARSED_AS_ONE_BLOCK or text.null_count > 0
     if not all(map(DATE.match, some)):
         return None
     if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO, repeated)) is not None:
@@ -362,7 +362,7 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
 
 def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
     """Yield texts in blocks; the first is short, because it shows most misfits."""
-    at, rows = 0, 1000 if len(text) > FEW_ROWS else len(text)
+    at, rows = 0, 1000 if len(text) > PARSED_AS_ONE_BLOCK else len(text)
     while at < len(text):
         yield text.slice(at, rows)
         at, rows = at + rows, ROWS_AT_ONCE

@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.column_types import FEW_CODES, arrow, code_type
-from calib.kernel.cache import is_known, once
+from calib.kernel.cache import cached_result, is_known
 
 BEYOND = 1e30
-NAMED = {"b": "boolean", "M": "date"}  # by NumPy's kind
+KIND_NAMES = {"b": "boolean", "M": "date"}  # by NumPy's kind
 # Letters that no number contains: all of ASCII but those of nan, infinity and e
 WORDLIKE = "[B-DGHJ-MO-SU-XZb-dghj-mo-su-xz]"
 SOME_ROWS, REPEATED = 20_000, 0.5  # share of distinct values among the first rows
-FEW_ROWS = 20  # below this, "every value differs" says nothing
+FEWEST_DISTINCT = 20  # below this, "every value differs" says nothing
 # A column with at least this share of numbers, and more distinct numbers than this, is numeric
 MOSTLY, FEW_NUMBERS = 0.8, 10
 IDENTIFIER_WORDS = frozenset(
@@ -116,7 +116,7 @@ def _inspect(column: pd.Series, name: str) -> Column:
     values = column.to_numpy()
     missing, distinct = counts(values)
     if kind.kind in "bM":
-        return _same(name, missing, distinct) or Column(name, NAMED[kind.kind], missing, distinct)
+        return _same(name, missing, distinct) or Column(name, KIND_NAMES[kind.kind], missing, distinct)
     return _same(name, missing, distinct) or _number(name, values, missing, distinct)
 
 
@@ -161,7 +161,7 @@ def _inspect_other(column: pd.Series, name: str) -> Column:
     kind = column.dtype
     if isinstance(column.array, pd.arrays.ArrowStringArray):
         texts = arrow(column)
-        return replace(once(texts, "column", lambda: _inspect_text(column, name)), name=name)
+        return replace(cached_result(texts, "column", lambda: _inspect_text(column, name)), name=name)
     if isinstance(kind, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(kind):
         return _inspect_text(column, name)
     missing, distinct = int(column.isna().sum()), int(column.nunique())
@@ -179,7 +179,7 @@ def _role(column: pd.Series, found: Column) -> str:
     """Guess the role from name and values."""
     words = [word.lower() for word in WORD.findall(found.name)]
     ends = {words[0], words[-1]} if words else set()
-    repeats = found.distinct > FEW_ROWS and found.kind in ("number", "category", "text", "mixed")
+    repeats = found.distinct > FEWEST_DISTINCT and found.kind in ("number", "category", "text", "mixed")
     # Values of a column that is named like a key may repeat: each then identifies several rows.
     if found.kind == "identifier" or (repeats and words and words[-1] in KEY_WORDS):
         return "identifier"
@@ -265,7 +265,7 @@ def identifier_name(name: str) -> bool:
 
 def _counts_rows(values: np.ndarray, name: str, distinct: int) -> bool:
     """Tell whether whole numbers identify rows: all differ, and they are consecutive or named like an identifier."""
-    if distinct < len(values) or len(values) < FEW_ROWS:
+    if distinct < len(values) or len(values) < FEWEST_DISTINCT:
         return False
     values = values.astype(np.float64)
     if not (values == np.floor(values)).all():
@@ -283,7 +283,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
         strays = _texts_among_numbers(values, rows)
         if strays:
             return Column(name, "mixed", missing, distinct, strays=strays)
-    if distinct <= FEW_ROWS:
+    if distinct <= FEWEST_DISTINCT:
         return Column(name, "category", missing, distinct)
     words = pc.count_substring(values, " ").to_numpy() + 1
     share, prose = distinct / rows.sum(), bool(np.average(words, weights=rows) >= 4)
@@ -309,7 +309,7 @@ def _texts_among_numbers(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
 
 def _wordlike(values: pa.Array) -> np.ndarray:
     """Return which texts (k,) contain a letter that no number contains."""
-    if len(values) <= FEW_ROWS:
+    if len(values) <= FEWEST_DISTINCT:
         # Arrow compiles the pattern in each call, which takes longer than a few searches
         return np.array([bool(re.search(WORDLIKE, text)) for text in values.to_pylist()], dtype=bool)
     return pc.match_substring_regex(values, WORDLIKE).to_numpy(zero_copy_only=False)
@@ -337,9 +337,13 @@ def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
         return column.array.factorize()
     texts = arrow(column)
     if is_known(texts, "coded"):
-        return once(texts, "coded", lambda: _narrow(column))
+        return cached_result(texts, "coded", lambda: _narrow(column))
     codes, values = _narrow(column)
-    return once(texts, "coded", lambda: (codes, values)) if len(values) <= FEW_CODES else (codes, values)
+    return (
+        cached_result(texts, "coded", lambda: (codes, values))
+        if len(values) <= FEW_CODES
+        else (codes, values)
+    )
 
 
 def coded_rows(column: pd.Series, rows: np.ndarray) -> np.ndarray:

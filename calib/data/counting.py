@@ -29,21 +29,21 @@ from calib.data.delimited import sniff
 from calib.data.errors import DataError
 from calib.data.formats import read_parquet
 from calib.data.read import EXTENSIONS, TEXT, read_table
-from calib.data.table import about, describe
+from calib.data.table import note_reading, reading_of
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch, interrupted
 from calib.kernel.wording import counted
 
 # Distinct scores that are kept, each with both labels: evaluating them takes less than 2 GB
-MOST_SCORES = 5_000_000
+MOST_DISTINCT_SCORES = 5_000_000
 # Decimals to which scores are rounded if more are distinct; one fewer if still too many, and so on
 DECIMALS = 7
 # Rows above which predictions are counted even if they fit into memory: row by row, 10 million take minutes
-MANY_ROWS = 2_000_000
+COUNTED_ROWS = 2_000_000
 PROBED = 8_000_000  # first rows, counted to learn early that there are more
-MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
+DUCKDB_MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
 FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, read to learn its columns and types
-MOST_LABELS = 1_000
+MOST_DISTINCT_LABELS = 1_000
 OWN_COLUMNS = "hive_partitioning=false"  # otherwise a folder y=9 would replace the column y by 9
 SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
 
@@ -139,7 +139,7 @@ def _parquet(path: Path) -> LargeFile:
             rows = file.metadata.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path.name} is a damaged Parquet file ({error}).", "Save it again.") from None
-    head = describe(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
+    head = note_reading(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
     source = f"read_parquet(?, {OWN_COLUMNS})"
     return LargeFile(path, head, source, (glob.escape(str(path)),), texts=texts, rows=rows)
 
@@ -161,7 +161,7 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
     if len(start) == FIRST_BYTES:
         start = start[: start.rfind(b"\n") + 1]
     head = read_table(start, name, header=header)
-    line = about(head).header or 0
+    line = reading_of(head).header or 0
     text = start.decode("utf-8-sig", "replace")
     if "\ufffd" in text:
         raise DataError(f"{path.name} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet.")
@@ -184,12 +184,14 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
 def open_if_many(path: Path) -> LargeFile | None:
     """Open a Parquet or text file of more than ``MANY_ROWS`` rows; return None for any other file."""
     try:
-        if path.stat().st_size < MANY_ROWS:  # a row of a text has more bytes, and one of Parquet hardly fewer
+        if (
+            path.stat().st_size < COUNTED_ROWS
+        ):  # a row of a text has more bytes, and one of Parquet hardly fewer
             return None
         file = open_large(path)
     except (DataError, OSError):
         return None
-    return file if file.rows > MANY_ROWS else None
+    return file if file.rows > COUNTED_ROWS else None
 
 
 def count_predictions(
@@ -197,8 +199,8 @@ def count_predictions(
     target: str,
     score: str,
     count: str | None = None,
-    most: int = MOST_SCORES,
-    memory: str = MEMORY,
+    most: int = MOST_DISTINCT_SCORES,
+    memory: str = DUCKDB_MEMORY,
     spill: bool = True,
     watch: Watch | None = None,
 ) -> pd.DataFrame:
@@ -260,7 +262,7 @@ def count_predictions(
         f"The file was read in place, and its {total:,} rows were grouped into {len(frame):,} distinct "
         f"pairs of score and label."
     )
-    return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
+    return note_reading(frame, name=reading_of(file.head).name, notes=(lines, *notes, *note))
 
 
 def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) -> None:
@@ -273,8 +275,8 @@ def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) 
 
 def count_scores(
     scored: Iterable[tuple[np.ndarray, np.ndarray]],
-    most: int = MOST_SCORES,
-    memory: str = MEMORY,
+    most: int = MOST_DISTINCT_SCORES,
+    memory: str = DUCKDB_MEMORY,
     spill: bool = True,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Count scores that arrive in blocks, in the same way as ``count_predictions`` counts those of a file.
@@ -453,7 +455,7 @@ def _fetched(sql: Any, file: LargeFile, target: str, score: str) -> pd.DataFrame
     n, labels = _one(sql, f"SELECT count(*), count(DISTINCT label) {there}")
     if n == 0:
         raise DataError("No row has both a label and a finite score.", "Fill in missing labels and scores.")
-    if labels > MOST_LABELS:
+    if labels > MOST_DISTINCT_LABELS:
         raise DataError(
             f"target: {target!r} contains {labels:,} values, so it is not a label.", "Choose another."
         )
@@ -522,7 +524,7 @@ def _connection(memory: str, spill: bool) -> Iterator[Any]:
 
 @contextmanager
 def opened(
-    file: LargeFile, memory: str = MEMORY, spill: bool = True, watch: Watch | None = None
+    file: LargeFile, memory: str = DUCKDB_MEMORY, spill: bool = True, watch: Watch | None = None
 ) -> Iterator[Any]:
     """Open a new connection that can read the file, and convert its errors to messages for a person."""
     watch = watch or Watch()

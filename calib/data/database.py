@@ -27,18 +27,18 @@ import pandas as pd
 from calib.data.column_types import typed_frame
 from calib.data.errors import DataError, TooManyRowsError
 from calib.data.limits import PER_CELL, PER_OBJECT, check_memory, check_names
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.progress import Watch, interrupted
 from calib.kernel.version import to_install
 
 SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
-MOST_ROWS, MOST_SECONDS = 1_000_000, 60.0  # unless a connection says otherwise
-MOST = 1e15  # that it may say
+MOST_ROWS_OF_QUERY, MOST_SECONDS_OF_QUERY = 1_000_000, 60.0  # unless a connection says otherwise
+MOST_SAID_ROWS = 1e15  # that it may say
 ROWS_AT_ONCE = 50_000
 COUNT = "count"  # column of counts
 By: TypeAlias = tuple[str, str, str | None]
-PARTS = ("drivername", "username", "password", "host", "port", "database")
-NEEDED = f"Install the packages for databases: {to_install('database')}."
+ADDRESS_PARTS = ("drivername", "username", "password", "host", "port", "database")
+DATABASES_NEEDED = f"Install the packages for databases: {to_install('database')}."
 LOG = logging.getLogger(__name__)
 
 
@@ -61,8 +61,8 @@ class Connection:
     name: str
     url: Any = field(repr=False)
     queries: Mapping[str, str] = field(default_factory=dict, repr=False)
-    rows: int = MOST_ROWS
-    seconds: float = MOST_SECONDS
+    rows: int = MOST_ROWS_OF_QUERY
+    seconds: float = MOST_SECONDS_OF_QUERY
 
     def tables(self) -> list[str]:
         """List the named queries, then the tables and views.
@@ -114,7 +114,7 @@ class Connection:
         watch.step(0.5, name)
         if len(frame) == 0:
             raise DataError(f"Query {name} of connection {self.name} returned no rows.", "Check the query.")
-        return describe(typed_frame(frame), name=name)
+        return note_reading(typed_frame(frame), name=name)
 
     def _fetched(self, name: str, watch: Watch, by: By | None) -> pd.DataFrame:
         pieces, rows = [], 0
@@ -286,15 +286,15 @@ def _connection(name: str, settings: Any) -> Connection:
         )
     stated = dict(settings)
     stated["drivername"] = stated.pop("dialect", stated.get("drivername"))
-    url = stated.get("url") or {part: stated[part] for part in PARTS if stated.get(part) is not None}
+    url = stated.get("url") or {part: stated[part] for part in ADDRESS_PARTS if stated.get(part) is not None}
     if not url:
         raise DataError(f"connections.{name} in the secrets has no url.", "Add its SQLAlchemy URL.")
     queries = stated.get("queries", {})
     if not isinstance(queries, Mapping) or not all(isinstance(sql, str) for sql in queries.values()):
         raise DataError(f"connections.{name}.queries must map names to SQL queries.", "Correct the file.")
-    rows, seconds = stated.get("rows", MOST_ROWS), stated.get("seconds", MOST_SECONDS)
+    rows, seconds = stated.get("rows", MOST_ROWS_OF_QUERY), stated.get("seconds", MOST_SECONDS_OF_QUERY)
     for key, value in (("rows", rows), ("seconds", seconds)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_SAID_ROWS:
             raise DataError(
                 f"connections.{name}.{key} must be a number above 0 and below 1e15, but is {str(value)[:20]}."
             )
@@ -311,7 +311,7 @@ def _sqlalchemy() -> Any:
     try:
         return import_module("sqlalchemy")
     except ImportError:
-        raise DataError("Databases need SQLAlchemy, which is not installed.", NEEDED) from None
+        raise DataError("Databases need SQLAlchemy, which is not installed.", DATABASES_NEEDED) from None
 
 
 def _engine(connection: Connection) -> Any:
@@ -328,8 +328,8 @@ def _engine(connection: Connection) -> Any:
             f"The address of {connection.name} is not an SQLAlchemy URL.", "Correct it."
         ) from None
     backend = url.get_backend_name()
-    if backend not in OPTIONS:
-        known = ", ".join(OPTIONS)
+    if backend not in DRIVER_OPTIONS:
+        known = ", ".join(DRIVER_OPTIONS)
         raise DataError(
             f"{connection.name} uses the database system {backend!r}.", f"The program can read: {known}."
         )
@@ -343,12 +343,12 @@ def _engine(connection: Connection) -> Any:
             url = url.set(database=f"file:{path.resolve()}", query={"mode": "ro", "uri": "true"})
     if backend == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-    arguments = OPTIONS[backend](connection)
+    arguments = DRIVER_OPTIONS[backend](connection)
     return sql.create_engine(url, poolclass=sql.pool.NullPool, connect_args=arguments)
 
 
 FILES = ("duckdb", "sqlite")
-OPTIONS: Mapping[str, Callable[[Connection], dict[str, Any]]] = {
+DRIVER_OPTIONS: Mapping[str, Callable[[Connection], dict[str, Any]]] = {
     "duckdb": lambda _: {
         "read_only": True,
         "config": {
@@ -376,9 +376,13 @@ def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
     try:
         yield
     except sql.exc.NoSuchModuleError:
-        raise DataError(f"{connection.name} needs a package that is not installed.", NEEDED) from None
+        raise DataError(
+            f"{connection.name} needs a package that is not installed.", DATABASES_NEEDED
+        ) from None
     except ImportError:
-        raise DataError(f"{connection.name} needs a package that is not installed.", NEEDED) from None
+        raise DataError(
+            f"{connection.name} needs a package that is not installed.", DATABASES_NEEDED
+        ) from None
     except sql.exc.DBAPIError as error:
         reason = str(error.orig).strip().partition("\n")[0]
         if error.connection_invalidated or "terminat" in reason or "closed" in reason:

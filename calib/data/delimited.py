@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from calib.data.column_types import (
-    GAPS,
+    MISSING_VALUES,
     Comma,
     Typed,
     are_plain,
@@ -26,9 +26,9 @@ from calib.data.column_types import (
     typed_cells,
 )
 from calib.data.errors import DataError
-from calib.data.head import COMMENT, NUMBER, header_note, is_data, rows_above
+from calib.data.head import COMMENT, NUMBER_PATTERN, header_note, is_data, rows_above
 from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 
@@ -36,7 +36,7 @@ DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "comma
 SAMPLE_LINES, SAMPLE_BYTES = 200, 500_000  # of the sample: as many lines as fit, up to this number
 FEWEST_LINES, FEWEST_TO_SNIFF = 40, 10  # of the sample, however long they are
 SAMPLE_CELLS, FEWEST_ROWS = 200_000, 20  # of the rows that show whether the first is a header
-PIECE = 1_000_000  # bytes
+READ_AT_ONCE = 1_000_000  # bytes
 MANY_COLUMNS = 100
 GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
@@ -112,7 +112,7 @@ def read_delimited(
     given = _parse(text, delimiter, names, headed, above, watch or Watch())
     del text, whole
     frame = _typed(given, names, delimiter, notes)
-    return describe(
+    return note_reading(
         frame,
         header=above + 1 if headed else 0,
         top=tuple(top),
@@ -158,7 +158,7 @@ def _pieces(text: bytes) -> Iterator[bytes]:
     """Yield a text in blocks of whole lines, because processing a block may take ten times its memory."""
     at = 0
     while at < len(text):
-        end = text.find(b"\n", at + PIECE) + 1 or len(text)
+        end = text.find(b"\n", at + READ_AT_ONCE) + 1 or len(text)
         yield text[at:end]
         at = end
 
@@ -262,7 +262,9 @@ def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[l
 def _are_row_names(cells: Sequence[str]) -> bool:
     """Tell whether cells number or name the rows, which R writes without a header."""
     running = list(cells) == [str(i) for i in range(1, len(cells) + 1)]
-    return running or (len(set(cells)) == len(cells) and not any(NUMBER.match(cell) for cell in cells))
+    return running or (
+        len(set(cells)) == len(cells) and not any(NUMBER_PATTERN.match(cell) for cell in cells)
+    )
 
 
 def _parse(
@@ -293,7 +295,7 @@ def _parse(
 def _lines_of(text: bytes) -> int:
     """Count the lines, in a third of the time that ``bytes.count`` takes."""
     letters = np.frombuffer(text, np.uint8)
-    pieces = (letters[at : at + PIECE] for at in range(0, len(letters), PIECE))
+    pieces = (letters[at : at + READ_AT_ONCE] for at in range(0, len(letters), READ_AT_ONCE))
     return 1 + sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
 
 
@@ -319,7 +321,7 @@ def _cells(
             column_names=list(names), skip_rows_after_names=int(headed), block_size=block
         ),
         pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
-        pyarrow.csv.ConvertOptions(column_types=types, null_values=GAPS, check_utf8=False),
+        pyarrow.csv.ConvertOptions(column_types=types, null_values=MISSING_VALUES, check_utf8=False),
         pool,
     )
     if watch.report is None or len(text) < TOLD:
@@ -374,7 +376,7 @@ def _head(top: bytes, delimiter: str, names: Sequence[str], headed: bool) -> pd.
         sep=delimiter,
         header=0 if headed else None,
         names=list(names),
-        na_values=list(GAPS),
+        na_values=list(MISSING_VALUES),
         keep_default_na=False,
         low_memory=False,
     )
@@ -417,7 +419,7 @@ def _typed(
     columns = {name: column.values for name, column in typed.items()}
     others = as_frame(columns) if len(columns) >= MANY_COLUMNS else pd.DataFrame(columns, copy=False)
     frame = pd.concat([numbers, others], axis=1)[list(names)] if numbers.shape[1] else others
-    return describe(
+    return note_reading(
         frame,
         notes=(*notes, *(column.note for column in typed.values() if column.note)),
         spelling={name: column.spelling for name, column in typed.items() if column.spelling},

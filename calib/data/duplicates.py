@@ -14,7 +14,7 @@ from calib.data.columns import coded, sortable
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, row_numbers
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, with evenly distributed bits (Knuth 1998, 6.4)
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with evenly distributed bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
 ROWS_AT_ONCE = 1 << 15  # whose hashes fit into the processor's cache
 FLATTER = "If copies of a row are in both the training and the test set, the model looks better than it is."
@@ -35,7 +35,7 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
         for start in range(0, len(frame), ROWS_AT_ONCE):
             part = marks[start : start + ROWS_AT_ONCE]
             part ^= _bits(values[start : start + ROWS_AT_ONCE])
-            part *= SPREAD
+            part *= HASH_FACTOR
             part ^= part >> HALF
     order = np.argsort(marks)
     same = marks[order[1:]] == marks[order[:-1]]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.data.columns import as_float, is_number
 
-EVENTS = re.compile(
+EVENT_NAMES = re.compile(
     r"(?i)(n_?|num_?|number_?of_?)?(events?|success(es)?|hits?|positives?|deaths?|defaults|responders|conversions?|"
     r"clicks|wins|failures|cases|affected|diseased|ones|k)(_?(count|n))?"
 )
@@ -32,7 +32,7 @@ def events_and_trials(typed: pd.DataFrame, target: str | None = None) -> tuple[s
         if target is not None and events != target:
             continue
         for trials, total in wholes.items():
-            named = EVENTS.fullmatch(events) and TRIALS.fullmatch(trials)
+            named = EVENT_NAMES.fullmatch(events) and TRIALS.fullmatch(trials)
             if named and events != trials and ones.max() > 1 and (ones <= total).all():
                 return events, trials
     return None

@@ -22,11 +22,11 @@ from calib.data.errors import DataError
 from calib.data.read import EXTENSIONS
 from calib.kernel.progress import Watch
 
-MOST_TABLES = 1_000  # most tables that are listed
-DEEPEST = 4  # depth of nested folders
-PIECE = 4_000_000  # bytes that are digested between two looks at Cancel
+MOST_LISTED_TABLES = 1_000  # most tables that are listed
+MOST_NESTED = 4  # depth of nested folders
+DIGESTED_AT_ONCE = 4_000_000  # bytes that are digested between two looks at Cancel
 NO_LINKS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor wait at a pipe
-FOLDER = NO_LINKS | getattr(os, "O_DIRECTORY", 0)
+OPEN_FOLDER = NO_LINKS | getattr(os, "O_DIRECTORY", 0)
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,14 @@ class OpenTable(FolderTable):
         watch, done, found = watch or Watch(), 0, hashlib.blake2b(digest_size=8)
         try:
             with open(self.path, "rb") as file:
-                while piece := file.read(PIECE):
+                while piece := file.read(DIGESTED_AT_ONCE):
                     found.update(piece)
                     done += len(piece)
                     watch.step(min(done / max(self.size, 1), 1.0), f"{done / 1e6:,.0f} MB checked")
         except OSError as error:
             raise DataError(f"{self.name} cannot be read ({error.strerror}).", "Check the file.") from None
         self.check()
-        if len(_DIGESTS) >= MOST_TABLES:
+        if len(_DIGESTS) >= MOST_LISTED_TABLES:
             _DIGESTS.clear()
         return _DIGESTS.setdefault(self.state, found.hexdigest())
 
@@ -176,14 +176,14 @@ class Folder:
         """
         try:
             with _opened(self.root, os.O_RDONLY) as at:
-                found = sorted(_walk(at, PurePosixPath(), DEEPEST), key=lambda table: table.name)
+                found = sorted(_walk(at, PurePosixPath(), MOST_NESTED), key=lambda table: table.name)
         except OSError as error:
             raise DataError(
                 f"The server's folder cannot be read ({error.strerror}).",
                 "Ask the administrator of the server.",
             ) from None
         named = [table for table in found if _is_text(table.name)]
-        return Listing(named[:MOST_TABLES], len(named[MOST_TABLES:]), len(found) - len(named))
+        return Listing(named[:MOST_LISTED_TABLES], len(named[MOST_LISTED_TABLES:]), len(found) - len(named))
 
     def open(self, name: str) -> OpenTable:
         """Open a table: a file that the folder lists, or would list if it had fewer tables.
@@ -200,7 +200,7 @@ class Folder:
             )
         try:
             hidden = any(part.startswith(".") for part in parts.parts)
-            if not 0 < len(parts.parts) <= DEEPEST + 1 or hidden or not _is_text(name):
+            if not 0 < len(parts.parts) <= MOST_NESTED + 1 or hidden or not _is_text(name):
                 raise FileNotFoundError
             with _opened(self.root, os.O_RDONLY) as at:
                 return self._open(at, parts, parts)
@@ -217,7 +217,7 @@ class Folder:
         """Open the rest of a path below an open folder, and check what was opened."""
         first, *others = left.parts
         if others:
-            with _opened(first, FOLDER, at) as inner:
+            with _opened(first, OPEN_FOLDER, at) as inner:
                 return self._open(inner, PurePosixPath(*others), parts)
         file = os.open(first, NO_LINKS, dir_fd=at)
         # macOS has no such path: there, ``check`` finds that a file was swapped after it was read
@@ -248,7 +248,7 @@ def _walk(at: int, place: PurePosixPath, deep: int) -> Iterator[FolderTable]:
                 continue
             known = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(known.st_mode) and deep:
-                with _opened(entry.name, FOLDER, at) as inner:
+                with _opened(entry.name, OPEN_FOLDER, at) as inner:
                     yield from _walk(inner, place / entry.name, deep - 1)
             elif _is_table(entry.name, known) and os.access(entry.name, os.R_OK, dir_fd=at):
                 yield FolderTable((place / entry.name).as_posix(), known.st_size, known.st_mtime_ns)

@@ -26,11 +26,11 @@ from calib.data.limits import (
     most_unpacked,
     too_large,
 )
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 
-FIRST = 4 * SEARCHED  # rows of a sheet among which the header is
+ROWS_WITH_HEADER = 4 * SEARCHED  # rows of a sheet among which the header is
 TOP_ROWS = 20  # first rows of a sheet, shown for the choice of the header
 LAST_ROW = 1 << 20  # last row that Excel allows
 BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
@@ -231,7 +231,10 @@ def read_excel(
         else []
     )
     numbers = [number for number, _ in read.first]
-    texts = [["" if cell is None else str(cell).strip() for cell in row] for _, row in read.first[:FIRST]]
+    texts = [
+        ["" if cell is None else str(cell).strip() for cell in row]
+        for _, row in read.first[:ROWS_WITH_HEADER]
+    ]
     texts = [row + [""] * (read.width - len(row)) for row in texts]
     above = rows_above(texts, read.width) if at is None else sum(number < at for number in numbers)
     if above >= len(numbers):
@@ -243,7 +246,7 @@ def read_excel(
         notes.append(header_note(numbers[above], above, "row"))
     headed = at != 0
     frame = _table(_typed_sheet(read, above, headed), notes, truth=("FALSE", "TRUE"))
-    return describe(
+    return note_reading(
         frame,
         header=numbers[above] if headed else 0,
         sheet=title,
@@ -308,14 +311,14 @@ def _read_sheet(filled: Iterable[Row], title: str, at: int | None, watch: Watch)
     for piece in batches(filled, lambda row: len(row[1])):
         watch.step(0.0, f"{piece[-1][0]:,} rows read")
         read.width = max(read.width, *(len(row) for _, row in piece))
-        if piece[-1][0] > LAST_ROW or read.width > limits.MOST_COLUMNS:
+        if piece[-1][0] > LAST_ROW or read.width > limits.MOST_TABLE_COLUMNS:
             raise DataError(
-                f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_COLUMNS:,} columns.",
+                f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_TABLE_COLUMNS:,} columns.",
                 "Delete stray cells outside the table, or keep fewer columns.",
             )
         rows = []
         for number, row in piece:
-            if len(read.first) < FIRST or (at is not None and read.first[-1][0] < at <= number):
+            if len(read.first) < ROWS_WITH_HEADER or (at is not None and read.first[-1][0] < at <= number):
                 read.first.append((number, row))
             elif at is None or number >= at:
                 rows.append(row)
@@ -379,7 +382,7 @@ def _table(
         for name, column in columns.items()
         if pd.api.types.is_bool_dtype(column.dtype)
     }
-    return describe(frame, notes=tuple(notes), spelling=spelling)
+    return note_reading(frame, notes=tuple(notes), spelling=spelling)
 
 
 def _damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from calib.data.column_types import MISSING_CODES
 
-NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
+NUMBER_PATTERN = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 COMMENT = ("#", "//", "%")
 SEARCHED = 50  # rows that are searched for the header
 
@@ -65,10 +65,17 @@ def _is_title(row: TextRow, width: int) -> bool:
 def is_header(row: TextRow, rest: Sequence[TextRow], width: int) -> bool:
     """Tell whether a row is clearly a header: a distinct name per column, and at least one column of numbers below."""
     below = [other for other in rest if len(other) == width]
-    if len(row) != width or len(set(row)) < width or not all(row) or any(map(NUMBER.match, row)) or not below:
+    if (
+        len(row) != width
+        or len(set(row)) < width
+        or not all(row)
+        or any(map(NUMBER_PATTERN.match, row))
+        or not below
+    ):
         return False
     return any(
-        all(NUMBER.match(other[i]) for other in below if other[i] not in MISSING_CODES) for i in range(width)
+        all(NUMBER_PATTERN.match(other[i]) for other in below if other[i] not in MISSING_CODES)
+        for i in range(width)
     )
 
 
@@ -79,8 +86,8 @@ def is_data(first: TextRow, rest: Sequence[TextRow]) -> bool:
         below = [row[i] for row in rest if len(row) > i and row[i] not in MISSING_CODES]
         if cell in MISSING_CODES or not below:
             continue
-        numeric = sum(bool(NUMBER.match(value)) for value in below) > 0.9 * len(below)
-        if NUMBER.match(cell):
+        numeric = sum(bool(NUMBER_PATTERN.match(value)) for value in below) > 0.9 * len(below)
+        if NUMBER_PATTERN.match(cell):
             alike += numeric
         elif numeric:
             return False  # a word over numbers is a name

@@ -13,7 +13,7 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, content_type, inspect, is_number
 from calib.data.conventions import folded
 from calib.data.errors import DataError
-from calib.data.table import KEY, About, about
+from calib.data.table import READING_ATTRIBUTE, TableReading, reading_of
 from calib.data.target import labels
 from calib.kernel.wording import listed, quoted
 
@@ -70,7 +70,11 @@ def join_tables(
     joined = pd.DataFrame({name: columns[name] for name in here.columns})
     joined[FILE_PART] = ["train"] * len(here) + ["test"] * len(there)
     extra = [name for name in there.columns if name not in here.columns]
-    joined.attrs = {KEY: _about(about(first), about(second), len(here), extra, target, names)}
+    joined.attrs = {
+        READING_ATTRIBUTE: _reading_of_both(
+            reading_of(first), reading_of(second), len(here), extra, target, names
+        )
+    }
     return joined
 
 
@@ -80,7 +84,7 @@ def both_files_phrase(frame: pd.DataFrame) -> str:
     >>> both_files_phrase(pd.DataFrame())
     ''
     """
-    return " of both files together" if about(frame).test_file else ""
+    return " of both files together" if reading_of(frame).test_file else ""
 
 
 def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
@@ -136,9 +140,14 @@ def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
     return pd.concat([column.astype(object), other.astype(object)], ignore_index=True)
 
 
-def _about(
-    first: About, second: About, rows: int, extra: Sequence[str], target: str, names: tuple[str, str]
-) -> About:
+def _reading_of_both(
+    first: TableReading,
+    second: TableReading,
+    rows: int,
+    extra: Sequence[str],
+    target: str,
+    names: tuple[str, str],
+) -> TableReading:
     """Combine the metadata of both tables."""
     notes = [
         *first.notes,

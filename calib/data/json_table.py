@@ -18,10 +18,10 @@ from calib.kernel.fields import loads
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
-BLANKS = re.compile(r"[ \t\n\r]*")
+WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 STRUCTURE = re.compile(r'["\[\]{}]')
-PIECE = 1 << 23  # characters whose values are Python objects at one time, about 100 MB
-PLAIN = 1 << 16  # characters of plain values that are parsed at once, which takes a fifth of the time
+PARSED_AT_ONCE = 1 << 23  # characters whose values are Python objects at one time, about 100 MB
+PLAIN_AT_ONCE = 1 << 16  # characters of plain values that are parsed at once, which takes a fifth of the time
 WRAPS = ("data", "records", "rows")  # keys of a list of records
 Columns = dict[str, pd.Series]
 
@@ -152,7 +152,7 @@ class _Document:
             last, size = self._at, self._at - last
             return size
 
-        for piece in batches(values, read, PIECE):
+        for piece in batches(values, read, PARSED_AT_ONCE):
             self._watch.step(min(self._at / len(self._text), 1.0), "")
             yield piece
 
@@ -223,7 +223,7 @@ class _Document:
 
     def _plain_values(self) -> list[Any]:
         """Return the next values, without the last before a comma, if all are numbers or words."""
-        end = self._text.rfind(",", self._at, self._at + PLAIN)
+        end = self._text.rfind(",", self._at, self._at + PLAIN_AT_ONCE)
         piece = self._text[self._at : max(end, 0)]
         if not piece or STRUCTURE.search(piece):
             return []
@@ -278,7 +278,7 @@ class _Document:
         self._skip()
 
     def _skip(self) -> None:
-        self._at = BLANKS.match(self._text, self._at).end()  # type: ignore[union-attr]
+        self._at = WHITE_SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
 
     def _wrong(self, why: str) -> json.JSONDecodeError:
         return json.JSONDecodeError(why, self._text, self._at)

@@ -26,7 +26,7 @@ from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, quoted, short_class
 
 COMFORTABLE = 30  # rows of a class; with fewer, a diagram is mostly noise
-FEWEST = 10  # rows of one of several classes; with fewer, nothing can be said about it
+FEWEST_OF_LABEL = 10  # rows of one of several classes; with fewer, nothing can be said about it
 ALL_CLASSES = ({"positive": None}, "All classes together")
 
 
@@ -165,9 +165,9 @@ def _rare_classes(target: str, counts: Mapping[str, int], tables: ClassTables | 
 
 def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
     """Report small classes; ``most`` is the largest number of classes after a remedy."""
-    few = {name: rows for name, rows in counts.items() if rows < FEWEST}
+    few = {name: rows for name, rows in counts.items() if rows < FEWEST_OF_LABEL}
     if few:
-        message = f"{_how_many(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
+        message = f"{_how_many(few, counts)} fewer than {FEWEST_OF_LABEL} rows: {_with_rows(few)}."
         remedy = (
             "There are too few rows to calibrate and evaluate such a class. Exclude or merge small classes."
         )
@@ -176,7 +176,7 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
         if remedies:
             found = replace(found, fix=remedies[0][0], action=remedies[0][1], also=tuple(remedies[1:]))
         yield found
-    scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
+    scarce = {name: rows for name, rows in counts.items() if FEWEST_OF_LABEL <= rows < COMFORTABLE}
     if scarce:
         message = f"{_how_many(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
         remedy = "Estimates for such a class are uncertain. Take bands and intervals into account."
@@ -189,7 +189,7 @@ def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> I
         yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
     merged: list[str] = []
     for name in sorted(counts, key=lambda name: counts[name]):
-        if len(merged) >= max(2, len(few)) and sum(counts[each] for each in merged) >= FEWEST:
+        if len(merged) >= max(2, len(few)) and sum(counts[each] for each in merged) >= FEWEST_OF_LABEL:
             break
         merged.append(name)
     one = name_of_others(counts)

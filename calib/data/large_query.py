@@ -20,7 +20,7 @@ from calib.data.counting import check_roles
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
 from calib.data.sampling import Blocks, LabelCounts, typed_batch
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
@@ -123,7 +123,7 @@ class LargeQuery:
             if out.any()
         ]
         found = frame[kept].reset_index(drop=True).astype({score: float, COUNT: float})
-        return describe(found, name=self.query, notes=(lines, *notes))
+        return note_reading(found, name=self.query, notes=(lines, *notes))
 
     def _typed(self, watch: Watch) -> Iterator[pd.DataFrame]:
         """Yield the rows with the types of the first rows."""
@@ -138,7 +138,7 @@ def open_query(connection: Connection, query: str, watch: Watch | None = None) -
     with closing(connection.pieces(query, watch or Watch())) as pieces:
         names, rows = next(pieces, ([], ()))
     head = typed_frame(pd.DataFrame.from_records(rows, columns=names, coerce_float=True))
-    return LargeQuery(connection, query, describe(head, name=query))
+    return LargeQuery(connection, query, note_reading(head, name=query))
 
 
 def _cells(values: Sequence[Any], like: pd.Series, name: str) -> pa.Array:

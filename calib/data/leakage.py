@@ -21,13 +21,13 @@ import pandas as pd
 from calib.data.columns import Column, as_float, coded, coded_rows, content_type, is_number, sortable
 from calib.data.ranking import auc_interval, column_aucs
 
-NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real data sets reach 0.975
+NEARLY, LEAST_AUC = 0.99, 0.8  # the best honest columns of forty real data sets reach 0.975
 SCREENED = 2_000  # rows per class in a first screening
 WORTH_MORE = 0.95  # AUC in the screening from which a column is tested on all rows
 GLANCED = 250  # rows per class in a glance before it, at columns of numbers
 WORTH_A_LOOK = 0.8  # AUC in the glance from which a column is screened, ten standard errors below WORTH_MORE
-TOGETHER = 500  # columns that are ranked together
-FEWEST = 5  # fewest rows that a dummy must mark
+RANKED_AT_ONCE = 500  # columns that are ranked together
+FEWEST_MARKED = 5  # fewest rows that a dummy must mark
 IN_ALL_PAIRS = 12  # largest number of classes of which all pairs are tested
 FEW_OF_CLASS = 10  # rows of a class; smaller ones of several classes are ignored
 
@@ -67,7 +67,7 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
     found = []
     for column in _promising(typed, y, usable):
         area = _area(typed[column.name], y)
-        if area >= NEARLY and auc_interval(area, len(ones), len(zeros), level)[0] > AT_LEAST:
+        if area >= NEARLY and auc_interval(area, len(ones), len(zeros), level)[0] > LEAST_AUC:
             found.append(Leak((column.name,), area))
     alone = {leak.columns[0] for leak in found}
     return [*found, *_leaking_dummies(typed, y, [column for column in usable if column.name not in alone])]
@@ -126,15 +126,18 @@ def _marks(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> It
         outside = (marked.sum() - inside) / (len(labels) - rows)
         areas = (1 + np.abs(inside / np.maximum(rows, 1) - outside)) / 2
         k = int(np.argmax(areas))
-        if areas[k] >= NEARLY and auc_interval(areas[k], rows[k], len(labels) - rows[k], level)[0] > AT_LEAST:
+        if (
+            areas[k] >= NEARLY
+            and auc_interval(areas[k], rows[k], len(labels) - rows[k], level)[0] > LEAST_AUC
+        ):
             yield Leak((column.name,), float(areas[k]), "one class from the others")
 
 
 def _promising(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> Iterator[Column]:
     """Yield columns that separate the classes in some rows; columns without gaps are ranked together."""
     glanced, rows = _evenly_spaced(y, GLANCED), _evenly_spaced(y, SCREENED)
-    for start in range(0, len(columns), TOGETHER):
-        piece = {column.name: column for column in columns[start : start + TOGETHER]}
+    for start in range(0, len(columns), RANKED_AT_ONCE):
+        piece = {column.name: column for column in columns[start : start + RANKED_AT_ONCE]}
         series = {name: typed[name] for name in piece}
         whole = {
             name: series[name] for name, column in piece.items() if not (column.missing or column.infinite)
@@ -223,7 +226,7 @@ def _leaking_dummies(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) 
         pure = {
             name: values
             for name, values in dummies.items()
-            if FEWEST <= values.sum() < one_class.sum() and not values[~one_class].any()
+            if FEWEST_MARKED <= values.sum() < one_class.sum() and not values[~one_class].any()
         }
         marked = np.sum(list(pure.values()), axis=0) if pure else np.zeros(len(y))
         if len(pure) > 1 and marked.max() <= 1 and marked[one_class].mean() >= 2 * NEARLY - 1:

@@ -17,18 +17,18 @@ LATER = "You can also try again when other users have finished."
 # Bytes of an unpacked file; server.maxUploadSize and deploy/Caddyfile follow it
 UPLOAD_LIMIT = 1_000_000_000
 # A compressed file may expand to this many bytes, or this many times its size: no table compresses better
-ALWAYS, TIMES = 64_000_000, 50
+ALWAYS, MOST_EXPANSION = 64_000_000, 50
 # Memory for reading, besides the file itself: for the libraries, per byte of a text and per cell
 SPARE = 500_000_000
 PER_BYTE, PER_CELL, PER_OBJECT = 3, 10, 100  # a cell of a query is a Python object
-WAIT = 0.3  # seconds between looks at Cancel
-LARGE = 50_000_000  # bytes; files above this size are read one after the other
+SECONDS_PER_LOOK = 0.3  # seconds between looks at Cancel
+LARGE_FILE = 50_000_000  # bytes; files above this size are read one after the other
 ELEMENT = 250  # bytes of an XML element as a Python object
-MOST_COLUMNS = 5_000
+MOST_TABLE_COLUMNS = 5_000
 # A process that reads one file may take SPARE, and this many bytes per byte of a text (or per byte of ALWAYS, if that
 # is more), or per byte that a packed file may expand to
 PER_TEXT, PER_UNPACKED = 10, 4
-AT_LEAST, BYTES_PER_SECOND = 20, 1_000_000  # seconds of processor time, and bytes of a file for one more
+LEAST_SECONDS, BYTES_PER_SECOND = 20, 1_000_000  # seconds of processor time, and bytes of a file for one more
 PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\xd0\xcf\x11\xe0")  # first bytes of gzip, ZIP, Parquet and .xls
 MODEL_LIMIT = 1 << 28  # bytes of an ONNX file
 
@@ -39,7 +39,7 @@ def most_unpacked(packed: int) -> int:
     >>> most_unpacked(1_000), most_unpacked(1_000_000_000)
     (64000000, 1000000000)
     """
-    return min(UPLOAD_LIMIT, max(ALWAYS, TIMES * packed))
+    return min(UPLOAD_LIMIT, max(ALWAYS, MOST_EXPANSION * packed))
 
 
 class Bounds(NamedTuple):
@@ -67,7 +67,9 @@ def bounds(content: bytes) -> Bounds:
     packed = content.startswith(PACKED)
     most = PER_UNPACKED * most_unpacked(size) if packed else max(PER_UNPACKED * ALWAYS, PER_TEXT * size)
     left = min(free(), 1 << 60)
-    return Bounds(int(left if size > LARGE else min(SPARE + most, left)), AT_LEAST + size // BYTES_PER_SECOND)
+    return Bounds(
+        int(left if size > LARGE_FILE else min(SPARE + most, left)), LEAST_SECONDS + size // BYTES_PER_SECOND
+    )
 
 
 def format_bytes(size: float) -> str:
@@ -97,11 +99,11 @@ _TURN = _Turn()
 @contextmanager
 def in_turn(size: int, watch: Watch | None = None) -> Iterator[None]:
     """Read large files one after the other, so that each knows how much memory is free; waiting can be cancelled."""
-    if size <= LARGE:
+    if size <= LARGE_FILE:
         yield
         return
     watch = watch or Watch()
-    while not _TURN.alone.acquire(timeout=WAIT):
+    while not _TURN.alone.acquire(timeout=SECONDS_PER_LOOK):
         watch.step(0.0, "waiting until another large file has been read")
     try:
         _TURN.taken = True
@@ -126,7 +128,7 @@ def check_memory(needed: float) -> None:
     TooLargeError
         If fewer bytes than ``needed`` and ``SPARE`` are free.
     """
-    if needed > LARGE and (left := free() - SPARE) < needed:
+    if needed > LARGE_FILE and (left := free() - SPARE) < needed:
         allowed = "allowed for a file of its size" if is_bounded() else "free now"
         raise TooLargeError(
             f"Reading the table needs {format_bytes(needed)} of memory, but only "
@@ -140,9 +142,10 @@ def check_memory(needed: float) -> None:
 
 def check_columns(count: int) -> None:
     """Refuse more than ``MOST_COLUMNS`` columns."""
-    if count > MOST_COLUMNS:
+    if count > MOST_TABLE_COLUMNS:
         raise DataError(
-            f"The table has {count:,} columns, which is too many.", f"Keep at most {MOST_COLUMNS:,} columns."
+            f"The table has {count:,} columns, which is too many.",
+            f"Keep at most {MOST_TABLE_COLUMNS:,} columns.",
         )
 
 

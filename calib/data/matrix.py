@@ -25,7 +25,7 @@ from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError
 from calib.kernel.wording import counted
 
-GAP = "(missing)"
+MISSING_LABEL = "(missing)"
 DATE_PARTS = ("days since 1970", "month", "weekday")
 
 
@@ -174,7 +174,9 @@ class Matrix(TransformerMixin, BaseEstimator):
         for i, kept in enumerate(self.kept_):
             c, level = levels[kept]
             sides[at + i] = (
-                (f"{c} is known", f"{c} is missing") if level == GAP else (f"{c} ≠ {level}", f"{c} = {level}")
+                (f"{c} is known", f"{c} is missing")
+                if level == MISSING_LABEL
+                else (f"{c} ≠ {level}", f"{c} = {level}")
             )
         return sides
 
@@ -267,7 +269,7 @@ def imputations(X: pd.DataFrame) -> list[str]:
         "them": numbers,
         "Missing dates are replaced by the training median of day, month and weekday, and an additional 0/1 "
         "column marks them": dates,
-        f"Missing values become a separate level, {GAP!r}": levels,
+        f"Missing values become a separate level, {MISSING_LABEL!r}": levels,
     }
     return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]
 
@@ -292,7 +294,9 @@ def _levels_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype("str").astype("category")
     held = column.array  # .cat, and texts one by one, take twice the time
-    return np.array([*held.categories.astype("str").to_numpy(object), GAP], dtype=object), held.codes
+    return np.array(
+        [*held.categories.astype("str").to_numpy(object), MISSING_LABEL], dtype=object
+    ), held.codes
 
 
 def _digits(value: float) -> str:

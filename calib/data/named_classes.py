@@ -10,7 +10,7 @@ import numpy as np
 from calib.data.class_tables import (
     FILLERS,
     PROBABILITY_WORDS,
-    ROUNDING,
+    ROUNDING_OF_TWO_DECIMALS,
     SCORE_WORDS,
 )
 from calib.data.conventions import NEGATIONS, NEGATIVE_WORDS
@@ -96,4 +96,4 @@ def seems_negative(column: str, target: str) -> bool:
 
 def add_up(columns: Collection[np.ndarray]) -> bool:
     """Tell whether columns (n,) sum to one in every row, except for rounding."""
-    return bool(np.nanmax(np.abs(sum(columns) - 1), initial=0.0) <= ROUNDING * len(columns))
+    return bool(np.nanmax(np.abs(sum(columns) - 1), initial=0.0) <= ROUNDING_OF_TWO_DECIMALS * len(columns))

@@ -20,18 +20,24 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError, TooLargeError
 from calib.data.limits import MODEL_LIMIT, Bounds, format_bytes
-from calib.data.table import about, describe
+from calib.data.table import note_reading, reading_of
 from calib.data.target import class_counts
 from calib.kernel.version import to_install
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 13
 MOST_MEMORY = 2 << 30  # bytes that a graph may take
-PER_BYTE = 4  # bytes of memory for each byte of the model and of the table
+MEMORY_PER_BYTE = 4  # bytes of memory for each byte of the model and of the table
 LONGEST_RUN = 8  # seconds of processor time for a batch of ROWS_AT_ONCE
 EXTRA = f"Install both with: {to_install('onnx')}."
-KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
-SCORE = "model_score"
+TENSOR_TYPES = {
+    "float": np.float32,
+    "double": np.float64,
+    "int64": np.int64,
+    "int32": np.int32,
+    "bool": np.bool_,
+}
+ONNX_SCORE = "model_score"
 
 
 @dataclass(frozen=True)
@@ -116,16 +122,16 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
         If the file is not such a model, needs other files, or does not fit the table; lists every misfit.
     """
     found = _confined(_scores, model, typed_frame(frame), {target, *beside})
-    label = about(found).model_score
+    label = reading_of(found).model_score
     label = list(class_counts(frame, target))[-1] if label is None else label
-    scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
+    scored, name = frame.copy(deep=False), ONNX_SCORE if label == ONNX_SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
             f"The table already has a column {name!r}, but this name is needed for the model's output.",
             "Rename the column.",
         )
-    scored[name] = found[SCORE].to_numpy()
-    return describe(scored, model_score=name)
+    scored[name] = found[ONNX_SCORE].to_numpy()
+    return note_reading(scored, model_score=name)
 
 
 def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> Any:
@@ -145,7 +151,7 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
             "Use a smaller model.",
         )
     size = len(model) + int(typed.memory_usage(deep=True).sum())
-    bounds = Bounds(MOST_MEMORY + PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
+    bounds = Bounds(MOST_MEMORY + MEMORY_PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
     try:
         return confined.run(call, [model], [typed], {"beside": list(beside)}, name="The model", bounds=bounds)
     except TooLargeError:
@@ -171,7 +177,7 @@ def _scores(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> pd.Da
         for i in range(0, len(typed), ROWS_AT_ONCE)
     )
     found, labels = zip(*parts, strict=True)
-    return describe(pd.DataFrame({SCORE: np.concatenate(found)}), model_score=labels[0])
+    return note_reading(pd.DataFrame({ONNX_SCORE: np.concatenate(found)}), model_score=labels[0])
 
 
 def _session(model: bytes) -> Any:
@@ -263,7 +269,7 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     """Return why a column does not fit an input of this kind, or None."""
     if kind == "string":
         return None
-    if kind not in KINDS:
+    if kind not in TENSOR_TYPES:
         return f"{column!r} must have the type {kind}, which tables do not support"
     if not is_number(typed[column]):
         return f"{column!r} is not numeric, but the model needs {kind}"
@@ -307,7 +313,7 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
         return np.column_stack(
             [typed[column].astype("str").fillna("").to_numpy(object) for column in columns]
         )
-    return np.column_stack([as_float(typed[column]) for column in columns]).astype(KINDS[kind])
+    return np.column_stack([as_float(typed[column]) for column in columns]).astype(TENSOR_TYPES[kind])
 
 
 def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
@@ -334,7 +340,7 @@ def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarra
         return two[0][:, 1], None
     one = [each.ravel() for each in floats if each.size == len(next(iter(inputs.values())))]
     if one:
-        return one[0], SCORE
+        return one[0], ONNX_SCORE
     raise DataError(
         "The model must return the probabilities of two classes, or one number per row, but returns neither.",
         "Export a two-class model with its probabilities.",

@@ -7,7 +7,7 @@ import warnings
 import pandas as pd
 
 from calib.data.errors import DataError
-from calib.data.table import Table, describe
+from calib.data.table import Table, note_reading
 
 
 def fetch_openml(data_id: int | str) -> Table:
@@ -51,5 +51,5 @@ def fetch_openml(data_id: int | str) -> Table:
             f"OpenML data set {number} does not have exactly one label column.",
             "Choose another data set, or upload the file of this data set.",
         )
-    frame = describe(bunch.frame, name=str(bunch.details.get("name", number)))
+    frame = note_reading(bunch.frame, name=str(bunch.details.get("name", number)))
     return Table(frame, str(bunch.target.name))

@@ -31,7 +31,7 @@ from calib.data.roles import RoleColumns, read_roles, weight_note
 from calib.data.score_columns import tables_of, with_columns
 from calib.data.score_problems import ask_if_reversed, ranking_problems
 from calib.data.score_reading import Scores, Stated, read_scores
-from calib.data.table import about
+from calib.data.table import reading_of
 from calib.data.target import (
     Labels,
     coded_labels,
@@ -117,7 +117,7 @@ def prepare_predictions(
         positive, tuple(map(str, scores or ())), scores_as, labels_as, predicted, trials, wrong_scores
     )
     label, lines, counting = _labels(frame, typed, target, stated)
-    known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
+    known = read_roles(typed, roles or {}, target, reading_of(frame).notes, weight_as)
     if lines is not None and known.counts:
         raise DataError(
             "weight: this table already has counts of events and trials.",
@@ -140,7 +140,7 @@ def prepare_predictions(
     used = {*found.values, *taken, *([found.beside] if found.beside else [])}
     notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
     data = Dataset(
-        name=name or about(frame).name or "predictions",
+        name=name or reading_of(frame).name or "predictions",
         X=found.table(rows),
         y=(label.are(found.classes.positive) if found.right is None else found.right)[rows].astype(np.intp),
         classes=found.classes.names,

@@ -18,7 +18,7 @@ from calib.data.join import both_files_phrase
 from calib.data.label_meaning import ask_about_labels
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles, weight_note
-from calib.data.table import about
+from calib.data.table import reading_of
 from calib.data.target import Classes, Labels, choose_classes, coded_labels
 from calib.kernel.progress import Watch
 from calib.kernel.read_as import Answer, ReadAs
@@ -96,7 +96,7 @@ def prepare(
     watch.step(0.0, "the labels")
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
-    known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
+    known = read_roles(typed, roles or {}, target, reading_of(frame).notes, weight_as)
     rows, left_out = label.there & known.rows, (*_unlabelled(label.there), *known.notes)
     if drop_repeated:
         again = repeats(typed)
@@ -116,7 +116,7 @@ def prepare(
     held = known.of(rows)
     weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X), known.total_weight(rows))
     return Dataset(
-        name=name or about(frame).name or "data",
+        name=name or reading_of(frame).name or "data",
         X=X,
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,

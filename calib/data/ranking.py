@@ -13,7 +13,7 @@ from scipy.stats import norm, rankdata
 from calib.kernel.isotonic_regression import pool_ties, rank_area
 from calib.kernel.rows import Rows
 
-STEPS = 10_001
+RANKED_STEPS = 10_001
 
 
 def column_aucs(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -66,9 +66,9 @@ def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) ->
     >>> [round(end, 2) for end in auc_interval(0.5, 100, 100)], auc_interval(1.0, 3, 3)[1]
     ([0.42, 0.58], 1.0)
     """
-    theta = np.linspace(0, 1, STEPS)
+    theta = np.linspace(0, 1, RANKED_STEPS)
     higher, lower = theta / (2 - theta), 2 * theta**2 / (1 + theta)
     variance = theta * (1 - theta) + (ones - 1) * (higher - theta**2) + (zeros - 1) * (lower - theta**2)
     width = norm.isf((1 - level) / 2) * np.sqrt(np.maximum(variance, 0) / (ones * zeros))
-    inside = theta[np.abs(theta - area) <= np.maximum(width, 0.5 / STEPS)]
+    inside = theta[np.abs(theta - area) <= np.maximum(width, 0.5 / RANKED_STEPS)]
     return float(inside.min()), float(inside.max())

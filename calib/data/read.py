@@ -38,15 +38,15 @@ from calib.data.limits import (
     most_unpacked,
     too_large,
 )
-from calib.data.table import about, describe
+from calib.data.table import note_reading, reading_of
 from calib.data.vectors import unpack_vectors
 from calib.kernel.memory import is_bounded, release_memory
 from calib.kernel.progress import Watch
 
-FORMATS = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, JSON or NumPy (.npz)"
-SAVE_AS = f"Save the table as {FORMATS} and upload that file."
+FORMATS_READ = "CSV, TSV, Parquet, Excel or OpenDocument (.xlsx, .xls, .ods), ARFF, JSON or NumPy (.npz)"
+SAVE_AS = f"Save the table as {FORMATS_READ} and upload that file."
 MODEL_AS = (
-    f"If it contains a table, save that table as {FORMATS}. If it contains a model, save the model as ONNX "
+    f"If it contains a table, save that table as {FORMATS_READ}. If it contains a model, save the model as ONNX "
     "(evaluate … --onnx) or upload its predictions."
 )
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
@@ -93,7 +93,7 @@ BOMS = (
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = bytes([*range(0x01, 0x09), *range(0x0E, 0x1A), *range(0x1B, 0x20)])
 COPIES = 2  # of a file: one for the process that reads it, and its table
-PIECE = 1_000_000  # bytes that are decoded at once
+DECODED_AT_ONCE = 1_000_000  # bytes that are decoded at once
 CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
 
 
@@ -166,7 +166,7 @@ def read_table(
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame = unpack_vectors(frame)
     release_memory(len(frame))
-    return describe(frame, name=Path(name).name.split(".")[0] or name)
+    return note_reading(frame, name=Path(name).name.split(".")[0] or name)
 
 
 def read_confined(
@@ -332,7 +332,7 @@ def _read(
     if expected is not None and expected != found:
         raise DataError(
             f"{name} ends in .{extension}, but contains {found} instead of {expected}.",
-            f"Give the file the matching extension, or save the table again as {FORMATS}.",
+            f"Give the file the matching extension, or save the table again as {FORMATS_READ}.",
         )
     if found == PARQUET:
         return read_parquet(content, name, watch)
@@ -348,7 +348,7 @@ def _read(
         frame = (read_arff if found == ARFF else read_json)(str(given.pop(), "utf-8"), watch)
     if encoding is not None:
         note = f"The text is not in Unicode, so it was read as {encoding}."
-        describe(frame, notes=(note, *about(frame).notes))
+        note_reading(frame, notes=(note, *reading_of(frame).notes))
     return frame
 
 
@@ -392,8 +392,8 @@ def _check_utf8(content: bytes) -> None:
     """Raise UnicodeDecodeError if bytes are not UTF-8, without a copy of them all as text."""
     if not content.isascii():
         decoder = codecs.getincrementaldecoder("utf-8")()
-        for at in range(0, len(content), PIECE):
-            decoder.decode(content[at : at + PIECE])
+        for at in range(0, len(content), DECODED_AT_ONCE):
+            decoder.decode(content[at : at + DECODED_AT_ONCE])
         decoder.decode(b"", final=True)
 
 
@@ -420,7 +420,7 @@ def _text_format(text: bytes, expected: str | None, name: str) -> str:
     if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
         raise DataError(
             f"{name} is a web page or XML, not a table. You may have saved the web page instead of the file.",
-            f"Download the file itself, as {FORMATS}.",
+            f"Download the file itself, as {FORMATS_READ}.",
         )
     lines = (line.strip().lower() for line in start.split("\n"))
     if next((line for line in lines if line and not line.startswith("%")), "").startswith("@relation"):

@@ -53,11 +53,11 @@ SYNONYMS = {
 }
 # With a training set, "dev" means calibration, as in machine learning; without one, training, as in banks
 DEVELOPMENT = "dev"
-WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
+PART_OF_WORD = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 # Fractions in columns with these names are not weights
-COUNT_NAMES = frozenset(("count", "counts", "n", "rows", "cases"))
+NO_FRACTIONS = frozenset(("count", "counts", "n", "rows", "cases"))
 # At either end of a column's name, these words mean counts of rows
-COUNT_WORDS = COUNT_NAMES | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
+COUNT_WORDS = NO_FRACTIONS | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
 # Anywhere in a name, these words mean importance weights
 IMPORTANCE_WORDS = frozenset(
     ("sampling", "survey", "importance", "design", "inverse", "probability", "propensity", "ipw", "iptw")
@@ -172,7 +172,7 @@ def read_roles(
     _check_names(typed, given, target)
     values, rows, left_out = {}, np.ones(len(typed), dtype=bool), []
     for role, name in given.items():
-        values[role], missing = READERS[role](typed[name], name)
+        values[role], missing = ROLE_READERS[role](typed[name], name)
         reasons = {f"because the {role} in {name!r} is missing": missing}
         if role == "weight":
             reasons[f"because the weight in {name!r} is 0"] = (values[role] == 0) & ~missing
@@ -325,15 +325,17 @@ def _parts_of(names: Collection[Any]) -> list[int | None]:
     """
     words = [_plain(name) for name in names]
     train, calibrate = PARTS.index("train"), PARTS.index("calibrate")
-    development = {DEVELOPMENT: calibrate if any(WORDS.get(word) == train for word in words) else train}
-    return [(WORDS | development).get(word) for word in words]
+    development = {
+        DEVELOPMENT: calibrate if any(PART_OF_WORD.get(word) == train for word in words) else train
+    }
+    return [(PART_OF_WORD | development).get(word) for word in words]
 
 
 def _plain(value: Any) -> str:
     return " ".join(str(value).replace("-", " ").replace("_", " ").split()).casefold()
 
 
-READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = {
+ROLE_READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = {
     "weight": _weights,
     "time": _times,
     "cluster": _clusters,
@@ -396,7 +398,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     if not values.size or values.min() < 0:
         return None
     whole = are_whole(values)
-    if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNT_NAMES:
+    if not whole and {word.lower() for word in WORD.findall(found.name)} <= NO_FRACTIONS:
         return None
     now = "a model would use it as a feature" if used else "currently, every row counts once"
     if whole:
@@ -508,11 +510,11 @@ def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem 
 
 
 def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
-    if not 2 <= found.distinct <= len(WORDS) or is_number(typed[found.name]):
+    if not 2 <= found.distinct <= len(PART_OF_WORD) or is_number(typed[found.name]):
         return None
     codes, levels = coded(typed[found.name])
     names = levels[pd.unique(codes[codes >= 0])]
-    if _plain(names[0]) not in {*WORDS, DEVELOPMENT}:
+    if _plain(names[0]) not in {*PART_OF_WORD, DEVELOPMENT}:
         return None
     parts = set(_parts_of(names))
     if None in parts or not {0, 2} <= parts:

@@ -6,7 +6,9 @@ import numpy as np
 
 from calib.kernel.wording import counted
 
-ROUNDED = 1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision
+ROUNDING_OF_PROBABILITY = (
+    1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision
+)
 
 
 def clip_rounding(values: np.ndarray) -> np.ndarray:
@@ -16,7 +18,9 @@ def clip_rounding(values: np.ndarray) -> np.ndarray:
     array([0. , 1. , 1.7])
     """
     with np.errstate(invalid="ignore"):
-        off = ((values < 0) & (values >= -ROUNDED)) | ((values > 1) & (values <= 1 + ROUNDED))
+        off = ((values < 0) & (values >= -ROUNDING_OF_PROBABILITY)) | (
+            (values > 1) & (values <= 1 + ROUNDING_OF_PROBABILITY)
+        )
     return np.where(off, np.clip(values, 0, 1), values) if off.any() else values
 
 

@@ -14,7 +14,7 @@ from calib.kernel.records import Dataset
 
 CALIB = Path(__file__).resolve().parents[1]
 IN_WHEEL = CALIB / "sample_data"
-FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
+SAMPLES_FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def sample_table(key: str) -> Table:
 
 @cache
 def _read(file: str) -> pd.DataFrame:
-    path = FOLDER / file
+    path = SAMPLES_FOLDER / file
     if not path.is_file():
         raise DataError(
             f"The sample file {file} is missing, although the wheel and the repository contain it.",

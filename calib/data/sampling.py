@@ -15,11 +15,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_types import GAPS, MISSING_CODES, as_frame, own, strings, typed_frame, without_tokens
+from calib.data.column_types import (
+    MISSING_CODES,
+    MISSING_VALUES,
+    as_frame,
+    own,
+    strings,
+    typed_frame,
+    without_tokens,
+)
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
-    MEMORY,
-    MOST_LABELS,
+    DUCKDB_MEMORY,
+    MOST_DISTINCT_LABELS,
     LargeFile,
     check_first_numbers,
     opened,
@@ -27,14 +35,14 @@ from calib.data.counting import (
 )
 from calib.data.errors import DataError
 from calib.data.options import LEARN_ROWS
-from calib.data.table import KEY, about, describe
+from calib.data.table import READING_ATTRIBUTE, note_reading, reading_of
 from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
-MOST_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
-BLOCK = 100_000
+MOST_SAMPLED_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
+SAMPLED_AT_ONCE = 100_000
 
 Blocks = Callable[[Sequence[str] | None, Watch], Iterator[pd.DataFrame]]
 """Function from column names (None for all columns) and a watch that can cancel it to all rows of a table in blocks.
@@ -67,7 +75,7 @@ class Rest:
     digest: str
 
     @property
-    def learned(self) -> int:
+    def sampled(self) -> int:
         """Number of rows in the sample."""
         return sum(map(len, self.chosen.values()))
 
@@ -166,9 +174,9 @@ class LabelCounts:
             self.counts[text] = self.counts.get(text, 0) + n
         self.missing += int((labels.codes < 0).sum())
         self.read += len(block)
-        if len(self.counts) > MOST_LABELS:
+        if len(self.counts) > MOST_DISTINCT_LABELS:
             raise DataError(
-                f"target: {self.target!r} contains more than {MOST_LABELS:,} values, so it is not a label.",
+                f"target: {self.target!r} contains more than {MOST_DISTINCT_LABELS:,} values, so it is not a label.",
                 "Choose another.",
             )
 
@@ -208,7 +216,7 @@ def draw_rows(
     Returns
     -------
     DataFrame
-        Sample; ``about(frame).rest`` has the other rows.
+        Sample; ``reading_of(frame).rest`` has the other rows.
 
     Raises
     ------
@@ -221,7 +229,7 @@ def draw_rows(
     --------
     >>> table = pd.DataFrame({"x": range(1000), "y": ["a", "b"] * 500})
     >>> sample = draw_rows(lambda names, watch: iter([table]), "y", 100)
-    >>> sample["y"].value_counts().to_dict(), about(sample).rest.total
+    >>> sample["y"].value_counts().to_dict(), reading_of(sample).rest.total
     ({'a': 50, 'b': 50}, 1000)
     """
     watch = watch or Watch()
@@ -241,13 +249,13 @@ def draw_rows(
     rest = Rest(blocks, target, counts, chosen, f"{key} {size} {seed}")
     frame = rest.sample(watch)
     notes = [
-        f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It "
-        f"is evaluated on the other {total - rest.learned:,}, which were scored in batches and counted by "
+        f"The model learns from {rest.sampled:,} of {total:,} rows, drawn at random within each class. It "
+        f"is evaluated on the other {total - rest.sampled:,}, which were scored in batches and counted by "
         f"score and label."
     ]
     if labels.missing:
         notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
-    return describe(frame, notes=(*about(frame).notes, *notes), rest=rest)
+    return note_reading(frame, notes=(*reading_of(frame).notes, *notes), rest=rest)
 
 
 def _size(rows: int | None, total: int, columns: int) -> int:
@@ -255,17 +263,17 @@ def _size(rows: int | None, total: int, columns: int) -> int:
     if total < 4:
         raise DataError("Too few rows have a label.", "Fill in missing labels.")
     if rows is None:
-        return min(LEARN_ROWS, total // 2, max(MOST_CELLS // columns, 1_000))
+        return min(LEARN_ROWS, total // 2, max(MOST_SAMPLED_CELLS // columns, 1_000))
     if rows > total // 2:
         raise DataError(
             f"data_params.learn_rows is {rows:,}, but only {total:,} rows have a label.",
             f"Choose at most {total // 2:,}, or remove learn_rows to split all rows.",
         )
-    if rows * columns > MOST_CELLS:
+    if rows * columns > MOST_SAMPLED_CELLS:
         raise DataError(
             f"data_params.learn_rows is {rows:,}; with {columns:,} columns, this sample does not fit into "
             f"memory.",
-            f"Choose at most {MOST_CELLS // columns:,}.",
+            f"Choose at most {MOST_SAMPLED_CELLS // columns:,}.",
         )
     return rows
 
@@ -276,15 +284,15 @@ def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
 
     def blocks(names: Sequence[str] | None, _: Watch) -> Iterator[pd.DataFrame]:
         chosen = typed if names is None else typed[list(names)]
-        for at in range(0, len(chosen), BLOCK):
-            block = chosen.iloc[at : at + BLOCK]
+        for at in range(0, len(chosen), SAMPLED_AT_ONCE):
+            block = chosen.iloc[at : at + SAMPLED_AT_ONCE]
             block.attrs = dict(frame.attrs)
             yield block
 
     return blocks
 
 
-def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) -> Blocks:
+def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = DUCKDB_MEMORY) -> Blocks:
     """Return a function that yields the rows of a file; refuse a file that changes, or texts among its numbers.
 
     Parameters
@@ -301,7 +309,7 @@ def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) ->
         names = list(map(str, file.head)) if names is None else list(names)
         query = f"SELECT {', '.join(_value(file, name) for name in names)} FROM {file.source}"
         with opened(file, memory, spill) as sql:
-            for batch in sql.sql(query, params=file.parameters).to_arrow_reader(BLOCK):
+            for batch in sql.sql(query, params=file.parameters).to_arrow_reader(SAMPLED_AT_ONCE):
                 if len(batch):
                     yield typed_batch(file.head, names, batch)
         if file.state() != seen:
@@ -326,7 +334,7 @@ def typed_batch(head: pd.DataFrame, names: Sequence[str], batch: pa.RecordBatch)
         else:
             columns[name] = own(column)
     frame = as_frame(columns)
-    frame.attrs[KEY] = about(head)._replace(notes=(), spelling={})
+    frame.attrs[READING_ATTRIBUTE] = reading_of(head)._replace(notes=(), spelling={})
     return frame
 
 
@@ -356,7 +364,7 @@ def _check_numbers(file: LargeFile, spill: bool, memory: str) -> None:
     found = []
     for name in written:
         text = f"trim({file.column(name)})"
-        gap = f"list_contains([{sql_list(GAPS)}], {text})"
+        gap = f"list_contains([{sql_list(MISSING_VALUES)}], {text})"
         unread = f"(TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_'))"
         wrong = f"{file.number(name)} IS NULL AND NOT {gap} AND {unread}"
         found.append(f"any_value({text}) FILTER ({wrong})")

@@ -38,7 +38,7 @@ from calib.data.target import (
 from calib.kernel.read_as import MOST_NAMED_SCORES, Answer
 from calib.kernel.wording import listed
 
-MOST_SCORES = 20  # most columns of a table of one label and scores
+MOST_SCORE_COLUMNS = 20  # most columns of a table of one label and scores
 FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
 NOT_SCORES = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
 # Names of labels in tables of predictions
@@ -118,7 +118,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     typed = typed_frame(frame)
     if _has_class_tables(typed, target):
         return True
-    if frame.shape[1] > MOST_SCORES:
+    if frame.shape[1] > MOST_SCORE_COLUMNS:
         return False
     found = inspect_others(target, typed)
     if (pair := events_and_trials(typed, target)) is not None:
@@ -195,7 +195,7 @@ def with_columns(typed: pd.DataFrame, target: str, label: Labels) -> set[str | N
     names = [name for name in typed if name != target and is_number(typed[name])]
     return (
         {named_class(name, list(label.counts)) for name in names}
-        if len(label.counts) <= MOST_SCORES
+        if len(label.counts) <= MOST_SCORE_COLUMNS
         else set()
     )
 

@@ -18,7 +18,7 @@ from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import as_float, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion
-from calib.data.rounding import ROUNDED, clip_rounding, clipped_note
+from calib.data.rounding import ROUNDING_OF_PROBABILITY, clip_rounding, clipped_note
 from calib.data.target import coded_labels
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, listed, number, quoted, row_numbers
@@ -27,9 +27,9 @@ CONFIDENCE = re.compile(
     r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?|"
     r"konfidenz|confiance)($|[_\W\d])"
 )
-PERCENT = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
+PERCENT_NAME = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
 MOST_WRONG = 0.05  # largest share of values outside [0, 1] in a column that seems to hold probabilities
-FEWEST = 2  # known values below which a column's scale is not judged
+FEWEST_KNOWN = 2  # known values below which a column's scale is not judged
 WHOLE_SCALE = 100
 
 
@@ -89,25 +89,27 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
         return Scaled(values, "probability")
     low, high = float(known.min()), float(known.max())
     if scores_as in (None, "probabilities", "right", "confidence", "shares") and _is_unit(low, high):
-        if scores_as is None and known.size >= FEWEST and ((known == 0) | (known == 1)).all():
+        if scores_as is None and known.size >= FEWEST_KNOWN and ((known == 0) | (known == 1)).all():
             refuse_classes([column], {"scores": (column,), "scores_as": "probabilities"})
         return _without_certain(values, column) if wrong_scores == "certain" else _clipped(values, column)
     if scores_as == "margins":
         return Scaled(values, "margin")
-    called = scores_as in (None, "right", "confidence") and PERCENT.search(column)
+    called = scores_as in (None, "right", "confidence") and PERCENT_NAME.search(column)
     if called or scores_as == "percentages" or _is_percent_confidence(known, scores_as):
         return _percentages(values, column, low, high)
     if scores_as == "logits":
         return Scaled(values, "probability") if _is_unit(low, high) else _sigmoid(values, column)
     if scores_as is None and is_logit(column):
         return _sigmoid(values, column)
-    outside = np.isfinite(values) & ((values < -ROUNDED) | (values > 1 + ROUNDED))
+    outside = np.isfinite(values) & (
+        (values < -ROUNDING_OF_PROBABILITY) | (values > 1 + ROUNDING_OF_PROBABILITY)
+    )
     if wrong_scores == "exclude":
         return _clipped(np.where(outside, np.nan, values), column)._replace(wrong=outside)
     one_code = 2 * outside.sum() < known.size and len(np.unique(values[outside])) == 1
     if scores_as is not None or one_code or outside.sum() <= MOST_WRONG * known.size:
         _ask_about_wrong(values, column, outside, scores_as, high)
-    if low >= -ROUNDED and high <= WHOLE_SCALE:
+    if low >= -ROUNDING_OF_PROBABILITY and high <= WHOLE_SCALE:
         _ask_about_percentages(column, low, high)
     return Scaled(values, "margin")
 
@@ -119,7 +121,7 @@ def _is_percent_confidence(known: np.ndarray, scores_as: str | None) -> bool:
 
 
 def _is_unit(low: float, high: float) -> bool:
-    return low >= -ROUNDED and high <= 1 + ROUNDED
+    return low >= -ROUNDING_OF_PROBABILITY and high <= 1 + ROUNDING_OF_PROBABILITY
 
 
 def _without_certain(values: np.ndarray, column: str) -> Scaled:
@@ -134,7 +136,7 @@ def _clipped(values: np.ndarray, column: str) -> Scaled:
 
 
 def _percentages(values: np.ndarray, column: str, low: float, high: float) -> Scaled:
-    if not (low >= -ROUNDED and high <= WHOLE_SCALE * (1 + ROUNDED)):
+    if not (low >= -ROUNDING_OF_PROBABILITY and high <= WHOLE_SCALE * (1 + ROUNDING_OF_PROBABILITY)):
         raise DataError(
             f"{column!r} was read as percentages, but contains {number(low if low < 0 else high)}.",
             "Percentages lie between 0 and 100. Correct the values, or state scores_as.",
@@ -334,13 +336,13 @@ def beside_predictions(
         return None
     least, named = float(values[known].min()), bool(CONFIDENCE.search(column))
     if classes > 2:
-        return ("confidence", -1) if named or least >= 1 / classes - ROUNDED else None
+        return ("confidence", -1) if named or least >= 1 / classes - ROUNDING_OF_PROBABILITY else None
     sides = [values[known & (codes == k)] for k in (0, 1)]
     if all(side.size for side in sides):
         for k, (higher, lower) in ((1, sides[::-1]), (0, sides)):
-            if least < 0.5 - ROUNDED and lower.max() <= higher.min():
+            if least < 0.5 - ROUNDING_OF_PROBABILITY and lower.max() <= higher.min():
                 return ("ask" if named else "class"), k
-        if least >= 0.5 - ROUNDED:
+        if least >= 0.5 - ROUNDING_OF_PROBABILITY:
             return "confidence", -1
     return ("confidence", -1) if named else None
 

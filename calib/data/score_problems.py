@@ -12,7 +12,7 @@ from calib.data.class_tables import (
 from calib.data.duplicates import repeats
 from calib.data.errors import ReadingQuestion
 from calib.data.ranking import auc_interval, class_draws, column_aucs
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
@@ -78,7 +78,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
 def _ranks_of(data: Dataset, draws: tuple[float, float]) -> list[tuple[str, float, tuple[float, float]]]:
     """Return (score column, its AUC, interval of the AUC) for each score; ``draws`` are those of ``class_draws``."""
-    areas = once(
+    areas = cached_result(
         data, "aucs", lambda: column_aucs(data.X.to_numpy(dtype=float), data.y, data.weight)
     ).tolist()
     return [(str(name), area, auc_interval(area, *draws)) for name, area in zip(data.X, areas, strict=True)]
@@ -110,11 +110,13 @@ def _is_grouped(data: Dataset) -> bool:
 
     Without their counts, such lines rank the classes no better than chance, whatever the scores are worth.
     """
-    return once(data, "grouped", lambda: _are_grouped(data.X, data.y))
+    return cached_result(data, "grouped", lambda: _are_grouped(data.X, data.y))
 
 
 def _are_grouped(scores: pd.DataFrame, y: np.ndarray) -> bool:
-    if len(y) < FEW_LINES or _repeat_within(scores[:HEAD], y[:HEAD]):  # found at once, as in most tables
+    if len(y) < FEW_LINES or _repeat_within(
+        scores[:HEAD], y[:HEAD]
+    ):  # found at cached_result, as in most tables
         return False
     return 2 * repeats(scores).sum() > GROUPED * len(y) and not _repeat_within(scores, y)
 

@@ -11,8 +11,8 @@ from calib.data.column_types import label, typed_frame
 from calib.data.columns import inspect
 from calib.kernel.records import Dataset
 
-LONG_NUMBER, LONGEST = 12, 30  # letters
-WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
+DIGITS_OF_LONG_NUMBER, LONGEST_VALUE = 12, 30  # letters
+KIND_WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 
 
 def summarise_columns(frame: pd.DataFrame) -> pd.DataFrame:
@@ -36,7 +36,9 @@ def summarise_columns(frame: pd.DataFrame) -> pd.DataFrame:
         share = round(100 * found.missing / max(1, len(typed)), 1)
         different = found.distinct + (found.missing > 0)
         examples = ", ".join(_example(value) for value in _first(column, min(4, different)))
-        rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
+        rows.append(
+            (name, KIND_WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples)
+        )
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])
 
 
@@ -71,6 +73,6 @@ def _first(column: pd.Series, wanted: int) -> list[Any]:
 def _example(value: Any) -> str:
     """Format a value as in the file, cut if it is long; a number of many digits with six."""
     text = label(value)
-    if isinstance(value, float) and len(text) > LONG_NUMBER:
+    if isinstance(value, float) and len(text) > DIGITS_OF_LONG_NUMBER:
         text = f"{value:.6g}"
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

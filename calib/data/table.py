@@ -1,4 +1,4 @@
-"""Metadata of a table (``About``), and a table with its label column and positive class (``Table``)."""
+"""Metadata of a table (``TableReading``), and a table with its label column and positive class (``Table``)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-KEY = "about"
+READING_ATTRIBUTE = "about"
 
 
-class About(NamedTuple):
+class TableReading(NamedTuple):
     """Record of how a table was read; it travels in ``attrs``, because ``read_table`` returns a DataFrame.
 
     It is a named tuple, because pandas writes ``attrs`` as JSON into Parquet files.
@@ -54,7 +54,7 @@ class About(NamedTuple):
     model_score: str | None = None
     rest: Any = None
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> About:
+    def __deepcopy__(self, memo: dict[int, Any]) -> TableReading:
         """Return itself, because pandas copies ``attrs`` with every column that is selected."""
         return self
 
@@ -67,21 +67,21 @@ class Table(NamedTuple):
     positive: str | None = None
 
 
-def about(frame: pd.DataFrame) -> About:
+def reading_of(frame: pd.DataFrame) -> TableReading:
     """Return the metadata of a table, or empty metadata if this package did not read it.
 
-    >>> about(pd.DataFrame()).notes
+    >>> reading_of(pd.DataFrame()).notes
     ()
     """
-    found = frame.attrs.get(KEY)
-    return found if isinstance(found, About) else About()
+    found = frame.attrs.get(READING_ATTRIBUTE)
+    return found if isinstance(found, TableReading) else TableReading()
 
 
-def describe(frame: pd.DataFrame, **changes: Any) -> pd.DataFrame:
+def note_reading(frame: pd.DataFrame, **changes: Any) -> pd.DataFrame:
     """Update the metadata of a table in place, and return the table.
 
-    >>> about(describe(pd.DataFrame(), name="people")).name
+    >>> reading_of(describe(pd.DataFrame(), name="people")).name
     'people'
     """
-    frame.attrs[KEY] = about(frame)._replace(**changes)
+    frame.attrs[READING_ATTRIBUTE] = reading_of(frame)._replace(**changes)
     return frame

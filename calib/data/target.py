@@ -16,7 +16,7 @@ from calib.data.columns import counts, in_unit_interval, is_number, sortable
 from calib.data.conventions import NO, NO_LABEL, PREDICTED, YES, folded, number_of, number_text
 from calib.data.errors import DataError
 from calib.data.events import events_and_trials
-from calib.data.table import about, describe
+from calib.data.table import note_reading, reading_of
 from calib.kernel.wording import counted, listed
 
 POSITIVE = "Positive class"  # beginning of the note that names it
@@ -28,7 +28,7 @@ OTHER = "other"  # name of the class into which labels are merged
 LIKELY_CLASSES = 50
 ROWS_EACH = 5  # rows per value on average
 # Names of labels, hardly ever of other columns
-NAMES = (
+TARGET_NAMES = (
     "target",
     "label",
     "labels",
@@ -55,7 +55,7 @@ LIKELY = (
     "true_class",
 )
 IDENTIFIER = re.compile(r"(?i)(^|[_\W])(id|idx|index|row|nr|no|number)$")
-SERIES = 3  # columns that differ in a number, such as pixel_3_0 and pixel_3_1, are measurements
+COLUMNS_OF_SERIES = 3  # columns that differ in a number, such as pixel_3_0 and pixel_3_1, are measurements
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
 def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
     """Return the labels as positions among the classes, because texts of a million rows need much memory."""
     column = _column(frame, target)
-    spelling = about(frame).spelling.get(target, {})
+    spelling = reading_of(frame).spelling.get(target, {})
     if column.dtype == object:
         column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
@@ -268,7 +268,7 @@ def tidy_labels(
         notes.append(f"{which} as {one!r}: {rows}.")
         text = text.mask(text.isin(join), one)
     tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(**{target: text.to_numpy()})
-    return describe(tidy, spelling={**about(frame).spelling, target: {}}, labels=before), notes
+    return note_reading(tidy, spelling={**reading_of(frame).spelling, target: {}}, labels=before), notes
 
 
 def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, what: str) -> list[str]:
@@ -411,7 +411,7 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     'digit'
     """
     few = _few_valued(frame)
-    named = [name for wanted in NAMES for name in few if _bare(name) == wanted] or _shares(frame)
+    named = [name for wanted in TARGET_NAMES for name in few if _bare(name) == wanted] or _shares(frame)
     if not named and (pair := events_and_trials(frame)) is not None:
         return pair[0]
     few = {name: values for name, values in few.items() if not PREDICTED.search(name)} or few
@@ -431,7 +431,7 @@ def guess_target(frame: pd.DataFrame) -> str | None:
 def _without_measurements(frame: pd.DataFrame, few: dict[str, int]) -> dict[str, int]:
     """Leave out identifiers and columns of a series, which are hardly ever labels, unless no others are left."""
     stems = [_stem(str(name)) for name in frame.columns]
-    series = {stem for stem, times in Counter(stems).items() if times >= SERIES}
+    series = {stem for stem, times in Counter(stems).items() if times >= COLUMNS_OF_SERIES}
     kept = {name: n for name, n in few.items() if _stem(name) not in series and not IDENTIFIER.search(name)}
     return kept or few
 
@@ -442,7 +442,7 @@ def _stem(name: str) -> str:
 
 def _single_class(frame: pd.DataFrame) -> str | None:
     """Return the first column that is named like a label and has one value, so that an error can name this class."""
-    named = [str(name) for wanted in NAMES for name in frame.columns if _bare(str(name)) == wanted]
+    named = [str(name) for wanted in TARGET_NAMES for name in frame.columns if _bare(str(name)) == wanted]
     return next((name for name in named if len(class_counts(frame, name)) == 1), None)
 
 
@@ -460,7 +460,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
     ['outcome', 'smoker', 'surgery']
     """
     few = _few_valued(frame)
-    named = [name for wanted in (*NAMES, *LIKELY) for name in few if _bare(name) == wanted]
+    named = [name for wanted in (*TARGET_NAMES, *LIKELY) for name in few if _bare(name) == wanted]
     few = _without_measurements(frame, few)
     return list(dict.fromkeys([*named, *([name for name in few if few[name] == 2] or few)]))
 
@@ -471,7 +471,7 @@ def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     found = {}
     for name, column in ((str(item[0]), item[1]) for item in frame.items()):
         most = LIKELY_CLASSES
-        if _bare(name) in NAMES:  # each class may also have a column
+        if _bare(name) in TARGET_NAMES:  # each class may also have a column
             most = max(_most(len(frame), MOST_PREDICTED), min(frame.shape[1], MOST_PREDICTED))
         if 2 <= (values := _distinct(column, most)) <= min(most, half):
             found[name] = values
@@ -480,7 +480,9 @@ def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
 
 def _shares(frame: pd.DataFrame) -> list[str]:
     """Return columns named like a label whose numbers all lie between 0 and 1: shares of annotators."""
-    named = [(str(name), column) for name, column in frame.items() if str(name).strip().lower() in NAMES]
+    named = [
+        (str(name), column) for name, column in frame.items() if str(name).strip().lower() in TARGET_NAMES
+    ]
     return [name for name, column in named if is_number(column) and in_unit_interval(column)]
 
 

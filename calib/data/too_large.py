@@ -21,9 +21,9 @@ from calib.data.read import read_table
 from calib.data.score_columns import looks_like_predictions, score_columns, scores_among_features
 from calib.data.target import guess_target
 
-HEAD = 2_000_000  # bytes of each end of a file, which show its columns
+BYTES_OF_END = 2_000_000  # bytes of each end of a file, which show its columns
 # Rounded log-odds change the odds by at most 0.5 %, and make no probability 0 or 1
-ROUNDED = (
+ROUNDED_LOG_ODDS = (
     "CASE WHEN {0} BETWEEN 1e-300 AND 1 - 1e-12 "
     "THEN 1 / (1 + EXP(-ROUND(100 * LN({0} / (1 - {0}))) / 100)) ELSE {0} END"
 )
@@ -31,7 +31,7 @@ COUNT_THERE = (
     "Run this query in your database, and upload the result. For calibration, the number of rows per score and "
     "label is enough."
 )
-GROUPS = 100  # of rows
+GROUPS_OF_ROWS = 100  # of rows
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def remedy_for(first: bytes, name: str, last: bytes = b"") -> Remedy:
         if first.startswith(b"PAR1"):
             frame = _ends_of_groups(first + last)
         else:
-            end = first.rfind(b"\n") + 1 if len(first) >= HEAD else len(first)
+            end = first.rfind(b"\n") + 1 if len(first) >= BYTES_OF_END else len(first)
             frame = read_table(first[:end], name)
     target = None if frame is None else guess_target(frame)
     if frame is None or target is None:
@@ -109,7 +109,7 @@ def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:
     """
     keys = {column: sql_name(column) for column in map(str, scores)}
     rounded = [
-        f"{(ROUNDED if in_unit_interval(scores[column]) else 'ROUND({0}, 2)').format(key)} AS {key}"
+        f"{(ROUNDED_LOG_ODDS if in_unit_interval(scores[column]) else 'ROUND({0}, 2)').format(key)} AS {key}"
         for column, key in keys.items()
     ]
     by = ", ".join([*keys.values(), sql_name(label)])
@@ -125,7 +125,7 @@ def _ends_of_groups(content: bytes) -> pd.DataFrame:
 
     listed = parquet.read_metadata(pa.BufferReader(content))
     ends: dict[str, list[object]] = {}
-    for i in range(min(listed.num_row_groups, GROUPS)):
+    for i in range(min(listed.num_row_groups, GROUPS_OF_ROWS)):
         for j in range(listed.num_columns):
             column = listed.row_group(i).column(j)
             known = column.statistics

@@ -20,7 +20,7 @@ from calib.data.predictions import prepare_predictions
 from calib.data.roles import propose_roles, read_roles
 from calib.data.score_columns import scores_among_features, tables_of
 from calib.data.score_problems import ranking_problems, scale_problems
-from calib.data.table import about
+from calib.data.table import reading_of
 from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
@@ -143,7 +143,7 @@ def _roles(
 ) -> Iterator[Problem]:
     """Report columns that cannot have their role."""
     try:
-        read_roles(typed, roles, str(target), about(frame).notes, weight_as)
+        read_roles(typed, roles, str(target), reading_of(frame).notes, weight_as)
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
 

@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 
 from calib.data.limits import PER_CELL, check_columns, check_memory
-from calib.data.table import about, describe
+from calib.data.table import note_reading, reading_of
 
-SEEN = 50  # cells that show whether a column contains vectors
+CELLS_OF_VECTOR_CHECK = 50  # cells that show whether a column contains vectors
 DENSE = re.compile(
     r"(?:DenseVector|array|tensor)?\s*\(?\s*(\[.*\]|\{.*\})\s*\)?|(\([^()]*,[^()]*\))", re.DOTALL
 )
 NUMPY = re.compile(r"np\.float\d+\(([^()]*)\)")  # as NumPy 2 prints a number
-SPARSE = re.compile(
+SPARSE_VECTOR = re.compile(
     r"(?:SparseVector)?\s*\(\s*(\d+)\s*,\s*(\[[^\]]*\]|\{[^}]*\})\s*(?:,\s*(\[[^\]]*\]))?\s*\)"
 )
-BLANKS = re.compile(r"(?<=[\d.])\s+(?=[-+\d.])")  # between the numbers of a printed NumPy array
+BLANK_SEPARATORS = re.compile(r"(?<=[\d.])\s+(?=[-+\d.])")  # between the numbers of a printed NumPy array
 MOST_WIDE = 1_000  # numbers per cell
 
 
@@ -62,13 +62,15 @@ def unpack_vectors(frame: pd.DataFrame) -> pd.DataFrame:
     if not notes:
         return frame
     check_columns(len(columns))
-    known = about(frame)
-    return describe(pd.DataFrame(columns, copy=False), **{**known._asdict(), "notes": (*known.notes, *notes)})
+    known = reading_of(frame)
+    return note_reading(
+        pd.DataFrame(columns, copy=False), **{**known._asdict(), "notes": (*known.notes, *notes)}
+    )
 
 
 def _parts(column: pd.Series) -> dict[str, np.ndarray] | None:
     """Return key → numbers (n,) of a column of vectors or dictionaries, or None if it is something else."""
-    first = column.dropna().iloc[:SEEN]
+    first = column.dropna().iloc[:CELLS_OF_VECTOR_CHECK]
     if not len(first) or any(_vector(cell) is None for cell in first):
         return None
     keys = list(_vector(first.iloc[0]) or ())
@@ -99,10 +101,10 @@ def _vector(cell: Any) -> dict[str, float] | None:
     text = NUMPY.sub(r"\1", str(cell).strip())
     if text[-1:] not in ("]", "}", ")"):
         return None
-    if (sparse := SPARSE.fullmatch(text)) is not None:
+    if (sparse := SPARSE_VECTOR.fullmatch(text)) is not None:
         return _spread(int(sparse[1]), _value(sparse[2]), _value(sparse[3] or ""))
     dense = DENSE.fullmatch(text)
-    value = None if dense is None else _value(BLANKS.sub(", ", dense[1] or dense[2]))
+    value = None if dense is None else _value(BLANK_SEPARATORS.sub(", ", dense[1] or dense[2]))
     if (
         isinstance(value, Mapping) and "values" in value and "type" in value
     ):  # the structure of Spark's vectors

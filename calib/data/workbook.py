@@ -16,8 +16,12 @@ from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, Shee
 from calib.data.errors import DataError
 from calib.data.limits import most_unpacked, too_large
 
-CONTENTS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # one of them is in every packed spreadsheet
-EXACT = 2.0**53  # whole numbers below are exact
+SPREADSHEET_PARTS = (
+    "xl/workbook.xml",
+    "xl/workbook.bin",
+    "content.xml",
+)  # one of them is in every packed spreadsheet
+EXACT_WHOLE_NUMBERS = 2.0**53  # whole numbers below are exact
 Row = tuple[int, tuple[Any, ...]]  # number of a row, and its cells up to the last one that is filled
 
 
@@ -66,13 +70,15 @@ def _value(cell: Any) -> Any:
     """Return the value of a cell: None if it is empty, and whole numbers without a decimal point."""
     if cell == "":
         return None
-    return int(cell) if type(cell) is float and cell.is_integer() and abs(cell) < EXACT else cell
+    return (
+        int(cell) if type(cell) is float and cell.is_integer() and abs(cell) < EXACT_WHOLE_NUMBERS else cell
+    )
 
 
 def _check_archive(content: bytes, name: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {member.filename: member.file_size for member in archive.infolist()}
-    if not members.keys() & set(CONTENTS):
+    if not members.keys() & set(SPREADSHEET_PARTS):
         raise DataError(
             f"{name} is a ZIP archive, not an Excel table.",
             "Extract the table that it contains, and upload that table.",

@@ -9,7 +9,7 @@ from calib.kernel import lazy
 if TYPE_CHECKING:
     from calib.evaluate.chain import calibrate, evaluate, fit_calibrator, make_calibrator
     from calib.evaluate.check import check
-    from calib.evaluate.cost import MANY_ROWS, announcement, expected_cost, expected_seconds
+    from calib.evaluate.cost import FEWEST_ESTIMATED, announcement, expected_cost, expected_seconds
     from calib.evaluate.fitting import (
         Fitted,
         FittedFold,
@@ -28,7 +28,7 @@ lazy.attach(__name__)
 
 
 __all__ = [
-    "MANY_ROWS",
+    "FEWEST_ESTIMATED",
     "Evaluation",
     "Fitted",
     "FittedFold",

@@ -46,7 +46,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: Stated) -> Evaluatio
         predictions=predictions,
         calibrators=calibrators,
         weight=weight,
-        before=replace(found, chosen=of_kind.get("chosen")),
+        unadjusted=replace(found, chosen=of_kind.get("chosen")),
         **of_kind,
     )
     return _noted(adjusted, f"{_change_note(found, stated, calibrators)} {_weighted(found, weight)}")

@@ -20,7 +20,7 @@ from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
 from calib.evaluate.rows import needs_test_set, sum_rows
 from calib.evaluate.views import TOP
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
@@ -97,13 +97,13 @@ def _of_classes(recipe: Recipe, fitted: Fitted, stated: Stated | None, watch: Wa
     unchanged = recipe.calibrators == ("none",) and stated is None
     existing = unchanged and not needs_test_set(recipe, fitted.dataset)
     make = _existing_predictions if existing else _calibrated
-    found = once(
+    found = cached_result(
         fitted,
         ("classes", existing, whole.digest("calibrate")),
         lambda: _with_chosen(make(whole, fitted, watch)),
     )
     if stated is not None:
-        found = once(found, ("at", stated), lambda: at_base_rate(found, fitted, stated))
+        found = cached_result(found, ("at", stated), lambda: at_base_rate(found, fitted, stated))
     found = found.with_view(recipe)
     k = TOP if recipe.view_class is None else found.class_number(recipe.view_class)
     return found.view(k).narrowed_to(recipe)

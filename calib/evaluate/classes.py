@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError, one_of
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
@@ -20,7 +20,7 @@ from calib.recipe import Recipe
 if TYPE_CHECKING:
     from calib.metrics.kernel_test import KernelTest
 
-MOST_NAMED = 20  # most classes that a message lists
+MOST_NAMED_CLASSES = 20  # most classes that a message lists
 
 LOSS_DECOMPOSITION = {
     "mcb": (
@@ -94,8 +94,10 @@ class OfAllClasses:
         """
         if name in self.names:
             return self.names.index(name)
-        shown = listed([repr(each) for each in self.names[:MOST_NAMED]])
-        more = "" if self.classes <= MOST_NAMED else f" and {self.classes - MOST_NAMED} others"
+        shown = listed([repr(each) for each in self.names[:MOST_NAMED_CLASSES]])
+        more = (
+            "" if self.classes <= MOST_NAMED_CLASSES else f" and {self.classes - MOST_NAMED_CLASSES} others"
+        )
         raise InputError(f"view_class must be one of the classes {shown}{more}, but is {name!r}.")
 
     def _named(self, name: str | None) -> str:
@@ -113,7 +115,7 @@ class OfAllClasses:
         and ``corrected_high``. They are missing for other metrics, and with weights that are not counts.
         """
         key = self._named(name)
-        return once(self, ("intervals", key, *self._bins.values()), lambda: self._intervals(key))
+        return cached_result(self, ("intervals", key, *self._bins.values()), lambda: self._intervals(key))
 
     def _intervals(self, key: str) -> pd.DataFrame:
         lines = {
@@ -144,7 +146,7 @@ class OfAllClasses:
         Columns: ``value``, ``low`` and ``high`` of ``decompose_class_log_loss``.
         """
         key = self._named(name)
-        return once(self, ("loss_parts", key), lambda: self._loss_parts(self.distributions[key]))
+        return cached_result(self, ("loss_parts", key), lambda: self._loss_parts(self.distributions[key]))
 
     def _loss_parts(self, P: np.ndarray) -> pd.DataFrame:
         from calib.metrics.class_log_loss import decompose_class_log_loss
@@ -163,7 +165,7 @@ class OfAllClasses:
         key = self._named(name)
         if self.weight is not None or self.cluster is not None or len(self.y) < 2:
             return None
-        return once(self, ("kernel_test", key), lambda: kernel_test(self.y, self.distributions[key]))
+        return cached_result(self, ("kernel_test", key), lambda: kernel_test(self.y, self.distributions[key]))
 
     def differences(self) -> pd.DataFrame:
         """Return the change of the losses of all classes from the first predictions to each of the others.
@@ -172,10 +174,10 @@ class OfAllClasses:
         mean difference of the rows' losses, with the 95 % interval of ``mean_interval``. The change of an infinite
         loss has no interval.
         """
-        return once(self, "differences", self._differences)
+        return cached_result(self, "differences", self._differences)
 
     def _differences(self) -> pd.DataFrame:
-        from calib.metrics.confidence import mean_interval
+        from calib.metrics.confidence_intervals import mean_interval
 
         reference, *others = self.predictions
         P, rows, losses = self.distributions, self.sample, _losses()
@@ -194,7 +196,7 @@ class OfAllClasses:
         its 95 % interval ``low`` to ``high`` (Wilson's, of the observed share), and ``ece`` against the rest.
         """
         key = self._named(name)
-        return once(
+        return cached_result(
             self, ("by_class", key, *self._bins.values()), lambda: self._by_class(self.distributions[key])
         )
 

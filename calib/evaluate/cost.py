@@ -17,9 +17,9 @@ from calib.kernel.wording import duration
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 
-MANY_ROWS = 50_000  # with fewer rows, the estimate would take as long as most fits
-FIRST, GROWTH = 2_000, 4  # rows of the first fit; growth from one to the next
-LONGEST = 2.0  # expected seconds of a small fit, after the first two; a longer one is not begun
+FEWEST_ESTIMATED = 50_000  # with fewer rows, the estimate would take as long as most fits
+FIRST_FIT_ROWS, GROWTH = 2_000, 4  # rows of the first fit; growth from one to the next
+LONGEST_SMALL_FIT = 2.0  # expected seconds of a small fit, after the first two; a longer one is not begun
 LARGEST_POWER = 3.0  # no model's time grows faster
 LEAST_WORK = 0.02  # share of the time of a fit; a thread that works less waits for others
 
@@ -49,7 +49,7 @@ def expected_seconds(
     cuts = [(np.arange(dataset.n), np.arange(1))] if rest is not None else list(split(recipe, dataset))
     train, test = (rng.permutation(rows) for rows in cuts[0][:2])
     fits: list[tuple[int, float, float]] = []
-    size, fitted = FIRST, None
+    size, fitted = FIRST_FIT_ROWS, None
     while size <= len(train):
         share = size / len(train)
         watch.step(0.0, f"{size:,} rows")
@@ -64,7 +64,7 @@ def expected_seconds(
             fits.append((size, time.perf_counter() - began, time.thread_time() - worked))
         size *= GROWTH
         if len(fits) > 1 and (
-            _expected(fits, size) > LONGEST or len(cuts) * _expected(fits, len(train)) <= short
+            _expected(fits, size) > LONGEST_SMALL_FIT or len(cuts) * _expected(fits, len(train)) <= short
         ):
             break
     if fitted is None:
@@ -75,7 +75,7 @@ def expected_seconds(
     begin, placed = time.perf_counter(), fitted.parts[0].placed
     for X, _ in rest.scored(dataset.X, dataset.classes[1], watch):
         placed.scores_of(placed.model, X)
-        return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.learned)
+        return whole + (time.perf_counter() - begin) / len(X) * (rest.total - rest.sampled)
     return whole
 
 

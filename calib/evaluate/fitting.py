@@ -114,7 +114,7 @@ def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
     def scored() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         nonlocal done
         for X, y in rest.scored(dataset.X, dataset.classes[1], watch):
-            watch.step(done / (rest.total - rest.learned), f"Scoring {rest.total - rest.learned:,} rows")
+            watch.step(done / (rest.total - rest.sampled), f"Scoring {rest.total - rest.sampled:,} rows")
             yield placed.scores_of(placed.model, X), y
             done += len(y)
 

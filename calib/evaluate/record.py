@@ -19,7 +19,7 @@ from calib.evaluate.estimate import PER_NAT, Estimate
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
 from calib.evaluate.views import TOP, two_class_view
-from calib.kernel.cache import once, share
+from calib.kernel.cache import cached_result, share
 from calib.kernel.checks import InputError, one_name
 from calib.kernel.period import in_period, period_in_words
 from calib.kernel.read_as import ReadAs
@@ -81,7 +81,7 @@ class Evaluation(OfAllClasses):
         Float arrays, weight of each test row and of each calibration row, or None. Whole numbers are counts of rows.
     flow
         Number of rows of each fold that "train", "calibrate", "test" or are "unused", as in a gap in time.
-    before
+    unadjusted
         Evaluation at the table's base rate, if the Recipe states another. All fields above are then at the stated
         base rate, and the test rows are weighted accordingly.
     whole
@@ -124,7 +124,7 @@ class Evaluation(OfAllClasses):
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, RowCount], ...] = ()
-    before: Evaluation | None = None
+    unadjusted: Evaluation | None = None
     whole: Evaluation | None = None
     chosen: np.ndarray | None = None
     of_confidence: bool = False
@@ -153,7 +153,9 @@ class Evaluation(OfAllClasses):
         if k == 1 and self.classes == 2:
             return self
         name = name if k == TOP else None
-        return once(self, ("view", k, name), lambda: two_class_view(self, k, name)).with_view(self.recipe)
+        return cached_result(self, ("view", k, name), lambda: two_class_view(self, k, name)).with_view(
+            self.recipe
+        )
 
     @property
     def all_classes(self) -> Evaluation:
@@ -224,7 +226,7 @@ class Evaluation(OfAllClasses):
     @property
     def tested(self) -> int:
         """Number of test rows, including repeats if their weights are counts."""
-        held = self.weight if self.before is None else self.counts
+        held = self.weight if self.unadjusted is None else self.counts
         return represented_rows(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
@@ -243,7 +245,7 @@ class Evaluation(OfAllClasses):
 
         This is so for a table of counts at a deployment base rate; otherwise None.
         """
-        held = None if self.before is None else self.before.weight
+        held = None if self.unadjusted is None else self.unadjusted.weight
         return held if held is not None and are_whole(held) else None
 
     @property
@@ -251,7 +253,7 @@ class Evaluation(OfAllClasses):
         """Weight of each test row on the scale of the table or the caller, float (m,), or None."""
         data, name = self.dataset, self.recipe.weight
         if data.weight is None or are_whole(data.weight):  # counts, which a split may divide
-            return self.weight if self.before is None else self.counts
+            return self.weight if self.unadjusted is None else self.counts
         if name is None or name not in data.beside:
             return data.weight[self.rows]
         return self.column(name).to_numpy(dtype=np.float64)
@@ -351,7 +353,7 @@ class Evaluation(OfAllClasses):
         )
         if metric.needs == "posterior":  # not cached with the predictions, which lack the posterior
             return call()
-        value = once(predictions, (metric, bins, binning) if metric.binned else metric, call)
+        value = cached_result(predictions, (metric, bins, binning) if metric.binned else metric, call)
         return self._of_shares(key, value) if key in SQUARED else value
 
     def _of_shares(self, key: str, value: float) -> float:
@@ -363,7 +365,7 @@ class Evaluation(OfAllClasses):
 
     def estimate(self, metric: str, key: str, interval: bool = True) -> Estimate:
         """Return a metric of one calibrator's predictions, with its rows and, if wanted, its 95 % interval."""
-        from calib.metrics.confidence import NO_ENDS
+        from calib.metrics.confidence_intervals import NO_ENDS
 
         value = self._measure(metric, self.predictions[key])
         ends = self.interval(metric, key) if interval and self.has_interval(metric) else NO_ENDS
@@ -375,7 +377,7 @@ class Evaluation(OfAllClasses):
     def has_interval(self, metric: str) -> bool:
         """Tell whether ``interval`` knows this metric."""
         from calib.metrics.class_metric_intervals import CLASS_METRIC_INTERVALS
-        from calib.metrics.confidence import INTERVALS
+        from calib.metrics.confidence_intervals import INTERVALS
 
         return metric in (CLASS_METRIC_INTERVALS if self.classes > 2 else INTERVALS)
 
@@ -387,28 +389,30 @@ class Evaluation(OfAllClasses):
         Parameters
         ----------
         metric
-            Key of ``calib.metrics.confidence.INTERVALS``, or of ``CLASS_METRIC_INTERVALS`` for K classes.
+            Key of ``calib.metrics.confidence_intervals.INTERVALS``, or of ``CLASS_METRIC_INTERVALS`` for K classes.
         """
         if self.classes > 2:
             return self._class_interval(metric, key)
-        from calib.metrics.confidence import INTERVALS, View
+        from calib.metrics.confidence_intervals import INTERVALS, View
 
         predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
         bins = (view.bins, view.strategy) if METRICS[metric].binned else ()
         ends = INTERVALS[metric].ends
         if metric in SQUARED and self.dataset.shares is not None:
-            low, high = once(
+            low, high = cached_result(
                 predictions, ("interval", metric), lambda: ends(self.sample, predictions.p, view)
             )
             return self._of_shares(metric, low), self._of_shares(metric, high)
-        return once(predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view))
+        return cached_result(
+            predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view)
+        )
 
     def _class_interval(self, metric: str, key: str) -> tuple[float, float]:
         from calib.metrics.class_metric_intervals import class_metric_interval
 
         one, bins = self.predictions[key], self._bins
         where = tuple(bins.values()) if METRICS[metric].binned else ()
-        return once(
+        return cached_result(
             one,
             ("interval", metric, *where),
             lambda: class_metric_interval(
@@ -455,8 +459,8 @@ class Evaluation(OfAllClasses):
         view = recipe.fields_of("view")
         if self.recipe.fields_of("view") == view:
             return self
-        before, whole = (each and each.with_view(recipe) for each in (self.before, self.whole))
-        viewed = replace(self, recipe=self.recipe.replace(**view), before=before, whole=whole)
+        before, whole = (each and each.with_view(recipe) for each in (self.unadjusted, self.whole))
+        viewed = replace(self, recipe=self.recipe.replace(**view), unadjusted=before, whole=whole)
         share(self, viewed)  # cached results of a whole Evaluation hold in every view
         return viewed
 
@@ -527,7 +531,7 @@ class Evaluation(OfAllClasses):
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
-        return once(self, "on_every_row", self._on_every_row).with_view(self.recipe)
+        return cached_result(self, "on_every_row", self._on_every_row).with_view(self.recipe)
 
     def _on_every_row(self) -> Evaluation:
         score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
@@ -557,7 +561,7 @@ class Evaluation(OfAllClasses):
             predictions=MappingProxyType({key: one.of(places) for key, one in self.predictions.items()}),
             posterior=None if self.posterior is None else self.posterior[places],
             weight=None if self.weight is None else self.weight[places],
-            before=self.before and self.before.at(places),
+            unadjusted=self.unadjusted and self.unadjusted.at(places),
             whole=self.whole and self.whole.at(places),
             chosen=None if self.chosen is None else self.chosen[places],
             selected=True,
@@ -607,7 +611,7 @@ class Evaluation(OfAllClasses):
             self.at(places),
             selected=self.selected,
             notes=tuple(dict.fromkeys((only, *self.notes))),
-            before=self.before and self.before._only(kept, field, which),
+            unadjusted=self.unadjusted and self.unadjusted._only(kept, field, which),
         )
 
     def column(self, name: str) -> pd.Series:
@@ -625,7 +629,9 @@ class Evaluation(OfAllClasses):
             raise InputError(f"There is no column {name!r} to group by.")
         from calib.data.column_types import typed_frame
 
-        beside = once(data, ("beside", name), lambda: typed_frame(data.beside[name].to_frame(name))[name])
+        beside = cached_result(
+            data, ("beside", name), lambda: typed_frame(data.beside[name].to_frame(name))[name]
+        )
         return beside.iloc[data.row_numbers[self.rows] - 1]
 
     def frame(self) -> pd.DataFrame:

@@ -26,7 +26,9 @@ def two_class_view(found: Any, k: int | str, name: str | None) -> Any:
     """Return the view of an Evaluation; see ``Evaluation.view``."""
     one_of(k, (*range(found.classes), TOP), "k")
     view = _fitted(found, k) if name is None and found.chosen is not None else _existing(found, k, name)
-    return replace(view, before=found.before and found.before.view(k, name), of_confidence=k == TOP)
+    return replace(
+        view, unadjusted=found.unadjusted and found.unadjusted.view(k, name), of_confidence=k == TOP
+    )
 
 
 def _fitted(whole: Any, k: int | str) -> Any:

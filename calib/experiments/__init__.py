@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from calib.experiments.base import ASK, COVER, SKIP, Experiment
+from calib.experiments.base import ASK, COVER_TEXT, SKIP, Experiment
 from calib.kernel.declared import SETTINGS, declare_figures, declare_settings
 from calib.kernel.records import Parameter
 
-ORDER = (
+ORDER_OF_EXPERIMENTS = (
     "cl_gl",
     "tree_depth",
     "tree_count",
@@ -34,7 +34,7 @@ ORDER = (
 )
 """Modules of the experiments in page order; each defines ``EXPERIMENT`` and ``FIGURES``."""
 
-_MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER}
+_MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER_OF_EXPERIMENTS}
 EXPERIMENTS: dict[str, Experiment] = {key: module.EXPERIMENT for key, module in _MODULES.items()}
 """Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
 OTHER_VIEWS = {"labs": ("playground",), "two_probabilities": ("lesson", "questions")}
@@ -94,7 +94,7 @@ def asking_experiment(settings: Mapping[str, Any], script: str) -> Experiment | 
 
 __all__ = [
     "ASK",
-    "COVER",
+    "COVER_TEXT",
     "EXPERIMENTS",
     "OTHER_VIEWS",
     "SKIP",

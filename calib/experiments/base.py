@@ -14,7 +14,7 @@ from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
-ASK, SKIP, COVER = "ask", "skip", "cover"
+ASK, SKIP, COVER_TEXT = "ask", "skip", "cover"
 """Values of a guess: asked and not answered yet, skipped, and another word for the first in old links."""
 
 Simulation = Callable[..., Any]
@@ -118,7 +118,7 @@ class Experiment:
         words = "Number of your answer; without an answer, “ask” to show the question or “skip” to omit it."
         usual = ASK if self.posed else SKIP  # no picture is empty at first
         return Parameter(
-            "guess", "Your prediction", "choice", usual, choices=(SKIP, ASK, COVER, *numbers), help=words
+            "guess", "Your prediction", "choice", usual, choices=(SKIP, ASK, COVER_TEXT, *numbers), help=words
         )
 
     def usual(self, values: Mapping[str, Any]) -> bool:

@@ -17,10 +17,10 @@ from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
 from calib.experiments.shared.validity_settings import (
-    GAP,
-    PAPER,
+    CLASS_DISTANCE,
     PROOFS,
     PROVED,
+    VENN_PAPER,
     WINDOW,
     draws,
     training_objects,
@@ -245,7 +245,7 @@ EXPERIMENT = Experiment(
     parameters=(
         with_default(WINDOW, 0.05),
         training_objects(50),
-        GAP,
+        CLASS_DISTANCE,
         Parameter(
             "tests",
             "Test rows per draw",
@@ -276,7 +276,7 @@ EXPERIMENT = Experiment(
         r"s \text{ trained on } z_1,\dots,z_l",
         r"\text{TCE} = \frac1n\sum (p - \pi(x))^2",
     ),
-    source=f"{PAPER}, algorithms 1 and 2 and section 3 (DIR); the true calibration error is eq. 4 of Shaker and "
+    source=f"{VENN_PAPER}, algorithms 1 and 2 and section 3 (DIR); the true calibration error is eq. 4 of Shaker and "
     "Hüllermeier, Random forest calibration (2025).",
 )
 

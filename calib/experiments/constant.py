@@ -18,10 +18,10 @@ from calib.experiments.shared.findings import Finding, plus_minus
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.experiments.shared.repeated_draws import running_mean
 from calib.experiments.shared.validity_settings import (
-    GAP,
-    PAPER,
+    CLASS_DISTANCE,
     PROOFS,
     PROVED,
+    VENN_PAPER,
     WINDOW,
     draws,
     training_objects,
@@ -35,7 +35,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import briefly, number
 
 STREAM = 2
-GRID = 161
+POINTS_OF_BAND = 161
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watc
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     train_x, train_y = classes.draw((settings["objects"],), rng)
-    x = np.linspace(-2.5, settings["gap"] + 2.5, GRID)
-    scorer = WindowScorer.fit(train_x[None], train_y[None], settings["window"]).repeated(GRID)
+    x = np.linspace(-2.5, settings["gap"] + 2.5, POINTS_OF_BAND)
+    scorer = WindowScorer.fit(train_x[None], train_y[None], settings["window"]).repeated(POINTS_OF_BAND)
     p0, p1 = venn_abers_pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
     k, size = int(train_y.sum()), len(train_y) + 1
     many = {
@@ -85,7 +85,7 @@ def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watc
 
 
 SAID = 5  # places at which the alternative text describes the bands
-NAMES = {"constant": "Constant Venn predictor", "full": "Venn–Abers"}
+VENN_NAMES = {"constant": "Constant Venn predictor", "full": "Venn–Abers"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def prepare(found: OneTrainingSet) -> Constant:
         errors[key] = float(run.mean[-1]), float(run.error[-1])
         brier[key] = float(((many.merged - many.y) ** 2).mean())
         words.append(
-            f"{NAMES[key]}: mean error of P_Y {plus_minus(*errors[key])}, mean width "
+            f"{VENN_NAMES[key]}: mean error of P_Y {plus_minus(*errors[key])}, mean width "
             f"{number(float(many.width.mean()))}, Brier score {number(brier[key])}"
         )
     low, high = found.constant
@@ -120,11 +120,11 @@ def prepare(found: OneTrainingSet) -> Constant:
         "top show the rows of class 0 and class 1 in one training set. The numbers are means over many "
         f"training sets. {'. '.join(words)}.",
         alt=f"The picture shows the intervals of two Venn predictors over x. {'. '.join(words)}.",
-        drawn=f"The bands run from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} "
+        drawn=f"The bands run from p0 to p1 over x. {VENN_NAMES['constant']}: from {number(low)} to {number(high)} "
         "everywhere. "
         + " ".join(
-            f"{NAMES['full']} at x = {number(found.x[i])}: from {number(found.p0[i])} to {number(found.p1[i])}, the "
-            f"true probability is {number(found.posterior[i])}."
+            f"{VENN_NAMES['full']} at x = {number(found.x[i])}: from {number(found.p0[i])} to {number(found.p1[i])}, "
+            f"the true probability is {number(found.posterior[i])}."
             for i in np.linspace(0, len(found.x) - 1, SAID).astype(int)
         ),
         table=pd.DataFrame(
@@ -203,7 +203,7 @@ EXPERIMENT = Experiment(
         {"traces": ["constant Venn predictor"]},
         {"lines": [[[-2.5, 0.8], [4, 0.8]]]},
     ),
-    parameters=(GAP, training_objects(100), WINDOW, draws(2000, 500, 1000, 2000, 5000, 10000)),
+    parameters=(CLASS_DISTANCE, training_objects(100), WINDOW, draws(2000, 500, 1000, 2000, 5000, 10000)),
     simulation=set_side_by_side,
     notice=(
         "Its interval has the width 1/(l + 1), and its selected probability is right on average, as for every Venn "
@@ -213,7 +213,7 @@ EXPERIMENT = Experiment(
         "predictor is the best predictor.",
     ),
     formulas=(r"P_0 = \frac{k}{l+1}, \qquad P_1 = \frac{k+1}{l+1}",),
-    source=f"{PAPER}, section 2, after corollary 1.",
+    source=f"{VENN_PAPER}, section 2, after corollary 1.",
 )
 
 

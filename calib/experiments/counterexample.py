@@ -18,7 +18,7 @@ from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.one_feature import venn_abers_pairs
-from calib.experiments.shared.validity_settings import PAPER, PROOFS, PROVED, draws
+from calib.experiments.shared.validity_settings import PROOFS, PROVED, VENN_PAPER, draws
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
@@ -28,7 +28,7 @@ from calib.kernel.wording import brief, number
 from calib.synthetic import SignExample
 
 STREAM = 4
-SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+COUNTEREXAMPLE_SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 UNSEEN = 2.0  # score of a row that is not among the training rows
 
 
@@ -63,7 +63,7 @@ def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Sett
     rng = np.random.default_rng([random_state, STREAM])
     means: dict[str, list[Array]] = {"simplified": [], "full": []}
     errors: dict[str, list[Array]] = {"simplified": [], "full": []}
-    for size in watch.loop(SIZES, "training sets"):
+    for size in watch.loop(COUNTEREXAMPLE_SIZES, "training sets"):
         x = rng.standard_normal((draws, size + 1))
         y = (
             rng.random((draws, size)) < SignExample().posterior(x[:, :-1].reshape(-1, 1)).reshape(draws, size)
@@ -75,14 +75,14 @@ def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Sett
             means[method].append(pair.mean(axis=0))
             errors[method].append(pair.std(axis=0, ddof=1) / np.sqrt(draws))
     return Settling(
-        np.array(SIZES),
+        np.array(COUNTEREXAMPLE_SIZES),
         {method: np.array(values) for method, values in means.items()},
         {method: np.array(values) for method, values in errors.items()},
         draws,
     )
 
 
-NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
+VENN_ABERS_NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def _widths(found: Settling, key: str) -> str:
     """Describe the width of a band with the fewest and with the most rows."""
     few, many = (found.means[key][i] for i in (0, -1))
     return (
-        f"The band of {NAMES[key]} is {number(few[1] - few[0])} wide with the fewest rows and "
+        f"The band of {VENN_ABERS_NAMES[key]} is {number(few[1] - few[0])} wide with the fewest rows and "
         f"{number(many[1] - many[0])} with the most."
     )
 
@@ -164,7 +164,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
                 x=found.sizes,
                 y=values,
                 mode="lines+markers",
-                name=f"{name}, {NAMES[key]}",
+                name=f"{name}, {VENN_ABERS_NAMES[key]}",
                 line={"color": color, "width": 2, "dash": dash},
                 marker={"symbol": mark.symbol, "size": 9, "color": color},
                 error_y={"array": 2 * errors, "color": color, "thickness": 1, "width": 3},
@@ -204,7 +204,7 @@ EXPERIMENT = Experiment(
         r"2 & \text{else}\end{cases}",
         r"\mathbb{E}\,P_0 \to \tfrac23,\quad P_1 = 1,\quad \mathbb{P}(Y=1) = \tfrac12",
     ),
-    source=f"{PAPER}, proposition 2.",
+    source=f"{VENN_PAPER}, proposition 2.",
 )
 
 

@@ -31,14 +31,14 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief_percent
 from calib.metrics.calibration_test import ALPHA
 
-COLUMNS, VALUES, DEEPEST = 4, 4, 3
-SIZES = (500, 1000, 2000, 4000, 8000)
+FEATURE_COLUMNS, VALUES, DEEPEST_GROUP = 4, 4, 3
+TABLE_SIZES = (500, 1000, 2000, 4000, 8000)
 CALM_ROWS = 2000
 REDRAWS = 99
 LEAST_VARIANCE = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
 STREAM = 19  # experiments with the same seed use different random streams
 SEARCHES = {"naive": "each group tested separately", "audit": "audit"}
-OUTSIDE = 0.15  # predictions are at least twice this distance from 0 and 1
+DISTANCE_FROM_ENDS = 0.15  # predictions are at least twice this distance from 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +108,15 @@ def cells(depth: int) -> Array:
 
     Rows of one combination are in the same groups, so their sums suffice: 256 cells instead of thousands of rows.
     """
-    return groups(np.array(list(product(range(VALUES), repeat=COLUMNS))), depth)
+    return groups(np.array(list(product(range(VALUES), repeat=FEATURE_COLUMNS))), depth)
 
 
 def by_cell(values: Array, amounts: Array) -> Array:
     """Sum amounts (n, r) over the rows of each cell: (c, r)."""
-    cell = values @ VALUES ** np.arange(COLUMNS - 1, -1, -1)
+    cell = values @ VALUES ** np.arange(FEATURE_COLUMNS - 1, -1, -1)
     order = np.argsort(cell, kind="stable")
     present, starts = np.unique(cell[order], return_index=True)
-    sums = np.zeros((VALUES**COLUMNS, amounts.shape[1]), dtype=amounts.dtype)
+    sums = np.zeros((VALUES**FEATURE_COLUMNS, amounts.shape[1]), dtype=amounts.dtype)
     sums[present] = np.add.reduceat(amounts[order], starts)
     return sums
 
@@ -149,10 +149,13 @@ def fair_on_average(
     found: dict[str, list[list[bool]]] = {method: [] for method in SEARCHES}
     astray: dict[str, list[list[bool]]] = {method: [] for method in SEARCHES}
     for _ in (watch or Watch()).loop(range(settings["tables"]), "tables"):
-        looks = _searched(rng, CALM_ROWS, DEEPEST, 0.0, conditions, counts)
+        looks = _searched(rng, CALM_ROWS, DEEPEST_GROUP, 0.0, conditions, counts)
         for method in SEARCHES:
             calm[method].append([alarms[method] for _, alarms in looks])
-        own = [_searched(rng, rows, depth, shift, conditions, counts[depth - 1 : depth])[0] for rows in SIZES]
+        own = [
+            _searched(rng, rows, depth, shift, conditions, counts[depth - 1 : depth])[0]
+            for rows in TABLE_SIZES
+        ]
         for method in SEARCHES:
             found[method].append([named and alarms[method] for named, alarms in own])
             astray[method].append([alarms[method] and not named for named, alarms in own])
@@ -160,7 +163,15 @@ def fair_on_average(
         {method: np.mean(runs, axis=0) for method, runs in each.items()} for each in (calm, found, astray)
     ]
     return FairOnAverage(
-        counts, shares[0], SIZES, shares[1], shares[2], depth, VALUES**-conditions, shift, settings["tables"]
+        counts,
+        shares[0],
+        TABLE_SIZES,
+        shares[1],
+        shares[2],
+        depth,
+        VALUES**-conditions,
+        shift,
+        settings["tables"],
     )
 
 
@@ -168,8 +179,8 @@ def _searched(
     rng: np.random.Generator, rows: int, depth: int, shift: float, conditions: int, counts: tuple[int, ...]
 ) -> list[tuple[bool, dict[str, bool]]]:
     """Return for each number of groups (whether the worst group is the hidden one or in it, alarm by method)."""
-    values = rng.integers(0, VALUES, (rows, COLUMNS))
-    p = rng.uniform(2 * OUTSIDE, 1 - 2 * OUTSIDE, rows)
+    values = rng.integers(0, VALUES, (rows, FEATURE_COLUMNS))
+    p = rng.uniform(2 * DISTANCE_FROM_ENDS, 1 - 2 * DISTANCE_FROM_ENDS, rows)
     hidden = (values[:, :conditions] == 0).all(axis=1)
     others = shift * hidden.mean() / max(1 - hidden.mean(), 1e-9)  # lower elsewhere: right on average
     truth = np.clip(p + np.where(hidden, shift, -others), 0.0, 1.0)
@@ -195,7 +206,7 @@ def _searched(
     return result
 
 
-LOW, HIGH = 0.25, 0.85  # shares between the answers
+LOW_SHARE, HIGH_SHARE = 0.25, 0.85  # shares between the answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +247,11 @@ def prepare(found: FairOnAverage) -> Fair:
         drawn="Two charts show shares of data sets. One shows false alarms by number of groups, the other how often "
         "the hidden group is found, by number of rows. Each chart has a line for separate tests and one for the audit.",
         table=pd.DataFrame([*calm, *hidden]),
-        answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
+        answer=1
+        if found.alarms["naive"][at] < LOW_SHARE
+        else 2
+        if found.alarms["naive"][at] < HIGH_SHARE
+        else 3,
         found=found,
     )
 

@@ -12,10 +12,18 @@ import numpy as np
 
 from calib.experiments.base import Experiment, with_default
 from calib.experiments.shared.grown_trees import TREE_MODELS, Grow, SettingCurve, SideBySide, grow, grown_for
-from calib.experiments.shared.plane_settings import CURTAIL, DEPTH, PAPER, SIZE, SPREAD, TREES, cloud
+from calib.experiments.shared.plane_settings import (
+    COVARIANCES_OF_CLASSES,
+    CURTAIL,
+    DEPTH,
+    RF_PAPER,
+    TRAINING_ROWS,
+    TREES_OF_FOREST,
+    cloud,
+)
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels, forest_of
-from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
+from calib.experiments.shared.setting_curves import CURVES_BY_SETTING, Lines, curve_panels, forest_of
+from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.progress import Watch
 from calib.kernel.wording import brief
@@ -128,10 +136,10 @@ EXPERIMENT = Experiment(
     parameters=(
         with_default(CURTAIL, 30),
         DEPTH,
-        TREES,
+        TREES_OF_FOREST,
         cloud("leaf_estimates"),
-        SIZE,
-        SPREAD,
+        TRAINING_ROWS,
+        COVARIANCES_OF_CLASSES,
     ),
     simulation=with_leaves,
     notice=(
@@ -146,13 +154,13 @@ EXPERIMENT = Experiment(
         r"\text{frequency: } \frac{n_1}{n} \qquad \text{Laplace: } \frac{n_1+1}{n+2}",
         r"\text{curtailed: } \frac{n_1}{n} \text{ of the first ancestor with } n \ge v",
     ),
-    source=f"{PAPER}, appendix A.4. Zadrozny and Elkan (2001). Provost and Domingos (2003).",
+    source=f"{RF_PAPER}, appendix A.4. Zadrozny and Elkan (2001). Provost and Domingos (2003).",
     also={"leaf_estimates_curve": curve_by_threshold},
     plays="curtail",
 )
 
 
 FIGURES = (
-    FigureEntry("leaf_estimates", "Leaf estimates and true probabilities", prepare, *PANELS),
-    FigureEntry("leaf_estimates_curve", "TCE by curtailment threshold", prepare_curve, *CURVES),
+    FigureEntry("leaf_estimates", "Leaf estimates and true probabilities", prepare, *TRUTH_PANELS),
+    FigureEntry("leaf_estimates_curve", "TCE by curtailment threshold", prepare_curve, *CURVES_BY_SETTING),
 )

@@ -17,10 +17,10 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import method_mark
 from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
 from calib.experiments.shared.validity_settings import (
-    GAP,
-    PAPER,
+    CLASS_DISTANCE,
     TAUGHT,
     TRIED,
+    VENN_PAPER,
     WINDOW,
     draws,
     training_objects,
@@ -230,7 +230,7 @@ EXPERIMENT = Experiment(
         ),
         WINDOW,
         training_objects(50),
-        GAP,
+        CLASS_DISTANCE,
         draws(100, 20, 50, 100, 200),
         Parameter(
             "run",
@@ -257,7 +257,7 @@ EXPERIMENT = Experiment(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",
         r"p_0 \le \frac{N-1}{N} < 1, \qquad p_1 \ge \frac1N > 0",
     ),
-    source=f"{PAPER}, lemma 2 and Table 1. In this table, the log loss of DIR is always infinite.",
+    source=f"{VENN_PAPER}, lemma 2 and Table 1. In this table, the log loss of DIR is always infinite.",
     plays="run",
 )
 

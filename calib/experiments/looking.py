@@ -130,7 +130,7 @@ def _first(alarms: Array) -> int:
     return int(np.argmax(alarms)) + 1 if alarms.any() else 0
 
 
-LOW, HIGH = 0.10, 0.20  # shares between the answers
+LOW_ALARMS, HIGH_ALARMS = 0.10, 0.20  # shares between the answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def prepare(found: FirstAlarms) -> AlarmShares:
         "calibrated models, the lower chart changed models. Each chart has a line for the test and one for "
         "the evidence.",
         table=table,
-        answer=1 if last["test"] < LOW else 2 if last["test"] < HIGH else 3,
+        answer=1 if last["test"] < LOW_ALARMS else 2 if last["test"] < HIGH_ALARMS else 3,
         found=found,
     )
 

@@ -17,7 +17,7 @@ from calib.calibrators import CALIBRATORS, label_of
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.one_feature import NormalClasses
-from calib.experiments.shared.validity_settings import GAP, PAPER, TAUGHT, TRIED, draws
+from calib.experiments.shared.validity_settings import CLASS_DISTANCE, TAUGHT, TRIED, VENN_PAPER, draws
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
@@ -27,8 +27,8 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, number
 
 STREAM = 5
-SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
-TESTS = 400
+CALIBRATION_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+TEST_ROWS_PER_SIZE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +64,18 @@ def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narr
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     rows = []
-    for size in watch.loop(SIZES, "calibration sets"):
+    for size in watch.loop(CALIBRATION_SIZES, "calibration sets"):
         widths = np.array([_widths(settings["method"], classes, size, rng) for _ in range(settings["draws"])])
         means = widths.mean(axis=1)
         rows.append((means.mean(), means.std(ddof=1) / np.sqrt(len(means)), *np.quantile(widths, (0.1, 0.9))))
-    sizes, (mean, error, low, high) = np.array(SIZES), np.array(rows).T
+    sizes, (mean, error, low, high) = np.array(CALIBRATION_SIZES), np.array(rows).T
     large = sizes >= 100
     slope = float(np.polyfit(np.log(sizes[large]), np.log(mean[large]), 1)[0])
     return Narrowing(settings["method"], sizes, mean, error, low, high, slope)
 
 
 def _widths(method: str, classes: NormalClasses, size: int, rng: np.random.Generator) -> Array:
-    (x, y), (new, _) = classes.draw((size,), rng), classes.draw((TESTS,), rng)
+    (x, y), (new, _) = classes.draw((size,), rng), classes.draw((TEST_ROWS_PER_SIZE,), rng)
     options = {"threshold": classes.gap / 2} if method == "venn" else {}
     p0, p1 = CALIBRATORS[method](**options).fit(x, y).predict_interval(new).T
     return p1 - p0
@@ -201,7 +201,7 @@ EXPERIMENT = Experiment(
             choices={"venn_abers": "Venn–Abers", "venn": "Venn"},
             help="Choose inductive Venn–Abers or a Venn predictor with two categories.",
         ),
-        GAP,
+        CLASS_DISTANCE,
         draws(50, 10, 20, 50, 100, 200),
     ),
     simulation=narrow,
@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
         "difference is small.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
-    source=f"{PAPER}, section 3. The size of isotonic pools, of order n^(2/3), follows from Brunk's cube-root "
+    source=f"{VENN_PAPER}, section 3. The size of isotonic pools, of order n^(2/3), follows from Brunk's cube-root "
     "asymptotics (1970).",
 )
 

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.validity_settings import PAPER, PROOFS, PROVED
+from calib.experiments.shared.validity_settings import PROOFS, PROVED, VENN_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -234,7 +234,7 @@ EXPERIMENT = Experiment(
         r"y_1=0:\quad \mathbb{P}(Y{=}1) = \tbinom{l-1}{m-1}\big/\tbinom{l}{m} = \tfrac{m}{l}",
         r"y_1=1:\quad \mathbb{P}(Y{=}1) = \tbinom{l-1}{m-2}\big/\tbinom{l}{m-1} = \tfrac{m-1}{l}",
     ),
-    source=f"{PAPER}, theorem 2 and the remark after it.",
+    source=f"{VENN_PAPER}, theorem 2 and the remark after it.",
     seeded=False,
 )
 

@@ -26,7 +26,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.checks import FARTHEST, MOST_POINTS, Array, labelled_points
+from calib.kernel.checks import LARGEST_SCORE, MOST_TYPED, Array, labelled_points
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
@@ -297,7 +297,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     return traces
 
 
-START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
+FIRST_SCORES = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
 
 EXPERIMENT = Experiment(
     posed=True,
@@ -321,8 +321,8 @@ EXPERIMENT = Experiment(
             "points",
             "Points, as score:label",
             "points",
-            START,
-            help=f"Up to {MOST_POINTS} points, separated by spaces. Equal scores are pooled before the first move. "
+            FIRST_SCORES,
+            help=f"Up to {MOST_TYPED} points, separated by spaces. Equal scores are pooled before the first move. "
             "Click a point of the upper picture to flip its label.",
         ),
         Parameter(
@@ -331,7 +331,7 @@ EXPERIMENT = Experiment(
             "integer",
             0,
             0,
-            MOST_POINTS,
+            MOST_TYPED,
             help="Each move joins the leftmost pair of pools with falling shares.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
@@ -340,8 +340,8 @@ EXPERIMENT = Experiment(
             "Score of a new row",
             "number",
             0.55,
-            -FARTHEST,
-            FARTHEST,
+            -LARGEST_SCORE,
+            LARGEST_SCORE,
             help="The score of the new row. p0 and p1 are the fits at this score with label 0 and with "
             "label 1.",
             extra=view_of("pooling", drawn_by_page=True),

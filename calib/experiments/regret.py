@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.calibrators import MERGE_RULES, merge_pair
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.validity_settings import PAPER, TAUGHT, TRIED
+from calib.experiments.shared.validity_settings import TAUGHT, TRIED, VENN_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
@@ -24,7 +24,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, number
 
-GRID = 401
+POINTS_OF_REGRET = 401
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def regret_curves(settings: Mapping[str, Any], random_state: int = 0, watch: Wat
     (0.4055, 0.6931)
     """
     p0, p1 = settings["p0"], settings["p1"]
-    p = np.linspace(0, 1, GRID)
+    p = np.linspace(0, 1, POINTS_OF_REGRET)
     return Regrets(
         p0,
         p1,
@@ -236,7 +236,7 @@ EXPERIMENT = Experiment(
         r"p^2 - p_0^2 = (1-p)^2 - (1-p_1)^2",
         r"\Rightarrow\; p = p_1 + \tfrac12 p_0^2 - \tfrac12 p_1^2",
     ),
-    source=f"{PAPER}, section 4, eq. 10 and 11.",
+    source=f"{VENN_PAPER}, section 4, eq. 10 and 11.",
     seeded=False,
 )
 

@@ -20,10 +20,10 @@ from calib.experiments.shared.findings import Finding, level_line, plus_minus
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
 from calib.experiments.shared.validity_settings import (
-    GAP,
-    PAPER,
+    CLASS_DISTANCE,
     TAUGHT,
     TRIED,
+    VENN_PAPER,
     WINDOW,
     draws,
     training_objects,
@@ -103,7 +103,7 @@ def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> 
     parts = []
     for start in watch.loop(range(0, settings["draws"], DRAWS_PER_CHECK), "draws"):
         x, y = classes.draw((min(DRAWS_PER_CHECK, settings["draws"] - start), settings["objects"] + 1), rng)
-        p0, p1 = PAIRS[settings["predictor"]](x, y[:, :-1], settings)
+        p0, p1 = PAIRS_OF_PREDICTOR[settings["predictor"]](x, y[:, :-1], settings)
         parts.append((y[:, -1], classes.posterior(x[:, -1]), p0, p1))
     return Draws(settings["predictor"], settings["objects"], *map(np.concatenate, zip(*parts, strict=True)))
 
@@ -142,7 +142,7 @@ def _non_invariant(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Arr
     return k / size, (k + 1) / size
 
 
-PAIRS = {
+PAIRS_OF_PREDICTOR = {
     "full": _full,
     "inductive": _inductive,
     "simplified": _simplified,
@@ -153,7 +153,7 @@ PAIRS = {
 
 
 EARLY = 100  # draws; so few still leave the result to chance
-NAMES = {"selected": "P_Y, for the true label", "p0": "p0", "p1": "p1", "merged": "p, merged"}
+SELECTION_NAMES = {"selected": "P_Y, for the true label", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +195,13 @@ def prepare(draws: Draws) -> Theorem:
         "similar P_Y, with two standard errors for a correct P_Y. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
         f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is about 2 to 3.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
-        + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
+        + " ".join(
+            f"Mean error of {SELECTION_NAMES[key]}: {plus_minus(*last[key])}." for key in SELECTION_NAMES
+        ),
         drawn=f"The upper picture shows four lines over the draws. After {EARLY} draws they are at: "
-        + "; ".join(f"{NAMES[key]} {number(np.interp(EARLY, run.t, run.mean))}" for key, run in runs.items())
+        + "; ".join(
+            f"{SELECTION_NAMES[key]} {number(np.interp(EARLY, run.t, run.mean))}" for key, run in runs.items()
+        )
         + f". The lower picture shows {len(levels)} groups of similar P_Y, with frequencies of class 1 from "
         f"{number(levels.observed.iloc[0])} to {number(levels.observed.iloc[-1])}.",
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
@@ -228,7 +232,7 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
             x=run.t,
             y=run.mean,
             mode="lines",
-            name=NAMES[key],
+            name=SELECTION_NAMES[key],
             line=style,
             hovertemplate="%{y:.4f} after %{x:,d} draws",
         )
@@ -330,7 +334,7 @@ EXPERIMENT = Experiment(
         ),
         training_objects(50),
         WINDOW,
-        GAP,
+        CLASS_DISTANCE,
         draws(10000, 500, 1000, 2000, 5000, 10000, 20000, 50000),
     ),
     simulation=draw_pairs,
@@ -346,7 +350,7 @@ EXPERIMENT = Experiment(
         r"\mathbb{E}(Y \mid P_Y) = P_Y, \quad\text{hence}\quad \mathbb{E}\,(Y - P_Y) = 0",
         r"\mathbb{E}\min(P_0, P_1) \le \mathbb{P}(Y=1) \le \mathbb{E}\max(P_0, P_1)",
     ),
-    source=f"{PAPER}, theorem 1 with the selector S = Y, and corollary 1.",
+    source=f"{VENN_PAPER}, theorem 1 with the selector S = Y, and corollary 1.",
 )
 
 

@@ -141,7 +141,7 @@ def three_classes(
     return ThreeClasses(confidence, classes, float(rest.sum(axis=1).std()), tilt, sharpness, settings["rows"])
 
 
-LOW, HIGH = 1.5, 4.5  # points between the answers
+LOW_POINTS, HIGH_POINTS = 1.5, 4.5  # points between the answers
 METHOD_HEIGHT, SCALE_HEIGHT = (
     44,
     88,
@@ -185,7 +185,7 @@ def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
         drawn="Two marks for each method: the calibration error of the confidence, and that of individual "
         "classes.",
         table=table.rename_axis("method").reset_index(),
-        answer=1 if wrong < LOW else 2 if wrong < HIGH else 3,
+        answer=1 if wrong < LOW_POINTS else 2 if wrong < HIGH_POINTS else 3,
         found=found,
     )
 

@@ -20,10 +20,17 @@ from calib.experiments.shared.grown_trees import (
     grow,
     grown_for,
 )
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, SPREAD, cloud
+from calib.experiments.shared.plane_settings import (
+    COVARIANCES_OF_CLASSES,
+    DEPTH,
+    LEAF,
+    RF_PAPER,
+    TRAINING_ROWS,
+    cloud,
+)
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels
-from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
+from calib.experiments.shared.setting_curves import CURVES_BY_SETTING, Lines, curve_panels
+from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
@@ -132,8 +139,8 @@ EXPERIMENT = Experiment(
         DEPTH,
         LEAF,
         cloud("tree_count"),
-        SIZE,
-        SPREAD,
+        TRAINING_ROWS,
+        COVARIANCES_OF_CLASSES,
     ),
     simulation=at_counts,
     notice=(
@@ -152,7 +159,7 @@ EXPERIMENT = Experiment(
         r"(p-\pi)^2 = \frac1T\sum_t (p_t-\pi)^2 - \frac1T\sum_t (p_t-p)^2",
         r"\mathrm{E}\,\text{TCE}_T = \text{TCE}_\infty + \frac{V}{T}",
     ),
-    source=f"{PAPER}, appendix C.2 and Figure 8. The second formula is the ambiguity decomposition of Krogh and "
+    source=f"{RF_PAPER}, appendix C.2 and Figure 8. The second formula is the ambiguity decomposition of Krogh and "
     "Vedelsby (1995).",
     also={"tree_count_curve": curve_by_count},
     plays="trees",
@@ -161,7 +168,10 @@ EXPERIMENT = Experiment(
 
 FIGURES = (
     FigureEntry(
-        "tree_count", "Predicted against true probabilities, for different numbers of trees", prepare, *PANELS
+        "tree_count",
+        "Predicted against true probabilities, for different numbers of trees",
+        prepare,
+        *TRUTH_PANELS,
     ),
-    FigureEntry("tree_count_curve", "TCE by number of trees", prepare_curve, *CURVES),
+    FigureEntry("tree_count_curve", "TCE by number of trees", prepare_curve, *CURVES_BY_SETTING),
 )

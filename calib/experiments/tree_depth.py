@@ -20,10 +20,19 @@ from calib.experiments.shared.grown_trees import (
     grow,
     grown_for,
 )
-from calib.experiments.shared.plane_settings import CURTAIL, DEPTH, LEAF, PAPER, SIZE, SPREAD, TREES, cloud
+from calib.experiments.shared.plane_settings import (
+    COVARIANCES_OF_CLASSES,
+    CURTAIL,
+    DEPTH,
+    LEAF,
+    RF_PAPER,
+    TRAINING_ROWS,
+    TREES_OF_FOREST,
+    cloud,
+)
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.setting_curves import CURVES, Lines, curve_panels, forest_of
-from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
+from calib.experiments.shared.setting_curves import CURVES_BY_SETTING, Lines, curve_panels, forest_of
+from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
@@ -180,9 +189,9 @@ EXPERIMENT = Experiment(
         LEAF,
         CURTAIL,
         cloud("tree_depth"),
-        TREES,
-        SIZE,
-        SPREAD,
+        TREES_OF_FOREST,
+        TRAINING_ROWS,
+        COVARIANCES_OF_CLASSES,
         Parameter(
             "groups",
             "Groups of the tree",
@@ -217,13 +226,13 @@ EXPERIMENT = Experiment(
         r"\underbrace{\textstyle\sum_b w_b \operatorname{Var}_b(p-\pi)}_{\text{scatter}}",
         r"b: \text{ 20 bins of } \pi,\quad w_b: \text{ their shares}",
     ),
-    source=f"{PAPER}, eq. 4 and 7, section 5.1, Figure 3 and appendix C.1.",
+    source=f"{RF_PAPER}, eq. 4 and 7, section 5.1, Figure 3 and appendix C.1.",
     also={"tree_depth_curve": curve_by_depth},
     plays="depth",
 )
 
 
 FIGURES = (
-    FigureEntry("tree_depth", "Predictions at three depths and true probabilities", prepare, *PANELS),
-    FigureEntry("tree_depth_curve", "CL and GL by depth", prepare_curve, *CURVES),
+    FigureEntry("tree_depth", "Predictions at three depths and true probabilities", prepare, *TRUTH_PANELS),
+    FigureEntry("tree_depth_curve", "CL and GL by depth", prepare_curve, *CURVES_BY_SETTING),
 )

@@ -15,9 +15,9 @@ import numpy as np
 from calib.calibrators import CALIBRATORS
 from calib.experiments.base import Experiment
 from calib.experiments.shared.gaussian_plane import draw_plane
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, cloud
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, RF_PAPER, TRAINING_ROWS, cloud
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
+from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
@@ -191,7 +191,7 @@ EXPERIMENT = Experiment(
             "machine. Platt scaling is always applied to margins. For probabilities, it uses their log-odds.",
         ),
         cloud("which_model"),
-        SIZE,
+        TRAINING_ROWS,
         Parameter(
             "trees",
             "Trees",
@@ -229,8 +229,10 @@ EXPERIMENT = Experiment(
         r"\Sigma_0\neq\Sigma_1:\quad \ldots + x^\top A\,x",
         r"\text{TCE} = \tfrac1m\sum(p-\pi)^2 = \text{bias}^2 + \text{scatter}",
     ),
-    source=f"{PAPER}, eq. 4, appendix C.1 and Figure 7.",
+    source=f"{RF_PAPER}, eq. 4, appendix C.1 and Figure 7.",
 )
 
 
-FIGURES = (FigureEntry("which_model", "Predictions of the models and true probabilities", prepare, *PANELS),)
+FIGURES = (
+    FigureEntry("which_model", "Predictions of the models and true probabilities", prepare, *TRUTH_PANELS),
+)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from calib.export.chromium import NoBrowser, can_draw, draw_files, find_chromium, print_pdf
     from calib.export.experiments import Run, experiment_html, run_experiment
     from calib.export.pages import standalone_html
-    from calib.export.printed import FORMS, print_metrics
+    from calib.export.printed import WRITERS, print_metrics
     from calib.export.programs import (
         LANGUAGES,
         Language,
@@ -49,9 +49,9 @@ lazy.attach(__name__)
 
 
 __all__ = [
-    "FORMS",
     "LANGUAGES",
     "WORD_SOURCES",
+    "WRITERS",
     "Applied",
     "Language",
     "NoBrowser",

@@ -16,9 +16,9 @@ import plotly.graph_objects as go
 from calib.figures import Theme
 from calib.kernel.checks import InputError
 
-POINTS = 0.75  # points per pixel of the Plotly figure
+POINTS_PER_PIXEL = 0.75  # points per pixel of the Plotly figure
 INCHES = 5  # side of a new figure
-DASHES: dict[str | None, Any] = {
+DASH_STYLES: dict[str | None, Any] = {
     "solid": "-",
     "dot": ":",
     "dash": "--",
@@ -109,7 +109,7 @@ def _lines_and_marks(ax: Any, trace: go.Scatter) -> None:
             (0, 5),
             textcoords="offset points",
             ha="center",
-            size=POINTS * trace.textfont.size,
+            size=POINTS_PER_PIXEL * trace.textfont.size,
             color=trace.textfont.color,
         )
 
@@ -125,10 +125,13 @@ def _by_symbol(trace: go.Scatter, n: int) -> Iterator[tuple[Any, np.ndarray]]:
 def _marker(marker: Any, symbol: Any, which: np.ndarray) -> dict[str, Any]:
     """Return the style of the marks at these positions; matplotlib measures size as an area."""
     size = marker.size if np.ndim(marker.size) == 0 else np.asarray(marker.size)[which]
-    rim = {"linewidths": POINTS * (marker.line.width or 0), "edgecolors": marker.line.color or "none"}
+    rim = {
+        "linewidths": POINTS_PER_PIXEL * (marker.line.width or 0),
+        "edgecolors": marker.line.color or "none",
+    }
     wide = STAR if symbol == "*" or isinstance(symbol, tuple) else 1
     return {
-        "s": (POINTS * wide * size) ** 2,
+        "s": (POINTS_PER_PIXEL * wide * size) ** 2,
         "marker": symbol,
         "c": [_ink(marker.color, marker.opacity)],
         **rim,
@@ -139,8 +142,8 @@ def _line(trace: go.Scatter) -> dict[str, Any]:
     line = trace.line
     return {
         "color": _ink(line.color),
-        "linewidth": POINTS * line.width,
-        "linestyle": DASHES.get(line.dash, "-"),
+        "linewidth": POINTS_PER_PIXEL * line.width,
+        "linestyle": DASH_STYLES.get(line.dash, "-"),
     }
 
 
@@ -156,7 +159,11 @@ def _sample(trace: go.Scatter) -> Any:
     """Return the legend's sample of a line with its mark."""
     marker = trace.marker
     return import_module("matplotlib.lines").Line2D(
-        [], [], **_line(trace), marker=SYMBOLS.get(marker.symbol, "o"), markersize=POINTS * marker.size
+        [],
+        [],
+        **_line(trace),
+        marker=SYMBOLS.get(marker.symbol, "o"),
+        markersize=POINTS_PER_PIXEL * marker.size,
     )
 
 

@@ -77,9 +77,9 @@ from typing import Any
 
 from calib.calibrators import (
     CALIBRATORS,
+    INPUT_TABLES,
     JOINT,
     MERGE_RULES,
-    TABLES,
     JointCalibrator,
     OneVsRest,
     ScoreCalibrator,
@@ -97,11 +97,16 @@ from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.cross_validation import FoldCalibrators
 from calib.placements.out_of_bag import RankMap
 
-FORMAT, VERSION = "calib.calibrator", 1
-CALIBRATION = ("rows", "positives", "lowest", "highest")  # the fields that describe the calibration scores
+CALIBRATOR_FORMAT, CALIBRATOR_VERSION = "calib.calibrator", 1
+CALIBRATION_FIELDS = (
+    "rows",
+    "positives",
+    "lowest",
+    "highest",
+)  # the fields that describe the calibration scores
 PROBABILITIES = "probabilities"  # of all classes: the input of a calibrator of K classes
-FOLDS = "folds"  # the kind of map with one map per fold
-NOTES = {
+MAP_PER_FOLD = "folds"  # the kind of map with one map per fold
+NOTE_OF_PLACEMENT = {
     "cv": "The calibrator was fitted to out-of-fold scores. Apply it to the scores of the final model, "
     "which was refitted on all training rows.",
     "oob": "The calibrator was fitted to out-of-bag scores. Apply it to scores of the whole ensemble. In "
@@ -193,7 +198,11 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     recipe, data = evaluation.recipe, evaluation.dataset
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     fitted = evaluation.calibrators[key][0]
-    notes = [NOTES[recipe.placement]] if recipe.placement in NOTES and key != "none" else []
+    notes = (
+        [NOTE_OF_PLACEMENT[recipe.placement]]
+        if recipe.placement in NOTE_OF_PLACEMENT and key != "none"
+        else []
+    )
     if isinstance(unadjusted(fitted), FoldCalibrators):
         notes = [CROSS.format(len(fitted.folds))]
     return write_calibrator(
@@ -244,14 +253,14 @@ def write_calibrator(
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
     """
     for name in calibration or {}:
-        checks.one_of(name, CALIBRATION, "calibration")
+        checks.one_of(name, CALIBRATION_FIELDS, "calibration")
     rate, fitted = fitted.rate if isinstance(fitted, Adjusted) else None, unadjusted(fitted)
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
     one = folds[0] if folds else fitted
     joint = isinstance(one, JointCalibrator)
     document = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": CALIBRATOR_FORMAT,
+        "version": CALIBRATOR_VERSION,
         "method": one.method if joint else one.key,
         "label": label_of(one.method) if joint else one.label,
         "source": one.source,
@@ -280,12 +289,12 @@ def _rate_note(rate: BaseRate | BaseRates) -> str:
 
 def _map_of(fitted: Any) -> dict[str, Any]:
     if isinstance(fitted, FoldCalibrators):
-        if fitted.folds[0].input in TABLES:
+        if fitted.folds[0].input in INPUT_TABLES:
             raise InputError(
                 f"{fitted.folds[0].label} from cross-calibration cannot be saved: it needs one score per fold and the "
                 "features. Choose placement='split'."
             )
-        return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
+        return {"kind": MAP_PER_FOLD, "folds": [fold.to_map() for fold in fitted.folds]}
     if not isinstance(fitted, ScoreCalibrator | JointCalibrator):
         raise InputError(f"{type(fitted).__name__} cannot be saved as a calibrator.")
     return {"kind": fitted.kind or fitted.key, **fitted.to_map()}
@@ -317,8 +326,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
             "This is not a calibrator file, because the field format is missing. Use a file saved with Calibrator "
             "(JSON) on the Compare and report page."
         )
-    top.choice("format", [FORMAT])
-    top.choice("version", [VERSION])
+    top.choice("format", [CALIBRATOR_FORMAT])
+    top.choice("version", [CALIBRATOR_VERSION])
     given, table = top.object("input"), top.object("map")
     if table.choice("kind", [*_kinds(), *OF_K]) in OF_K:
         return _read_joint(top, given, table)
@@ -326,7 +335,7 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     method = CALIBRATORS[top.choice("method", methods)]
     merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
     calibrator: ScoreCalibrator | FoldCalibrators
-    if table.choice("kind", _kinds()) == FOLDS:
+    if table.choice("kind", _kinds()) == MAP_PER_FOLD:
         of = given.choice("of", ["fold_scores"])
         folds = [_read_map(method, fold, merge=merge) for fold in table.objects("folds")]
         calibrator = FoldCalibrators(tuple(folds))
@@ -341,7 +350,7 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     if len(classes) != 2:
         raise top.refuse("classes", "must name two classes")
     calibration = top.object("calibration")
-    calibration.known(*CALIBRATION)
+    calibration.known(*CALIBRATION_FIELDS)
     calibration.check_nothing_else()
     top.known("label", "source", "output")
     saved = SavedCalibrator(
@@ -383,7 +392,7 @@ def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
         raise top.refuse("method", "must be the method that the calibrators in the file use")
     top.choice("merge", [calibrator.merge if calibrator.gives_interval else None])
     calibration = top.object("calibration")
-    calibration.known(*CALIBRATION)
+    calibration.known(*CALIBRATION_FIELDS)
     calibration.check_nothing_else()
     top.known("label", "source", "output")
     saved = SavedCalibrator(
@@ -444,13 +453,13 @@ def _methods(table: Fields) -> list[str]:
     return [
         key
         for key, method in CALIBRATORS.items()
-        if (method.kind or key) == kind or (kind == FOLDS and method.gives_interval)
+        if (method.kind or key) == kind or (kind == MAP_PER_FOLD and method.gives_interval)
     ]
 
 
 def _kinds() -> list[str]:
     """Return all kinds of maps."""
-    return [*dict.fromkeys(method.kind or key for key, method in CALIBRATORS.items()), FOLDS]
+    return [*dict.fromkeys(method.kind or key for key, method in CALIBRATORS.items()), MAP_PER_FOLD]
 
 
 def _read_map(method: type[ScoreCalibrator], table: Fields, **options: Any) -> ScoreCalibrator:

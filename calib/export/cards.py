@@ -27,9 +27,9 @@ from calib.recipe import Recipe
 from calib.sources import load
 
 # Pixels on a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
-SHEET, WIDTH, HIGHEST = 2150, 970, 780
-PRINTED = 0.362  # scale on paper: 24 pixels become 6.5 points
-COLUMNS = 2
+SHEET, CARD_WIDTH, PICTURE_HEIGHT = 2150, 970, 780
+CARD_SCALE = 0.362  # scale on paper: 24 pixels become 6.5 points
+COLUMNS_PER_SHEET = 2
 
 
 class Staged(NamedTuple):
@@ -136,7 +136,7 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
         theme,
         summary=lesson.summary,
         parts=parts,
-        printed=PRINTED,
+        printed=CARD_SCALE,
         drawn_already=any(images),
     )
 
@@ -150,10 +150,12 @@ def _images(figures: Sequence[go.Figure]) -> list[str]:
 def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     """Yield the figures with legible type; rows share the sheet in proportion to their heights on a page."""
     heights = [figure.layout.height for figure in figures]
-    rows = [max(heights[start : start + COLUMNS]) for start in range(0, len(heights), COLUMNS)]
+    rows = [
+        max(heights[start : start + COLUMNS_PER_SHEET]) for start in range(0, len(heights), COLUMNS_PER_SHEET)
+    ]
     for i, figure in enumerate(figures):
-        highest = min(HIGHEST, SHEET * rows[i // COLUMNS] / sum(rows))
-        yield for_projector(for_paper(figure), highest=highest).update_layout(width=WIDTH)
+        highest = min(PICTURE_HEIGHT, SHEET * rows[i // COLUMNS_PER_SHEET] / sum(rows))
+        yield for_projector(for_paper(figure), highest=highest).update_layout(width=CARD_WIDTH)
 
 
 def for_paper(figure: go.Figure) -> go.Figure:

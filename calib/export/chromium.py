@@ -28,7 +28,7 @@ from markupsafe import Markup
 from calib.export.render import render
 from calib.kernel.checks import InputError
 
-NAMES = (
+BROWSER_NAMES = (
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -50,13 +50,13 @@ FLAGS = (
     # Charts follow their page's width: that of a desk, which the style shrinks for paper
     "--window-size=1100,1000",
 )
-SECONDS, EACH = 30, 5  # time limits: to start, and per picture
-CHART_WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
-FORMATS = ("svg", "png", "pdf")
-ENDED = "Chromium stopped before it had drawn the figure. Try again."
-AT_ONCE = threading.BoundedSemaphore(2)  # browsers that run at the same time
+SECONDS_TO_START_BROWSER, SECONDS_PER_PICTURE = 30, 5  # time limits: to start, and per picture
+CHART_WIDTH, CHART_HEIGHT, SHARPNESS = 900, 520, 2
+PICTURE_FORMATS = ("svg", "png", "pdf")
+CHROMIUM_STOPPED = "Chromium stopped before it had drawn the figure. Try again."
+BROWSERS = threading.BoundedSemaphore(2)  # browsers that run at the same time
 # In memory, so that a page with people's data is never written to disk
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class NoBrowser(InputError):
@@ -65,7 +65,7 @@ class NoBrowser(InputError):
 
 def find_chromium() -> str | None:
     """Return BROWSER_PATH, or the first of the usual names on the PATH; None if there is none."""
-    names = (os.environ.get("BROWSER_PATH"), *NAMES)
+    names = (os.environ.get("BROWSER_PATH"), *BROWSER_NAMES)
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
@@ -78,7 +78,9 @@ def can_draw() -> bool:
         return False
 
 
-def draw_files(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
+def draw_files(
+    figures: Sequence[go.Figure], formats: Sequence[str] = PICTURE_FORMATS
+) -> list[dict[str, bytes]]:
     """Draw each figure, and return its files by format.
 
     Parameters
@@ -99,7 +101,8 @@ def draw_files(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -
     if "pdf" in formats:
         for figure, file in zip(figures, files, strict=True):
             file["pdf"] = _print(
-                render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)), EACH
+                render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)),
+                SECONDS_PER_PICTURE,
             )
     return [{name: file[name] for name in formats} for file in files]
 
@@ -117,7 +120,7 @@ def print_pdf(html: str) -> bytes:
     NoBrowser
         If no browser answers.
     """
-    return _print(html, EACH * html.count("Plotly.newPlot"))
+    return _print(html, SECONDS_PER_PICTURE * html.count("Plotly.newPlot"))
 
 
 def _images(wanted: Sequence[tuple[go.Figure, str]]) -> list[bytes]:
@@ -125,10 +128,10 @@ def _images(wanted: Sequence[tuple[go.Figure, str]]) -> list[bytes]:
     if not wanted:
         return []
     page = render("drawing.html", jobs=_jobs(wanted), sheet=None)
-    shown = _ask(page, EACH * len(wanted), "--dump-dom").decode(errors="replace")
+    shown = _ask(page, SECONDS_PER_PICTURE * len(wanted), "--dump-dom").decode(errors="replace")
     text = unescape(shown.partition("<html>")[2].rpartition("</html>")[0])
     if not text.startswith("["):
-        raise NoBrowser(f"Chromium could not draw the figure: {text[:200]}." if text else ENDED)
+        raise NoBrowser(f"Chromium could not draw the figure: {text[:200]}." if text else CHROMIUM_STOPPED)
     return [_content(url) for url in json.loads(text)]
 
 
@@ -138,7 +141,10 @@ def _content(url: str) -> bytes:
 
 
 def _size(figure: go.Figure) -> dict[str, int]:
-    return {"width": int(figure.layout.width or CHART_WIDTH), "height": int(figure.layout.height or HEIGHT)}
+    return {
+        "width": int(figure.layout.width or CHART_WIDTH),
+        "height": int(figure.layout.height or CHART_HEIGHT),
+    }
 
 
 def _jobs(wanted: Sequence[tuple[go.Figure, str]]) -> Markup:
@@ -152,11 +158,11 @@ def _jobs(wanted: Sequence[tuple[go.Figure, str]]) -> Markup:
 
 
 def _print(page: str, more: int) -> bytes:
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY_FOLDER) as folder:
         path = Path(folder, "printed.pdf")
         _ask(page, more, f"--print-to-pdf={path}", "--no-pdf-header-footer")
         if not path.exists():
-            raise NoBrowser(ENDED)
+            raise NoBrowser(CHROMIUM_STOPPED)
         return path.read_bytes()
 
 
@@ -168,10 +174,10 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
             "Chromium was not found on the PATH or in BROWSER_PATH. Save the report as HTML, "
             "or use the camera button of the figure."
         )
-    seconds = SECONDS + more
+    seconds = SECONDS_TO_START_BROWSER + more
     with (
-        AT_ONCE,
-        tempfile.TemporaryDirectory(dir=MEMORY) as folder,
+        BROWSERS,
+        tempfile.TemporaryDirectory(dir=MEMORY_FOLDER) as folder,
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
     ):
         path = Path(folder, "page.html")

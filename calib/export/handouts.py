@@ -18,12 +18,12 @@ from calib.lessons import Lesson, Question, Step
 
 # Largest size in pixels, with type as for a projector; printed so small that two steps fill a sheet of A4. A figure
 # lower than on a page (DESK) becomes narrower, too, so that nothing is stretched
-WIDTH, HEIGHT, DESK = 1528, 740, 940
+HANDOUT_WIDTH, HANDOUT_HEIGHT, DESK = 1528, 740, 940
 GUESSED = 540  # height in pixels of an empty picture, into which a guess is drawn
 NARROW = 800  # up to this width in pixels, an empty picture leaves space for text beside it
-SQUARE = 0.84  # width of a reliability diagram with its histogram, relative to its height
-PRINTED = 0.42  # scale on paper: 24 pixels become 7.5 points
-LETTERS = "ABCDEFGH"
+WIDTH_OF_SQUARE = 0.84  # width of a reliability diagram with its histogram, relative to its height
+HANDOUT_SCALE = 0.42  # scale on paper: 24 pixels become 7.5 points
+CHOICE_LETTERS = "ABCDEFGH"
 
 
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
@@ -36,7 +36,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
         drawing["square"] = _is_square(figure)
         drawing["narrow"] = bool(drawing["before"]) and drawing["before"].layout.width <= NARROW
         parts.append(words | drawing | _question_of(step))
-    values: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
+    values: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": HANDOUT_SCALE}
     return page("handout.html", lesson.title, theme, summary=lesson.summary, **values)
 
 
@@ -51,12 +51,12 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
     return chromium.print_pdf(lesson_handout(lesson, watch=watch).decode())
 
 
-def _on_paper(figure: go.Figure, highest: int = HEIGHT) -> go.Figure:
+def _on_paper(figure: go.Figure, highest: int = HANDOUT_HEIGHT) -> go.Figure:
     """Make a figure as wide as the sheet, independently of the printing window, and keep its shape."""
     larger = for_projector(for_paper(figure), highest=highest)
-    wide = SQUARE if _is_square(figure) else DESK / figure.layout.height
+    wide = WIDTH_OF_SQUARE if _is_square(figure) else DESK / figure.layout.height
     width = wide * larger.layout.height
-    return larger.update_layout(width=min(WIDTH, width))
+    return larger.update_layout(width=min(HANDOUT_WIDTH, width))
 
 
 def _is_square(figure: go.Figure) -> bool:
@@ -66,7 +66,7 @@ def _is_square(figure: go.Figure) -> bool:
 def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     """Return the picture before the answer (empty axes, or parts that do not reveal the answer), or None."""
     question, experiment = step.question, asking_experiment(dict(step.recipe.settings), step.page)
-    highest = GUESSED if _is_square(figure) else HEIGHT
+    highest = GUESSED if _is_square(figure) else HANDOUT_HEIGHT
     if question is None:
         return _on_paper(figure, highest) if experiment is not None and experiment.posed else None
     if "all" in question.shows:
@@ -87,6 +87,6 @@ def _question_of(step: Step) -> dict[str, Any]:
         return {"question": "", "answers": (), "solution": ""}
     right = posed.right - 1
     why, remark = posed.why[right] if posed.why else "", getattr(posed, "remark", "")
-    solution = f"{LETTERS[right]}, {posed.answers[right]}: {why} {remark}".strip()
+    solution = f"{CHOICE_LETTERS[right]}, {posed.answers[right]}: {why} {remark}".strip()
     question = posed.text if isinstance(posed, Question) else posed.question
     return {"question": question, "answers": posed.answers, "solution": solution}

@@ -18,8 +18,8 @@ from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.checks import InputError, one_of
 from calib.kernel.markup import html_table
 
-SIDE, EDGE = 320, 44  # pixels: side of the square, and margin for the axes
-DRAWN = 4  # largest number of predictions in the diagram
+SQUARE_SIDE, AXIS_MARGIN = 320, 44  # pixels: side of the square, and margin for the axes
+MOST_DRAWN_PREDICTIONS = 4  # largest number of predictions in the diagram
 SUMMARY_METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 
 
@@ -99,7 +99,7 @@ def html(evaluation: Evaluation) -> str:
         )
         return html(evaluation.view(TOP)) + "".join(tables)
     table = html_table(formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1))
-    shown = list(evaluation.predictions)[:DRAWN]
+    shown = list(evaluation.predictions)[:MOST_DRAWN_PREDICTIONS]
     read_as = f"<p>{escape(str(evaluation.read_as))}</p>" if evaluation.read_as else ""
     return (
         f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>{read_as}"
@@ -115,27 +115,28 @@ def _diagram(evaluation: Evaluation, shown: list[str]) -> str:
         *_names(shown),
         *(part for key in shown for part in _marks(key, record.bins[key], first=key == shown[0])),
     ]
-    size = SIDE + 2 * EDGE
+    size = SQUARE_SIDE + 2 * AXIS_MARGIN
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" viewBox="{-EDGE} {-EDGE / 2} {size} '
-        f'{size}" role="img" aria-label="{escape(record.alt)}" font-family="sans-serif" font-size="12" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
+        f'viewBox="{-AXIS_MARGIN} {-AXIS_MARGIN / 2} {size} {size}" role="img" '
+        f'aria-label="{escape(record.alt)}" font-family="sans-serif" font-size="12" '
         f'style="background:{LIGHT.paper}" fill="{LIGHT.ink}">{"".join(parts)}</svg>'
     )
 
 
 def _at(x: float, y: float) -> str:
-    return f"{SIDE * x:.1f},{SIDE * (1 - y):.1f}"
+    return f"{SQUARE_SIDE * x:.1f},{SQUARE_SIDE * (1 - y):.1f}"
 
 
 def _axes() -> Iterator[str]:
     yield f'<path d="M{_at(0, 0)} L{_at(1, 1)}" stroke="{LIGHT.muted}" fill="none"/>'
-    yield f'<rect width="{SIDE}" height="{SIDE}" stroke="{LIGHT.muted}" fill="none"/>'
+    yield f'<rect width="{SQUARE_SIDE}" height="{SQUARE_SIDE}" stroke="{LIGHT.muted}" fill="none"/>'
     for tick in (0, 0.5, 1):
-        yield f'<text x="{SIDE * tick}" y="{SIDE + 16}" text-anchor="middle">{tick:g}</text>'
-        yield f'<text x="-6" y="{SIDE * (1 - tick) + 4}" text-anchor="end">{tick:g}</text>'
-    yield f'<text x="{SIDE / 2}" y="{SIDE + 32}" text-anchor="middle">predicted probability</text>'
+        yield f'<text x="{SQUARE_SIDE * tick}" y="{SQUARE_SIDE + 16}" text-anchor="middle">{tick:g}</text>'
+        yield f'<text x="-6" y="{SQUARE_SIDE * (1 - tick) + 4}" text-anchor="end">{tick:g}</text>'
+    yield f'<text x="{SQUARE_SIDE / 2}" y="{SQUARE_SIDE + 32}" text-anchor="middle">predicted probability</text>'
     yield (
-        f'<text transform="translate(-30 {SIDE / 2}) rotate(-90)" text-anchor="middle">observed frequency</text>'
+        f'<text transform="translate(-30 {SQUARE_SIDE / 2}) rotate(-90)" text-anchor="middle">observed frequency</text>'
     )
 
 

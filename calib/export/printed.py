@@ -12,7 +12,7 @@ from calib.kernel.checks import one_of
 from calib.kernel.fields import json_numbers
 from calib.kernel.wording import with_clipped
 
-WIDTH = 80  # of a terminal; further columns follow below, with the metrics' names repeated
+TERMINAL_WIDTH = 80  # of a terminal; further columns follow below, with the metrics' names repeated
 
 
 def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
@@ -41,8 +41,8 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFra
     brier,0.2,0.125
     width,,0.1
     """
-    one_of(form, FORMS, "form")
-    return FORMS[form](metrics, metrics * math.nan if finite is None else finite)
+    one_of(form, WRITERS, "form")
+    return WRITERS[form](metrics, metrics * math.nan if finite is None else finite)
 
 
 def _cells(metrics: pd.DataFrame, finite: pd.DataFrame) -> list[list[str]]:
@@ -71,7 +71,7 @@ def _fitting(widths: Sequence[int]) -> list[list[int]]:
     """Return the columns after the first, in groups that fit beside it within the width."""
     parts: list[list[int]] = [[]]
     for column in range(1, len(widths)):
-        if parts[-1] and widths[0] + sum(2 + widths[i] for i in [*parts[-1], column]) > WIDTH:
+        if parts[-1] and widths[0] + sum(2 + widths[i] for i in [*parts[-1], column]) > TERMINAL_WIDTH:
             parts.append([])
         parts[-1].append(column)
     return parts
@@ -104,7 +104,7 @@ def _json(metrics: pd.DataFrame, _: pd.DataFrame) -> str:
     return json.dumps(values, indent=1)
 
 
-FORMS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], str]] = {
+WRITERS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], str]] = {
     "table": _table,
     "csv": _csv,
     "json": _json,

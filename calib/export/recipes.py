@@ -9,9 +9,9 @@ from calib.kernel.checks import InputError
 from calib.kernel.fields import parse
 from calib.recipe import Recipe
 
-FORMAT, VERSION = "calib.recipes", 1
-MOST = 200
-MOST_BYTES = 5_000_000  # of a file: 200 Recipes take one at most
+RECIPES_FORMAT, RECIPES_VERSION = "calib.recipes", 1
+MOST_RECIPES = 200
+MOST_BYTES_OF_RECIPES = 5_000_000  # of a file: 200 Recipes take one at most
 
 
 def write_recipes(recipes: Mapping[str, Recipe]) -> str:
@@ -29,7 +29,11 @@ def write_recipes(recipes: Mapping[str, Recipe]) -> str:
     """
     fields = {name: json.loads(recipe.to_json()) for name, recipe in recipes.items()}
     return (
-        json.dumps({"format": FORMAT, "version": VERSION, "recipes": fields}, indent=2, ensure_ascii=False)
+        json.dumps(
+            {"format": RECIPES_FORMAT, "version": RECIPES_VERSION, "recipes": fields},
+            indent=2,
+            ensure_ascii=False,
+        )
         + "\n"
     )
 
@@ -49,15 +53,15 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
     InputError
         If the file cannot be used; the message names the Recipe and the field.
     """
-    top = parse(content, "The Recipe file", MOST_BYTES)
+    top = parse(content, "The Recipe file", MOST_BYTES_OF_RECIPES)
     if "format" not in top:
         return {name: _recipe(top.value, name)}
-    top.choice("format", [FORMAT])
-    top.choice("version", [VERSION])
+    top.choice("format", [RECIPES_FORMAT])
+    top.choice("version", [RECIPES_VERSION])
     named = top.object("recipes").value
     top.check_nothing_else()
-    if not named or len(named) > MOST:
-        raise top.refuse("recipes", f"must contain 1 to {MOST} named Recipes")
+    if not named or len(named) > MOST_RECIPES:
+        raise top.refuse("recipes", f"must contain 1 to {MOST_RECIPES} named Recipes")
     return {name: _recipe(fields, name) for name, fields in named.items()}
 
 

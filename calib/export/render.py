@@ -18,8 +18,8 @@ from calib.kernel.wording import without_direction_marks
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_COLUMNS = 4  # columns with intervals that a sheet is wide
-MOST_ROWS = 12  # longest table that is printed in one piece
+MOST_INTERVAL_COLUMNS = 4  # columns with intervals that a sheet is wide
+MOST_ROWS_IN_ONE_PIECE = 12  # longest table that is printed in one piece
 
 
 def render(template: str, **values: Any) -> str:
@@ -36,7 +36,7 @@ def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **op
 
     A caption gives it a number; a ``continued`` table keeps the number of the table before.
     """
-    length = {"classes": "long"} if len(frame) > MOST_ROWS else {}
+    length = {"classes": "long"} if len(frame) > MOST_ROWS_IN_ONE_PIECE else {}
     table = Markup(html_table(frame, **length, **options))
     start = Markup("<thead>")
     kind, more = (Markup(' class="more"'), " (continued)") if continued else ("", "")
@@ -44,12 +44,14 @@ def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **op
     return table.replace(start, head, 1)
 
 
-def _in_parts(frame: pd.DataFrame, whole: bool = False, rows: int = MOST_ROWS) -> list[pd.DataFrame]:
+def _in_parts(
+    frame: pd.DataFrame, whole: bool = False, rows: int = MOST_ROWS_IN_ONE_PIECE
+) -> list[pd.DataFrame]:
     """Split a large table into parts of at most ``rows`` lines, each with the names of its lines and columns.
 
     ``whole`` keeps all columns in one part; otherwise each part has as many columns as a sheet of paper is wide.
     """
-    wide = range(1) if whole else range(-(-frame.shape[1] // MOST_COLUMNS))
+    wide = range(1) if whole else range(-(-frame.shape[1] // MOST_INTERVAL_COLUMNS))
     long = range(-(-frame.shape[0] // rows))
     width, height = (
         -(-size // max(len(count), 1)) for size, count in ((frame.shape[1], wide), (len(frame), long))

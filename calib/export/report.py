@@ -76,7 +76,7 @@ from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 SIDE_BY_SIDE = (*EVERYDAY, "width")
-COMPARED = ("brier", "ece")  # the metrics drawn side by side
+METRICS_SIDE_BY_SIDE = ("brier", "ece")  # the metrics drawn side by side
 PLACES = {
     "calibration": ("reliability", "reliability_log_odds", "smooth_calibration", "cumulative"),
     "distribution": ("distribution",),
@@ -208,7 +208,7 @@ def _short_model(recipe: Recipe, data: Dataset) -> str:
 
 
 def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
-    for metric in COMPARED:
+    for metric in METRICS_SIDE_BY_SIDE:
         with suppress(InputError):
             yield Chart("compared", FIGURES["compared"].prepare(named, metric=metric))
 
@@ -226,20 +226,20 @@ def _headings(section: Mapping[str, Any]) -> Collection[str]:
     found = [
         tripod.FIRST_PAGE,
         tripod.SUMMARY,
-        tripod.ROWS,
+        tripod.ROWS_ITEM,
         tripod.SPLIT,
-        tripod.LIMITS,
+        tripod.LIMITS_ITEM,
         tripod.SETTINGS_PART,
-        tripod.MADE,
+        tripod.REPORT_ITEM,
     ]
     if section["notes"]:
-        found.append(tripod.NOTES)
+        found.append(tripod.CHOICES_ITEM)
     if section["answered"]:
-        found += [tripod.OVERALL, tripod.CALIBRATION, tripod.BENEFIT, tripod.SIZE]
-        found += [tripod.OPTIMISM] if section["optimism"] else []
-        found += [tripod.CENTRES] if section["centres"] else []
-        found += [tripod.DIFFERENCES] if section["charts"]["differences"] else []
-        found += [tripod.GROUPS] if section["groups"] is not None or section["searched"] else []
+        found += [tripod.OVERALL_ITEM, tripod.CALIBRATION_ITEM, tripod.BENEFIT, tripod.SAMPLE_SIZE_ITEM]
+        found += [tripod.OPTIMISM_ITEM] if section["optimism"] else []
+        found += [tripod.CENTRES_ITEM] if section["centres"] else []
+        found += [tripod.DIFFERENCES_ITEM] if section["charts"]["differences"] else []
+        found += [tripod.SUBGROUPS_ITEM] if section["groups"] is not None or section["searched"] else []
     return found
 
 
@@ -295,7 +295,7 @@ def _section(
             "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
             "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
             "joint": None if evaluation.whole is None else _all_classes(evaluation),
-            "base_rates": _rates(evaluation) if evaluation.before else None,
+            "base_rates": _rates(evaluation) if evaluation.unadjusted else None,
             "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
             "missing": split["missing"]
             + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
@@ -436,7 +436,7 @@ def _rates(evaluation: Evaluation) -> pd.DataFrame:
 
 def _events(evaluation: Evaluation) -> str:
     """Return the number and share of events among all rows and in the test set, as they are in the table."""
-    data, tested = evaluation.dataset, evaluation.before or evaluation
+    data, tested = evaluation.dataset, evaluation.unadjusted or evaluation
     if evaluation.of_confidence:  # only test rows tell whether a prediction is right
         return _share_of_events(tested.y, tested.weight, "test row")
     whole = _share_of_events(data.y, row_info(data).weights, "row")
@@ -459,7 +459,7 @@ def _method(evaluation: Evaluation) -> dict[str, str]:
     calibrators = {
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}"
     }
-    files = list(filter(None, map(file_key, (recipe.data, recipe.judge_on))))
+    files = list(filter(None, map(file_key, (recipe.data, recipe.test_data))))
     digests = files or [evaluation.dataset.digest]
     return calibrators | {"Data file": f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}."}
 

@@ -18,7 +18,7 @@ from calib.sources import file_key, reading
 from calib.study import STORES
 
 FILE = "YOUR FILE"
-HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
+RUN_HELP = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
 
 REPORT = """
 from calib.export import report_html
@@ -86,7 +86,7 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     several = {"": recipes} if isinstance(recipes, Recipe) else recipes
     reports = any(name.startswith("report.") for one in several.values() for name, _ in one.settings)
     made = "evaluation" if isinstance(recipes, Recipe) else "evaluations"
-    return HOW + _evaluating(recipes, files) + (REPORT.format(made) if reports else "")
+    return RUN_HELP + _evaluating(recipes, files) + (REPORT.format(made) if reports else "")
 
 
 def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None) -> str:
@@ -203,7 +203,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         ours[0] = "from calib import Recipe"
     imports = "\n".join([*([before] if before else []), *ours])
     return (
-        f"{HOW}{imports}\n\n{uploads}{recipe.to_python()}\n"
+        f"{RUN_HELP}{imports}\n\n{uploads}{recipe.to_python()}\n"
         f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page].format(**_chosen(recipe))}"
     )
 
@@ -231,7 +231,7 @@ def _survival_source(recipe: Recipe, files: Mapping[str, str] | None) -> str:
         stated=_keywords(recipe.stated_settings("survival", *SURVIVAL_SETTINGS)),
         roles=_keywords({name: column for name, column in given.items() if column is not None}),
     )
-    return f"{HOW}{head}\n{uploads}{recipe.to_python()}\n{body}"
+    return f"{RUN_HELP}{head}\n{uploads}{recipe.to_python()}\n{body}"
 
 
 def _results_source(recipe: Recipe) -> str:
@@ -241,7 +241,7 @@ def _results_source(recipe: Recipe) -> str:
     setups = {"setups": list(settings["setups"])} if settings.get("setups") else {}
     given = f"rows, {settings.get('metric', 'brier')!r}{_keywords(setups)}{more}"
     return (
-        f"{HOW}{head}rows = {rows}\nsummary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
+        f"{RUN_HELP}{head}rows = {rows}\nsummary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
         "print(summary.average_ranks.round(3).to_string())\nprint(summary.win_rates.round(3).to_string())\n"
     )
 
@@ -258,18 +258,20 @@ def _reading_rows(opened: str, file_name: str) -> tuple[str, str, str]:
     return head, f"check_rows(read_table({file_name!r}))", ""
 
 
-RUN = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "test_folds")
-PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results.sqlite"
+RUN_KEYS = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "test_folds")
+EXAMPLE_PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results.sqlite"
 
 
 def _study(recipe: Recipe) -> dict[str, Any]:
     """Return the choices on the page Run that differ from the protocol, with files by their names."""
     settings = {
-        name: value for name, value in recipe.stated_settings("run", *RUN).items() if value not in (None, ())
+        name: value
+        for name, value in recipe.stated_settings("run", *RUN_KEYS).items()
+        if value not in (None, ())
     }
     if "test_folds" in settings:
         settings["folds"] = settings.pop("test_folds")
-    protocol = settings.pop("protocol", PROTOCOL)
+    protocol = settings.pop("protocol", EXAMPLE_PROTOCOL)
     uploaded = settings.pop("protocol_file", FILE)
     sets = [
         name.split(":", 2)[-1] if name.startswith("upload:") else name for name in settings.pop("sets", SETS)
@@ -304,7 +306,7 @@ def _run_source(recipe: Recipe) -> str:
     protocol, data, metrics = settings.pop("protocol"), settings.pop("data"), settings.pop("metrics", None)
     measuring = f".measuring({metrics!r})" if metrics else ""
     return (
-        f"{HOW}from calib.study import Store, load_protocol, load_sets, run_study\n\n"
+        f"{RUN_HELP}from calib.study import Store, load_protocol, load_sets, run_study\n\n"
         f"protocol = load_protocol({protocol!r}){measuring}\nsets = load_sets({data!r}, protocol.data)\n"
         f"with Store({STORE!r}, write=True) as store:\n"
         f"    done = run_study(protocol, sets, store{_keywords(settings)})\n"
@@ -352,7 +354,7 @@ def _imports(
     load: str = "load",
 ) -> tuple[str, str]:
     """Return the import lines, which begin with these and load by this function, and those that read uploads."""
-    names = _names([data for recipe in recipes for data in (recipe.data, recipe.judge_on)], files)
+    names = _names([data for recipe in recipes for data in (recipe.data, recipe.test_data)], files)
     models = _names([recipe.onnx for recipe in recipes], files)
     if not names + models:
         return f"{begin}from calib.sources import {load}\n", ""
@@ -427,7 +429,7 @@ def chart_source(
     else:
         return None
     return (
-        f"{HOW}{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{_keywords(options)})\n"
+        f"{RUN_HELP}{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{_keywords(options)})\n"
         f"print(record.to_frame().to_string(max_rows=60))\nFIGURES[{key!r}].draw(record).show()\n"
     )
 

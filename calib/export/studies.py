@@ -39,7 +39,7 @@ LATEX = {
     **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "√": r"$\surd$", "Σ": r"$\Sigma$", "ε": r"$\epsilon$"},
 }
 LATEX_SIGNS = re.compile("|".join(re.escape(sign) for sign in sorted(LATEX, key=len, reverse=True)))
-LETTERS = "names in non-Latin letters need XeLaTeX or LuaLaTeX"
+LATEX_NOTE = "names in non-Latin letters need XeLaTeX or LuaLaTeX"
 A_PAGE, A_LINE = 45, 40  # rows per page, and letters per unwrapped column
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
@@ -152,7 +152,7 @@ def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: l
     """Return a table that is shrunk if it is wider than the text."""
     shrunk = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
     return [
-        rf"% needs \usepackage{{booktabs,graphicx}}; {LETTERS}",
+        rf"% needs \usepackage{{booktabs,graphicx}}; {LATEX_NOTE}",
         *(r"\begin{table}", r"\centering", caption, label, shrunk, rf"\begin{{tabular}}{{{columns}}}"),
         *(*head, *lines, r"\bottomrule", r"\end{tabular}}", r"\end{table}"),
     ]
@@ -161,7 +161,7 @@ def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: l
 def _over_pages(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
     """Return a table that continues over pages, with its head on every page."""
     return [
-        rf"% needs \usepackage{{booktabs,longtable}}; {LETTERS}",
+        rf"% needs \usepackage{{booktabs,longtable}}; {LATEX_NOTE}",
         *(r"\begingroup", r"\tiny", r"\setlength{\tabcolsep}{3pt}"),
         *(rf"\begin{{longtable}}{{{columns}}}", caption + label + r" \\", *head, r"\endfirsthead"),
         *(*head, r"\endhead", *lines, r"\bottomrule", r"\end{longtable}", r"\endgroup"),

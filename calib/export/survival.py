@@ -19,10 +19,10 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel.wording import MISSING, percent, two_decimals, with_interval
 from calib.metrics import METRICS
 
-UNNAMED = "Value [95 % interval]"
-OVERALL, CALIBRATION = ("auc", "brier", "brier_skill"), SURVIVAL_METRICS[:6]
+VALUE_COLUMN = "Value [95 % interval]"
+OVERALL_MEASURES, CALIBRATION = ("auc", "brier", "brier_skill"), SURVIVAL_METRICS[:6]
 
-METHODS = (
+SURVIVAL_METHODS = (
     "Rows of known status at the horizon are weighted by the inverse probability of censoring (Graf et al. 1999; Gerds "
     "& Schumacher 2006). Observed risks are {estimate} estimates. Smooth curves, ICI, "
     "E50 and E90 use pseudo-values (Andersen & Perme 2010; Austin, Harrell & van Klaveren 2020). The AUC compares "
@@ -37,20 +37,20 @@ REFERENCES = (
     "Graf, Schmoor, Sauerbrei & Schumacher 1999, Statistics in Medicine 18",
     "Uno, Cai, Tian & Wei 2007, Journal of the American Statistical Association 102",
 )
-LIMITS = (
+SURVIVAL_LIMITS = (
     "Censoring must not depend on the risk; if there are censoring groups, this applies within each group. "
     "Otherwise the estimates in this report may be biased.",
     "The report does not say how the model was developed. Describe this, with the setting and dates of the data.",
 )
-PLACES = (
+PLACES_OF_PARTS = (
     tripod.FIRST_PAGE,
     tripod.SUMMARY,
-    tripod.ROWS,
-    tripod.METHODS,
-    tripod.OVERALL,
-    tripod.CALIBRATION,
-    tripod.LIMITS,
-    tripod.MADE,
+    tripod.ROWS_ITEM,
+    tripod.METHODS_ITEM,
+    tripod.OVERALL_ITEM,
+    tripod.CALIBRATION_ITEM,
+    tripod.LIMITS_ITEM,
+    tripod.REPORT_ITEM,
 )
 
 
@@ -90,15 +90,15 @@ def survival_html(
         cover={"Horizon": f"{found.horizon:g}", "Date": f"{date.today():%d %B %Y}", "Author": "Not given"},
         verdict=found.verdict.sentence,
         flow=_flow(found),
-        methods=[METHODS.format(estimate=estimate), *([POOLING] if centres else [])],
+        methods=[SURVIVAL_METHODS.format(estimate=estimate), *([POOLING] if centres else [])],
         references=sorted((*REFERENCES, *(POOLING_REFERENCES if centres else ()))),
-        overall=formatted_survival(found, OVERALL, two_decimals),
+        overall=formatted_survival(found, OVERALL_MEASURES, two_decimals),
         calibration=formatted_survival(found, CALIBRATION, two_decimals),
         charts_of=calibration,
         groups={name: formatted_bins(found, name) for name in found.evaluation.predictions},
         centres=centres and centres_section(centres, numbers),
-        limits=LIMITS,
-        checklist=tripod.answered({*PLACES, *([tripod.CENTRES] if centres else [])}, False),
+        limits=SURVIVAL_LIMITS,
+        checklist=tripod.answered({*PLACES_OF_PARTS, *([tripod.CENTRES_ITEM] if centres else [])}, False),
         source=source,
         versions=versions(),
     )
@@ -111,7 +111,7 @@ def formatted_survival(
 ) -> pd.DataFrame:
     """Format one row per metric and one column per risk, with intervals where they are known."""
     columns = {
-        UNNAMED if name == "none" else name: [form(*found.table(name).loc[metric]) for metric in metrics]
+        VALUE_COLUMN if name == "none" else name: [form(*found.table(name).loc[metric]) for metric in metrics]
         for name in found.evaluation.predictions
     }
     return pd.DataFrame(columns, index=[METRICS[metric].label for metric in metrics])

@@ -10,8 +10,8 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 
-SIGNS = r"=+\-@＝＋－＠"
-DANGEROUS = re.compile(rf'^(?=[{SIGNS}\t\r\n])|[;|\t\r\n][ "]*(?=[{SIGNS}])')
+FORMULA_SIGNS = r"=+\-@＝＋－＠"
+DANGEROUS = re.compile(rf'^(?=[{FORMULA_SIGNS}\t\r\n])|[;|\t\r\n][ "]*(?=[{FORMULA_SIGNS}])')
 """What begins a formula: at the start of a cell, or after a separator that spreadsheets guess or many countries use."""
 
 

@@ -11,13 +11,17 @@ import plotly.graph_objects as go
 
 from calib.analysis.limitations import trained_here
 from calib.evaluate import Evaluation
-from calib.export.chromium import CHART_WIDTH, HEIGHT
+from calib.export.chromium import CHART_HEIGHT, CHART_WIDTH
 from calib.kernel.wording import without_direction_marks
 from calib.models import MODELS
 
-SQUARE = 640  # pixels; a wider square diagram would be far from its title
-LETTER, LINE = 9.5, 24  # pixels that a letter and a line of the title take
-SMALL, UNDER, EDGE = 7.2, 19, 16  # the same for the subtitle; margin in pixels around both
+WIDEST_SQUARE = 640  # pixels; a wider square diagram would be far from its title
+TITLE_LETTER, TITLE_LINE = 9.5, 24  # pixels that a letter and a line of the title take
+SUBTITLE_LETTER, SUBTITLE_LINE, TITLE_MARGIN = (
+    7.2,
+    19,
+    16,
+)  # the same for the subtitle; margin in pixels around both
 
 
 def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -> go.Figure:
@@ -34,21 +38,32 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     """
     figure = go.Figure(figure)
     square = any(axis.scaleanchor for axis in figure.select_yaxes())
-    width = int(figure.layout.width or (SQUARE if square else CHART_WIDTH))
-    heads = _wrapped(title, width, LETTER)
-    below = _wrapped(subtitle(source, label), width, SMALL)
-    header = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)
+    width = int(figure.layout.width or (WIDEST_SQUARE if square else CHART_WIDTH))
+    heads = _wrapped(title, width, TITLE_LETTER)
+    below = _wrapped(subtitle(source, label), width, SUBTITLE_LETTER)
+    header = 2 * TITLE_MARGIN + TITLE_LINE * len(heads) + SUBTITLE_LINE * len(below) + _names_above(figure)
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
-    height = (figure.layout.height or HEIGHT) + header + EDGE // 2
-    more = {"t": header, "l": EDGE, "r": EDGE, "b": EDGE // 2}  # words that touch a file's edge look cut off
+    height = (figure.layout.height or CHART_HEIGHT) + header + TITLE_MARGIN // 2
+    more = {
+        "t": header,
+        "l": TITLE_MARGIN,
+        "r": TITLE_MARGIN,
+        "b": TITLE_MARGIN // 2,
+    }  # words that touch a file's edge look cut off
     figure.update_layout(
         width=width,
         height=height,
         margin={side: _margin(figure, side) + extra for side, extra in more.items()},
         title={
-            **{"text": text, "font": {"size": 17}, "xref": "container", "x": EDGE / width, "xanchor": "left"},
-            **{"yref": "container", "y": 1 - 1.5 * EDGE / height, "yanchor": "top"},
+            **{
+                "text": text,
+                "font": {"size": 17},
+                "xref": "container",
+                "x": TITLE_MARGIN / width,
+                "xanchor": "left",
+            },
+            **{"yref": "container", "y": 1 - 1.5 * TITLE_MARGIN / height, "yanchor": "top"},
         },
     )
     key = figure.layout.legend
@@ -65,7 +80,9 @@ def _names_above(figure: go.Figure) -> float:
     """Return the height of the tick labels above the plot, to make space for them below the title."""
     return max(
         (
-            max(map(len, axis.ticktext or ("",))) * SMALL * math.sin(math.radians(abs(axis.tickangle or 0)))
+            max(map(len, axis.ticktext or ("",)))
+            * SUBTITLE_LETTER
+            * math.sin(math.radians(abs(axis.tickangle or 0)))
             for axis in figure.select_xaxes()
             if axis.side == "top"
         ),
@@ -99,5 +116,5 @@ def _of(source: Any) -> tuple[str, ...]:
 
 def _wrapped(text: str, width: int, letter: float) -> list[str]:
     """Break a text into lines that fit the width; names in it are not markup."""
-    lines = textwrap.wrap(without_direction_marks(text), int((width - 2 * EDGE) / letter))
+    lines = textwrap.wrap(without_direction_marks(text), int((width - 2 * TITLE_MARGIN) / letter))
     return [html.escape(line, quote=False) for line in lines]

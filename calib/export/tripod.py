@@ -12,21 +12,21 @@ import pandas as pd
 
 FIRST_PAGE = "First page"
 SUMMARY = "Summary"
-ROWS = "Data and flow of rows"
+ROWS_ITEM = "Data and flow of rows"
 SPLIT = "Model, split and calibrators"
-OVERALL = "Discrimination and overall performance"
-CALIBRATION = "Calibration"
-DIFFERENCES = "Differences from the uncalibrated model"
+OVERALL_ITEM = "Discrimination and overall performance"
+CALIBRATION_ITEM = "Calibration"
+DIFFERENCES_ITEM = "Differences from the uncalibrated model"
 BENEFIT = "Net benefit and costs"
-GROUPS = "Subgroups"
-METHODS = "Methods"
-OPTIMISM = "Optimism"
-CENTRES = "Centres"
-SIZE = "Sample size"
-NOTES = "What was excluded, imputed or chosen"
-LIMITS = "Limits"
+SUBGROUPS_ITEM = "Subgroups"
+METHODS_ITEM = "Methods"
+OPTIMISM_ITEM = "Optimism"
+CENTRES_ITEM = "Centres"
+SAMPLE_SIZE_ITEM = "Sample size"
+CHOICES_ITEM = "What was excluded, imputed or chosen"
+LIMITS_ITEM = "Limits"
 SETTINGS_PART = "Settings"
-MADE = "How this report was made"
+REPORT_ITEM = "How this report was made"
 
 ADD = "Not in this report: please add"
 
@@ -60,58 +60,65 @@ ITEMS = {
         Item(
             "7",
             "Preparation and checks of the data",
-            (ROWS, NOTES),
+            (ROWS_ITEM, CHOICES_ITEM),
             "how the data were prepared before this file was made",
         ),
         Item("8a", "Outcome", (FIRST_PAGE,), "its definition, time horizon and assessment"),
         Item("8b, 8c", "Assessors of the outcome, and their blinding"),
-        Item("9a", "Choice of predictors", (NOTES,), "the reasons", trained=True),
+        Item("9a", "Choice of predictors", (CHOICES_ITEM,), "the reasons", trained=True),
         Item("9b, 9c", "Definition and measurement of predictors"),
-        Item("10", "Sample size", (SIZE,), "how the size was planned"),
-        Item("11", "Missing data", (ROWS, NOTES)),
-        Item("12a", "How rows were used", (ROWS, SPLIT)),
-        Item("12b", "Handling of predictors", (NOTES,), trained=True),
+        Item("10", "Sample size", (SAMPLE_SIZE_ITEM,), "how the size was planned"),
+        Item("11", "Missing data", (ROWS_ITEM, CHOICES_ITEM)),
+        Item("12a", "How rows were used", (ROWS_ITEM, SPLIT)),
+        Item("12b", "Handling of predictors", (CHOICES_ITEM,), trained=True),
         Item(
             "12c",
             "Kind of model, how it was built and validated",
-            (FIRST_PAGE, SPLIT, OPTIMISM, SETTINGS_PART),
+            (FIRST_PAGE, SPLIT, OPTIMISM_ITEM, SETTINGS_PART),
             trained=True,
         ),
-        Item("12d", "Differences between clusters", (CENTRES,)),
-        Item("12e", "Measures and plots of performance", (METHODS, OVERALL, CALIBRATION, BENEFIT)),
+        Item("12d", "Differences between clusters", (CENTRES_ITEM,)),
+        Item(
+            "12e",
+            "Measures and plots of performance",
+            (METHODS_ITEM, OVERALL_ITEM, CALIBRATION_ITEM, BENEFIT),
+        ),
         Item("12f", "Updating of the model (recalibration)", (SPLIT,)),
-        Item("12g", "How predictions were calculated", (SETTINGS_PART, MADE), trained=True),
+        Item("12g", "How predictions were calculated", (SETTINGS_PART, REPORT_ITEM), trained=True),
         Item("13", "Methods against class imbalance"),
         Item("14", "Approaches to fairness"),
         Item("15", "Output and thresholds", (BENEFIT,), "the reasons for thresholds"),
         Item(
-            "16", "Differences between training and test data", (ROWS,), "setting, eligibility and predictors"
+            "16",
+            "Differences between training and test data",
+            (ROWS_ITEM,),
+            "setting, eligibility and predictors",
         ),
         Item("17", "Ethical approval"),
     ),
     "Open science, patients and the public": (
         Item("18a–18d", "Funding, conflicts of interest, protocol, registration"),
         Item("18e", "Availability of the data", (SPLIT,), "where they are; the report has their digest only"),
-        Item("18f", "Availability of the code", (MADE,)),
+        Item("18f", "Availability of the code", (REPORT_ITEM,)),
         Item("19", "Involvement of patients and the public"),
     ),
     "Results": (
-        Item("20a", "Flow of participants and events", (ROWS,), "follow-up"),
+        Item("20a", "Flow of participants and events", (ROWS_ITEM,), "follow-up"),
         Item("20b", "Characteristics of participants"),
         Item("20c", "Predictors compared with the training data"),
-        Item("21", "Rows and events of each analysis", (ROWS,)),
-        Item("22", "The full model", (SETTINGS_PART, MADE), trained=True),
+        Item("21", "Rows and events of each analysis", (ROWS_ITEM,)),
+        Item("22", "The full model", (SETTINGS_PART, REPORT_ITEM), trained=True),
         Item(
             "23a",
             "Performance with intervals, also of subgroups",
-            (OVERALL, CALIBRATION, OPTIMISM, BENEFIT, GROUPS),
+            (OVERALL_ITEM, CALIBRATION_ITEM, OPTIMISM_ITEM, BENEFIT, SUBGROUPS_ITEM),
         ),
-        Item("23b", "Differences of performance between clusters", (CENTRES,)),
-        Item("24", "Results of updating", (DIFFERENCES,)),
+        Item("23b", "Differences of performance between clusters", (CENTRES_ITEM,)),
+        Item("24", "Results of updating", (DIFFERENCES_ITEM,)),
     ),
     "Discussion": (
         Item("25", "Interpretation", (SUMMARY,), "fairness, and previous studies"),
-        Item("26", "Limitations", (LIMITS,), "limits of the data collection"),
+        Item("26", "Limitations", (LIMITS_ITEM,), "limits of the data collection"),
         Item("27a, 27b", "Handling of poor input data, and the users’ part"),
         Item("27c", "Next steps of research"),
     ),

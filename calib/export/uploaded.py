@@ -26,8 +26,11 @@ from calib.splits import SPLITS
 from calib.study.reading import read_protocol
 from calib.study.store import Store
 
-MEMORY, TIMES = 100_000_000, 8  # bytes besides the libraries, and bytes more per byte of the file
-SECONDS, BYTES_PER_SECOND = 5, 5_000_000  # of processor time
+MODEL_MEMORY, MEMORY_PER_BYTE_OF_FILE = (
+    100_000_000,
+    8,
+)  # bytes besides the libraries, and bytes more per byte of the file
+MODEL_SECONDS, MODEL_BYTES_PER_SECOND = 5, 5_000_000  # of processor time
 AS_SAVED = "Use the file as it was saved."
 
 
@@ -99,7 +102,9 @@ def check_ends(
         If it takes more memory or time, or breaks the reader.
     """
     size = len(content)
-    bounds = Bounds(MEMORY + TIMES * size, SECONDS + size // BYTES_PER_SECOND)
+    bounds = Bounds(
+        MODEL_MEMORY + MEMORY_PER_BYTE_OF_FILE * size, MODEL_SECONDS + size // MODEL_BYTES_PER_SECOND
+    )
     try:
         confined.run(read, [content], (), {"name": name}, name=name, bounds=bounds, watch=watch)
     except DataError as error:

@@ -35,13 +35,13 @@ from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, number, percent, shortened
 
-MOST_LANES = 6  # most significant segments that are drawn
+MOST_SEGMENT_LANES = 6  # most significant segments that are drawn
 FEWEST_LANES = 4  # largest deviations, drawn if none is significant
 LANE, HEAD = 68, 104  # pixels
-LONGEST = 30  # letters of a condition in a lane
+LONGEST_CONDITION = 30  # letters of a condition in a lane
 IN_TITLE = 30  # letters of a column and of a group
-MOST_DOTS = 3000
-MANY = 50  # significant segments, from which on marks are smaller
+MOST_SEGMENT_DOTS = 3000
+MANY_SEGMENTS = 50  # significant segments, from which on marks are smaller
 MOST_STEPS = 2000
 WIDEST_STEP = 2.5  # between neighbouring ticks of a logarithmic axis at 1, 2, 5, 10 …
 
@@ -75,7 +75,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
     made = _audited(source)
     found, causes = made.found, made.causes
     others = {each.line: len(each.others) for each in causes}
-    shown = list(others)[:MOST_LANES] or list(range(min(FEWEST_LANES, len(found.segments))))
+    shown = list(others)[:MOST_SEGMENT_LANES] or list(range(min(FEWEST_LANES, len(found.segments))))
     table = found.segments.iloc[shown].reset_index(drop=True)
     limits = np.array([level_limits(found, line) for line in shown])
     table = table.assign(
@@ -190,7 +190,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
 
 def _name(conditions: Conditions, line: Any) -> str:
     """Return the conditions on one or two lines, then rows and p-value; a projector shows them on one line."""
-    most = LONGEST if len(conditions) < 3 else LONGEST // 2
+    most = LONGEST_CONDITION if len(conditions) < 3 else LONGEST_CONDITION // 2
     first, *rest = (_condition(*each, most) for each in conditions)
     numbers = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
         line.look, f", {LOOK_LABELS[line.look]}"
@@ -239,7 +239,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
     )
     few, middle = int(table["rows"].min()), int(table["rows"].median())
     gap = " or ".join(detectable(made.found, size) for size in dict.fromkeys((few, middle)))
-    drawn = min(MOST_DOTS, len(table))
+    drawn = min(MOST_SEGMENT_DOTS, len(table))
     return SegmentSizes(
         curves,
         drawn,
@@ -291,7 +291,7 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
             figure.add_trace(go.Scatter(x=curves["rows"], y=y, showlegend=sign == 1, **common))
     for kind, name, color, size, symbol in (
         (~beyond, "Within chance", rgba(theme.negative, 0.5), 6, "circle"),
-        (beyond, "Beyond chance", theme.positive, 11 if beyond.sum() <= MANY else 7, "diamond"),
+        (beyond, "Beyond chance", theme.positive, 11 if beyond.sum() <= MANY_SEGMENTS else 7, "diamond"),
     ):
         if kind.any():
             segments = table[kind]

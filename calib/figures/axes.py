@@ -19,11 +19,11 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.recipe import AXES
 
-NEAREST = 1e-6  # smallest distance of an axis from 0 and 1
+NEAREST_TO_ENDS = 1e-6  # smallest distance of an axis from 0 and 1
 PADDING = 0.4  # log-odds between the outermost point and the end of the axis
-EDGE = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
+SHARE_BEYOND_ENDS = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
 MOST_TICKS = 6
-MOST_LETTERS = 24  # of labels side by side in the narrowest diagrams, three in a row; more would turn
+LETTERS_IN_PANEL = 24  # of labels side by side in the narrowest diagrams, three in a row; more would turn
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 EVERY_OTHER = np.arange(len(DECADES)) % 2 == 0  # with 0.5 in the middle
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
@@ -54,7 +54,7 @@ class LogOddsAxis:
         joined = np.concatenate([np.ravel(each) for each in values] or [np.empty(0)])
         inside = joined[(joined > 0) & (joined < 1)]  # NaN fails both
         ends = (inside.min(), inside.max()) if inside.size else (0.1, 0.9)
-        low, high = logit(np.clip(ends, NEAREST, 1 - NEAREST))
+        low, high = logit(np.clip(ends, NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS))
         return cls(float(expit(low - PADDING)), float(expit(high + PADDING)))
 
     def place(self, p: Any, *, beyond: bool = False) -> Array:
@@ -65,7 +65,7 @@ class LogOddsAxis:
         >>> LogOddsAxis(0.1, 0.9).place([0.0, 0.5], beyond=True).round(4)
         array([-13.8155,   0.    ])
         """
-        ends = (NEAREST, 1 - NEAREST) if beyond else (self.low, self.high)
+        ends = (NEAREST_TO_ENDS, 1 - NEAREST_TO_ENDS) if beyond else (self.low, self.high)
         return logit(np.clip(np.asarray(p, dtype=np.float64), *ends))
 
     def edges(self, bins: int) -> Array:
@@ -84,7 +84,7 @@ class LogOddsAxis:
                 ticks = DECADES[inside & EVERY_OTHER]
         low, high = logit([self.low, self.high]).tolist()
         return {
-            "range": [low - EDGE * (high - low), high + EDGE * (high - low)],
+            "range": [low - SHARE_BEYOND_ENDS * (high - low), high + SHARE_BEYOND_ENDS * (high - low)],
             **percent_ticks(ticks),
             "tickvals": logit(ticks).tolist(),
         }
@@ -98,7 +98,7 @@ class LogOddsAxis:
         """
         settings = self.settings
         labels = settings["ticktext"]
-        if sum(map(len, labels)) > MOST_LETTERS:
+        if sum(map(len, labels)) > LETTERS_IN_PANEL:
             last = len(labels) - 1
             labels = ["" if (last - i) % 2 else label for i, label in enumerate(labels)]
         return settings | {"ticktext": labels}

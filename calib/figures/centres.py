@@ -19,11 +19,11 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import counted, with_interval
 
 LANE, LONGEST = 30, 18  # pixels of a lane, letters of a name
-MOST_LANES, MOST_PANELS = 40, 12
+MOST_CENTRE_LANES, MOST_PANELS = 40, 12
 RATIOS, NEAR_1 = (0.1, 0.2, 0.5, 1, 2, 5, 10), (0.8, 1.25)  # ticks of O/E
 WIDE = 5  # largest over smallest end of O/E, beyond which ticks near 1 would overlap
 SHOWN = {"observed_expected": "O/E", "slope": "Slope"}
-POOLED, NEW = "All centres", "A new centre"
+POOLED_LABEL, NEW_LABEL = "All centres", "A new centre"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,11 @@ class Forest(TableRecord):
 def prepare(found: Centres) -> Forest:
     """Order the centres by their rows, with O/E and slope."""
     table = found.table.sort_values("rows", ascending=False, kind="stable")
-    drawn = table.head(MOST_LANES)
+    drawn = table.head(MOST_CENTRE_LANES)
     left_out = (
-        f" The {MOST_LANES} largest of {len(table)} centres are drawn." if len(table) > MOST_LANES else ""
+        f" The {MOST_CENTRE_LANES} largest of {len(table)} centres are drawn."
+        if len(table) > MOST_CENTRE_LANES
+        else ""
     )
     return Forest(
         found.pooled,
@@ -64,7 +66,7 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
     table = record.table
     names = [f"{chart_text(line.centre, LONGEST)} ({line.rows:,.0f})" for line in table.itertuples()]
     every, new = len(names) + 0.4, len(names) + 1.4
-    axis = lanes([*names, POOLED, NEW])
+    axis = lanes([*names, POOLED_LABEL, NEW_LABEL])
     axis |= {"tickvals": [*range(len(names)), every, new], "range": [new + 0.6, -0.8]}
     figure = go.Figure(
         layout=layout(

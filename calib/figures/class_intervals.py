@@ -17,7 +17,7 @@ from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
-MOST = 20  # largest number of drawn classes, by probability
+MOST_CLASSES = 20  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         }
     ).sort_values("p", ascending=False, ignore_index=True, kind="stable")
     came = whole.names[whole.y[at]]
-    rest = len(table) - MOST
+    rest = len(table) - MOST_CLASSES
     return ClassIntervals(
         calibrator,
         row,
@@ -75,7 +75,8 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Intervals of row {row}: "
         + "; ".join(
-            f"{line['class']} {number(line.p0)} to {number(line.p1)}" for _, line in table[:MOST].iterrows()
+            f"{line['class']} {number(line.p0)} to {number(line.p1)}"
+            for _, line in table[:MOST_CLASSES].iterrows()
         )
         + f". The row is in class {class_named(came)}.",
     )
@@ -111,7 +112,7 @@ def _of_all(evaluation: Evaluation) -> Any:
 
 def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line per class, the most probable at the top."""
-    shown = record.table[:MOST]
+    shown = record.table[:MOST_CLASSES]
     names = [chart_text(name) + (" (came)" if name == record.came else "") for name in shown["class"]]
     color = theme.mark(record.calibrator).color
     figure = go.Figure(

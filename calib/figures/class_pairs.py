@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
 PAIRWISE = "pairwise"
-MOST = 8  # largest number of drawn classes, by probability
+MOST_PAIRED_CLASSES = 8  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         [(whole.names[a], whole.names[b], *pairs[a, b]) for a, b in places],
         columns=["class", "against", "r", "r0", "r1"],
     )
-    first, rest = table.iloc[0], len(names) - MOST
+    first, rest = table.iloc[0], len(names) - MOST_PAIRED_CLASSES
     return ClassPairs(
         row,
         table=table,
@@ -101,7 +101,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
 
 def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line and one column per class, the most probable first."""
-    names = record.names[:MOST]
+    names = record.names[:MOST_PAIRED_CLASSES]
     r, r0, r1 = np.moveaxis(record.pairs[: len(names), : len(names)], -1, 0)
 
     def cells(said: Callable[..., str]) -> list[list[str]]:

@@ -16,7 +16,7 @@ from calib.kernel.wording import number, points, with_interval
 from calib.metrics import class_metrics
 from calib.placements import PLACEMENTS
 
-CLEAR = " ●"
+CLEAR_MARK = " ●"
 WORST = 6  # number of classes with a diagram
 
 
@@ -57,8 +57,8 @@ def _with_stars(lines: Sequence[tuple[Evaluation, str]], index: pd.Index) -> pd.
 
 def formatted_shares(whole: Evaluation) -> pd.DataFrame:
     """Return the scores of each calibrator at the table's class shares, and below it at the stated ones."""
-    places = {"in the table": whole.before or whole} | (
-        {"at the deployment class shares": whole} if whole.before else {}
+    places = {"in the table": whole.unadjusted or whole} | (
+        {"at the deployment class shares": whole} if whole.unadjusted else {}
     )
     return pd.DataFrame(
         [
@@ -132,7 +132,7 @@ def formatted_changes(whole: Evaluation) -> pd.DataFrame:
     shown: dict[str, dict[str, str]] = {}
     for line in differences_of_classes(whole):
         column = shown.setdefault(class_metrics()[line.metric].label, {})
-        column[label_of(line.calibrator)] = line.text(mark=CLEAR * line.clear)
+        column[label_of(line.calibrator)] = line.text(mark=CLEAR_MARK * line.clear)
     return pd.DataFrame(shown).rename_axis("Calibrator")
 
 

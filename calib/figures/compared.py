@@ -22,11 +22,18 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted, number, set_apart, with_clipped, with_interval
 from calib.metrics import METRICS
 
-LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the share of a lane that its calibrators use
-LANE = (54, 160)  # smallest and largest height of a lane in pixels
-MARK, APART = 14, 34  # pixels per calibrator in a shared lane, and in its own
-KEY = 100  # largest height of the legend in pixels: four lines and their frame
-LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line of the axis, and in the title
+LANES_HEIGHT, HEAD, SHARE_OF_LANE = (
+    300,
+    130,
+    0.8,
+)  # pixels, pixels, and the share of a lane that its calibrators use
+LANE_HEIGHTS = (54, 160)  # smallest and largest height of a lane in pixels
+MARK_HEIGHT, APART = 14, 34  # pixels per calibrator in a shared lane, and in its own
+LEGEND_HEIGHT = 100  # largest height of the legend in pixels: four lines and their frame
+LONGEST_ON_AXIS, LONGEST_IN_TITLE = (
+    20,
+    22,
+)  # letters of a Recipe's name in a line of the axis, and in the title
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +171,17 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     names = (
         [chart_text(label_of(key)) for key in keys]
         if alone
-        else [in_two_lines(name, LONGEST) for name in record.names]
+        else [in_two_lines(name, LONGEST_ON_AXIS) for name in record.names]
     )
     count, ends = len(names), padded(record.table[["value", "lower", "upper"]])
-    lane = APART if alone else max(min(max(LANES // count, LANE[0]), LANE[1]), MARK / SPREAD * len(keys))
+    lane = (
+        APART
+        if alone
+        else max(
+            min(max(LANES_HEIGHT // count, LANE_HEIGHTS[0]), LANE_HEIGHTS[1]),
+            MARK_HEIGHT / SHARE_OF_LANE * len(keys),
+        )
+    )
     figure = go.Figure(
         layout=layout(
             theme,
@@ -184,7 +198,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             },
             legend={
                 **{"x": 0.01, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"},
-                "maxheight": KEY,  # on a phone long names of Recipes leave it one column
+                "maxheight": LEGEND_HEIGHT,  # on a phone long names of Recipes leave it one column
             },
         )
     )
@@ -202,7 +216,7 @@ def _lanes(record: Compared) -> pd.Series:
     if len(record.names) == 1:
         return pd.Series(len(keys) - 1.0 - number_of, record.table.index)
     recipes = len(record.names) - 1 - record.table["recipe"].map(record.names.index)
-    return recipes + SPREAD * (0.5 - (number_of + 0.5) / len(keys))
+    return recipes + SHARE_OF_LANE * (0.5 - (number_of + 0.5) / len(keys))
 
 
 def _marks(lines: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: Theme) -> go.Scatter:

@@ -25,8 +25,13 @@ from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent
 from calib.metrics.base import TIE_DECIMALS
 
-FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
-NOTHING = "None of the chosen calibrators gives probabilities for these data. Choose another calibrator."
+FARTHEST_DRAWN, LEAST_HEIGHT = (
+    4,
+    250,
+)  # the costlier rule is drawn within so many axis widths; smallest height in pixels
+NO_PROBABILITIES = (
+    "None of the chosen calibrators gives probabilities for these data. Choose another calibrator."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +94,7 @@ def _costs(decision: Costed, rules: pd.DataFrame, note: str, without: str) -> Co
     """Return the record of a decision, with the rules without a model and a sentence on them."""
     table = decision.table
     if table.empty:
-        raise InputError(NOTHING)
+        raise InputError(NO_PROBABILITIES)
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, expected {number(r.expected)}" for k, r in table.iterrows()
     )
@@ -120,12 +125,12 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
     keys = list(record.table.index)
     rules = [(cost, name) for name, cost in record.rules["realised"].sort_values(kind="stable").items()]
     end = 1.06 * max(rules[0][0], record.table[["expected_upper", "realised_upper"]].to_numpy().max())
-    if rules[-1][0] <= FAR * end:
+    if rules[-1][0] <= FARTHEST_DRAWN * end:
         end = max(end, 1.06 * rules[-1][0])
     figure = go.Figure(
         layout=layout(
             theme,
-            height=max(LEAST, 110 + 58 * len(keys)),
+            height=max(LEAST_HEIGHT, 110 + 58 * len(keys)),
             showlegend=False,
             margin={"l": 110, "r": 16, "t": 28, "b": 48},
             xaxis={"title": {"text": "Cost per row"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
@@ -213,7 +218,7 @@ def _mistakes(decision: Decision | ClassDecision, rows: pd.Series) -> list[str]:
     one = decision.evaluation
     if one.weight is None or are_whole(one.weight):
         return [f"{each:,}" for each in rows]
-    told = one.stated_weight if one.before is None else one.weight
+    told = one.stated_weight if one.unadjusted is None else one.weight
     total = float(or_ones(told, len(one.y)).sum())
     return [percent(each / total) for each in rows]
 

@@ -21,10 +21,10 @@ from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, listed, number
 
-LINE, SIGN, LONGEST = 24, 7, 16  # pixels per line and per letter, letters per line of a name
+LINE_HEIGHT, SIGN_SIZE, LONGEST = 24, 7, 16  # pixels per line and per letter, letters per line of a name
 NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
-WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
-MOST_NAMED = 12  # most setups under one bar that the alternative text lists
+BAR_WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
+MOST_UNDER_BAR = 12  # most setups under one bar that the alternative text lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> s
     summary = "; ".join(f"{name} {number(rank)}" for name, rank in drawn.items())
     named = {
         way: " | ".join(
-            listed([str(drawn.index[i]) for i in bar], MOST_NAMED) for bar in _within(bars, len(drawn))
+            listed([str(drawn.index[i]) for i in bar], MOST_UNDER_BAR) for bar in _within(bars, len(drawn))
         )
         for way, bars in families.items()
     }
@@ -157,13 +157,13 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     below = 0.7 + 0.45 * len(bars)
     names = [in_two_lines(name, LONGEST) for name in ranks.index]
     step = 1.5 if any("<br>" in name for name in names) else 1.0
-    margin = 22 + SIGN * max(len(html.unescape(line)) for name in names for line in name.split("<br>"))
+    margin = 22 + SIGN_SIZE * max(len(html.unescape(line)) for name in names for line in name.split("<br>"))
     deepest = below + step * -(-drawn // 2) + 0.4
     padding = 0.04 * (k - 1)
     figure = go.Figure(
         layout=layout(
             theme,
-            height=int(LINE * (deepest + 2.8)) + 40,
+            height=int(LINE_HEIGHT * (deepest + 2.8)) + 40,
             margin={"l": margin, "r": margin, "t": 4, "b": 56},
             xaxis={"range": [1 - padding, k + padding], "visible": False},
             yaxis={"range": [deepest, -2.8], "visible": False},
@@ -253,7 +253,7 @@ def _bars(bars: list[tuple[str, tuple[int, ...]]], values: np.ndarray, theme: Th
                 name=f"not significantly different by {way}",
                 legendgroup=way,
                 showlegend=way not in seen,
-                line={"color": inks[way], "width": WIDTHS[way]},
+                line={"color": inks[way], "width": BAR_WIDTHS[way]},
                 hovertemplate=f"{way}: ranks from {number(values[list(bar)].min())} to "
                 f"{number(values[list(bar)].max())}<extra></extra>",
             )

@@ -23,9 +23,9 @@ from calib.kernel.wording import counted, listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
 from calib.metrics.table import shared_result
 
-MOST_POINTS = 2000
+MOST_POINTS_OF_SUMS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
-MANY = 50  # clusters; with fewer, the test rejects calibrated models too often
+FEWEST_CLUSTERS = 50  # clusters; with fewer, the test rejects calibrated models too often
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def _of_clusters(evaluation: Evaluation) -> str:
         return ""
     few = len(np.unique(evaluation.cluster))
     text = " The bar and the test treat clusters, not rows, as independent."
-    if few >= MANY:
+    if few >= FEWEST_CLUSTERS:
         return text
     return (
         f"{text} With only {counted(few, 'cluster')}, the test rejects correct probabilities too often: in "
@@ -125,7 +125,7 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
 def _line(key: str, walk: CumulativeDifferences, theme: Theme) -> go.Scatter:
     """Return a calibrator's curve; very many steps are thinned."""
     mark, steps = theme.mark(key), len(walk.walk)
-    shown = np.unique(np.linspace(0, steps - 1, min(MOST_POINTS, steps)).round().astype(int))
+    shown = np.unique(np.linspace(0, steps - 1, min(MOST_POINTS_OF_SUMS, steps)).round().astype(int))
     return go.Scatter(
         x=walk.share[shown],
         y=walk.walk[shown],

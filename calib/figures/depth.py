@@ -27,10 +27,10 @@ from calib.kernel.wording import briefly, listed, number, with_clipped, within_a
 from calib.metrics import METRICS, Metric, class_metrics
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
-NOTHING = "No depth has been computed yet."
-HEIGHTS = {1: 230, 2: 110, 3: 72}  # rows → height of a panel in pixels, so that all fit a window
-LEADING = 220  # height of the large panel above several rows
-TOO_FEW = "Too few rows to distinguish between depths"
+NO_DEPTH = "No depth has been computed yet."
+HEIGHT_OF_ROWS = {1: 230, 2: 110, 3: 72}  # rows → height of a panel in pixels, so that all fit a window
+LARGE_PANEL = 220  # height of the large panel above several rows
+TOO_FEW_ROWS = "Too few rows to distinguish between depths"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def prepare(
         first if len(cells) > len(LEAF_ESTIMATES) else None,
         in_colour([name, *_best_other(table, metric, first, name)], calibrators),
         table=table,
-        title=_finding(found, spec, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
+        title=_finding(found, spec, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW_ROWS,
         caption=_caption(table, spec) + _full_growth(found, spec, name) + grey_lines_note(calibrators),
         alt=_alt(found, spec, name),
     )
@@ -122,7 +122,7 @@ def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
         If there is none yet.
     """
     if not tables:
-        raise InputError(NOTHING)
+        raise InputError(NO_DEPTH)
     table = pd.concat(tables, ignore_index=True)
     order = {key: i for i, key in enumerate([*GROWTHS, *LEAF_ESTIMATES])}
     return table.sort_values(
@@ -239,8 +239,8 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
         record.table,
         theme,
         record.spec.label,
-        height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAF_ESTIMATES), HEIGHTS[3]),
-        lead=record.lead and (_titled(record.lead), LEADING),
+        height=HEIGHT_OF_ROWS.get(len(cells_of(record.table)) // len(LEAF_ESTIMATES), HEIGHT_OF_ROWS[3]),
+        lead=record.lead and (_titled(record.lead), LARGE_PANEL),
         uirevision="depth",
         hovermode="closest",
     )

@@ -25,7 +25,7 @@ from calib.kernel.wording import counted, listed
 from calib.metrics import METRICS
 
 LANE, HEAD = 26, 64  # pixels
-CLEAR = " ●"
+CLEAR_MARK = " ●"
 BETTER = {None: "difference", True: "better to the right", False: "better to the left"}
 
 
@@ -180,7 +180,7 @@ def formatted_differences(found: Differences) -> pd.DataFrame:
     columns: dict[str, dict[str, str]] = {}
     for each in found.found:
         column = columns.setdefault(METRICS[each.metric].label, {})
-        column[label_of(each.calibrator)] = each.text(mark=CLEAR * each.clear)
+        column[label_of(each.calibrator)] = each.text(mark=CLEAR_MARK * each.clear)
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 

@@ -23,7 +23,7 @@ from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, class_named
 
-HEIGHT = 190
+HISTOGRAM_HEIGHT = 190
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
         theme,
         [(label_of(key),) for key in record.counts],
         columns,
-        height=HEIGHT,
+        height=HISTOGRAM_HEIGHT,
         uirevision="distribution",
         xaxis={"title": {"text": record.predicts}, "range": [0, 1], "nticks": 6},
         yaxis={"title": {"text": "Share of the class"}, "range": [-top, top], **_ticks(top)},

@@ -19,7 +19,7 @@ from calib.kernel.wording import brief, briefly, class_named, counted, number
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
-MERGED = {
+MERGE_FORMULAS = {
     "log": "p = p1 / (1 − p0 + p1), which minimises the regret in log loss",
     "square": "p = p1 + p0²/2 − p1²/2, which minimises the regret in square loss",
     "midpoint": "p = (p0 + p1)/2",
@@ -101,7 +101,7 @@ def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) 
         sets=sets,
     )
     rows = int(zero.counts.sum()) - 1
-    merged = MERGED if sets == 1 else MERGED_OVER_FOLDS
+    merged = MERGE_FORMULAS if sets == 1 else MERGED_OVER_FOLDS
     return (
         f"{origin} There are {rows:,} calibration rows.",
         f"With label 0 added, {_pool(zero)}: {_fraction(zero)}.",

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import FEW
+from calib.analysis.curves import FEW_IN_BIN
 from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
@@ -71,7 +71,7 @@ def prepare(
     listed = "; ".join(
         f"{g.group} {100 * g.observed:.0f} % of {g.count}" for g in _first(table).itertuples(index=False)
     )
-    few = int((_first(table)["count"] < FEW).sum()) if len(table) else 0
+    few = int((_first(table)["count"] < FEW_IN_BIN).sum()) if len(table) else 0
     return GroupLanes(
         grouping,
         _picked(evaluation, grouping, selection),
@@ -89,7 +89,7 @@ def prepare(
             else " Tests and intervals treat clusters, not rows, as independent."
         )
         + (
-            f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, whose frequencies are "
+            f" Faint marks: {counted(few, 'group')} with fewer than {FEW_IN_BIN} rows, whose frequencies are "
             "uncertain."
             if few
             else ""
@@ -151,7 +151,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     if record.table.empty:
         return figure
     first = _first(record.table)
-    few = (first["count"] < FEW).to_numpy()
+    few = (first["count"] < FEW_IN_BIN).to_numpy()
     figure.add_trace(_observed(first, few, theme))
     keys = list(dict.fromkeys(record.table["calibrator"]))
     for i, key in enumerate(keys):

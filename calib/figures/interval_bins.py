@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from calib.analysis.clusters import CLUSTERED
-from calib.analysis.curves import FEW, curve_of
+from calib.analysis.curves import FEW_IN_BIN, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
@@ -18,7 +18,7 @@ from calib.figures.base import FigureEntry, Record, number_or_edges, of_interval
 from calib.figures.ink import error_bars
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
-from calib.metrics.intervals import IntervalBins, interval_bins
+from calib.metrics.interval_width import IntervalBins, interval_bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,11 @@ def prepare(
     )
     curve = curve_of(evaluation, calibrator, edges=own)
     lower, upper = curve.lower, curve.upper
-    enough = found.count >= FEW
+    enough = found.count >= FEW_IN_BIN
     met = enough & (upper >= found.lower) & (lower <= found.upper)
     few = int(((found.count > 0) & ~enough).sum())
     named = class_named(evaluation.dataset.classes[1])
-    agreed = f"{some_of(int(met.sum()), int(enough.sum()), 'bin')} with at least {FEW} rows"
+    agreed = f"{some_of(int(met.sum()), int(enough.sum()), 'bin')} with at least {FEW_IN_BIN} rows"
     ends = (found.center, found.lower, found.upper, upper)
     axis = (
         LogOddsAxis.around([end[found.count > 0] for end in ends]) if in_log_odds(axes, evaluation) else None
@@ -99,7 +99,7 @@ def prepare(
         "and over all rows, not in every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
         + (
-            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which are hardly informative."
+            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW_IN_BIN} rows, which are hardly informative."
             if few
             else ""
         ),
@@ -121,7 +121,10 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_trace(diagonal(theme))
     bins = record.bins
-    for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
+    for rows, opacity in (
+        (bins.count >= FEW_IN_BIN, 1.0),
+        ((bins.count > 0) & (bins.count < FEW_IN_BIN), 0.35),
+    ):
         if rows.any():
             figure.add_traces(
                 [_intervals(record, rows, opacity, theme), _frequencies(record, rows, opacity, theme)]

@@ -22,15 +22,15 @@ from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Predictions
 from calib.kernel.wording import brief_percent, class_named, number, some_of
-from calib.metrics.confidence import share_interval
-from calib.metrics.intervals import (
+from calib.metrics.confidence_intervals import share_interval
+from calib.metrics.interval_width import (
     IntervalSummary,
     interval_summary,
     predicted_label_intervals,
     predicted_label_summary,
 )
 
-EVENTS = ("class 1", "predicted label")
+EVENTS_OF_INTERVAL = ("class 1", "predicted label")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class IntervalMeans(Record):
             [
                 {"method": series.name, "event": event, **asdict(summary)}
                 for series, both in zip(self.series, self.summaries, strict=True)
-                for event, summary in zip(EVENTS, both, strict=True)
+                for event, summary in zip(EVENTS_OF_INTERVAL, both, strict=True)
             ]
         )
 
@@ -157,7 +157,7 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
             showlegend=False,
         )
     )
-    for panel, (event, place) in enumerate(zip(EVENTS, ("y", "y2"), strict=True)):
+    for panel, (event, place) in enumerate(zip(EVENTS_OF_INTERVAL, ("y", "y2"), strict=True)):
         name = f"Probability of {'class 1' if panel == 0 else 'the predicted label'}"
         figure.add_annotation(heading(name, place, "x"))
         for i, series in enumerate(record.series):
@@ -210,7 +210,7 @@ def _line(
         name=series.name,
         marker=outlined(theme.ink, 11, theme, symbol="diamond"),
         error_x=error_bars(observed, *ends, theme.ink, 1.2, 4),
-        hovertemplate=f"{'accuracy' if event == EVENTS[1] else 'observed'} %{{x:.4f}}",
+        hovertemplate=f"{'accuracy' if event == EVENTS_OF_INTERVAL[1] else 'observed'} %{{x:.4f}}",
     )
     return [bar, mark]
 

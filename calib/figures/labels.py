@@ -15,12 +15,12 @@ import numpy as np
 from calib.kernel.checks import Array
 
 # Fractions of the plot's sides: a letter in the largest type (24 pixels on a projector, 12 on a phone), and a line
-LETTER, LINE = 0.026, 0.07
+LETTER_SHARE, LINE_SHARE = 0.026, 0.07
 ALONG = 60  # candidate points along a line
 STARTS = 3  # a stroke can begin at every third point
 REACH = (0.04, 0.08, 0.14)  # distances from a line to its name
 TURNS = np.deg2rad([-150, -120, -60, -30, 30, 60, 120, 150, 0, 180])
-ALONE = 0.12  # lines farther away than this do not matter
+FARTHEST_LINE = 0.12  # lines farther away than this do not matter
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ def place_labels(
     placed: dict[str, Label] = {}
     for key, path in paths.items():
         others = np.vstack([np.empty((0, 2)), *(paths[other] for other in paths if other != key)])
-        found = _best(path, others, taken, len(names[key]) * LETTER, [label.box for label in placed.values()])
+        found = _best(
+            path, others, taken, len(names[key]) * LETTER_SHARE, [label.box for label in placed.values()]
+        )
         if found is not None:
             placed[key] = found
     return placed
@@ -89,7 +91,7 @@ def _best(
     end = start + np.tile(steps, (len(starts), 1))
     left = end[:, 0] < start[:, 0]
     low = np.where(left, end[:, 0] - width, end[:, 0])
-    box = np.column_stack([low, end[:, 1] - LINE / 2, low + width, end[:, 1] + LINE / 2])
+    box = np.column_stack([low, end[:, 1] - LINE_SHARE / 2, low + width, end[:, 1] + LINE_SHARE / 2])
     free = (box.min(axis=1) >= 0) & (box.max(axis=1) <= 1)
     for x0, y0, x1, y1 in boxes:
         free &= (box[:, 2] < x0) | (box[:, 0] > x1) | (box[:, 3] < y0) | (box[:, 1] > y1)
@@ -97,7 +99,7 @@ def _best(
     free &= ~((x > box[:, :1]) & (x < box[:, 2:3]) & (y > box[:, 1:2]) & (y < box[:, 3:])).any(axis=1)
     if not free.any():
         return None
-    alone = np.minimum(np.repeat(_distance(starts, others), len(steps)), ALONE)
+    alone = np.minimum(np.repeat(_distance(starts, others), len(steps)), FARTHEST_LINE)
     start, end, left, box, alone = (each[free] for each in (start, end, left, box, alone))
     crossed = sum(_distance(start + part * (end - start), others) < 0.02 for part in (0.5, 1))
     cost = np.hypot(*(end - start).T) - 3 * alone + 0.2 * crossed

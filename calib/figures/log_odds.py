@@ -16,7 +16,7 @@ from calib.figures import reliability
 from calib.figures.base import FigureEntry, itself, predictions_to_draw
 from calib.kernel.wording import brief
 
-BINS = 10
+LOG_ODDS_BINS = 10
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> reliability.Reliability:
@@ -29,7 +29,13 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     """
     shown = list(predictions_to_draw(evaluation, calibrators))
     record = reliability.prepare(
-        evaluation, shown, axes="log_odds", bins=BINS, binning="quantile", curve="binned", band="confidence"
+        evaluation,
+        shown,
+        axes="log_odds",
+        bins=LOG_ODDS_BINS,
+        binning="quantile",
+        curve="binned",
+        band="confidence",
     )
     slope = evaluation.measured(["slope"])["slope"]
     listed = "; ".join(f"{label_of(key)} {brief(float(slope[key]))}" for key in shown)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, rgba
 
 COLOURED = 2  # the uncalibrated model and the calibrator in question
-MOST = COLOURED  # up to this number, all lines are coloured
+MOST_COLOURED = COLOURED  # up to this number, all lines are coloured
 GREY_ORDER = -1  # draws grey lines below all others
 THREE = 3  # coloured lines on Learn pages with questions about three lines
 GREY = " Click a name in the legend to colour or grey its line."
@@ -29,7 +29,7 @@ def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -
 
 def grey_lines_note(lines: Sized) -> str:
     """Return a caption's sentence on how to show grey lines, or "" if there are none."""
-    return GREY if len(lines) > MOST else ""
+    return GREY if len(lines) > MOST_COLOURED else ""
 
 
 def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
@@ -41,7 +41,7 @@ def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figur
     if sum(trace.showlegend is not False and bool(trace.name) for trace in figure.data) == 1:
         figure.update_layout(showlegend=False)
     shown = [trace for trace in figure.data if trace.legendgroup and trace.visible != "legendonly"]
-    if len({trace.legendgroup for trace in shown}) <= MOST:
+    if len({trace.legendgroup for trace in shown}) <= MOST_COLOURED:
         return figure
     hidden = [trace for trace in shown if trace.legendgroup not in coloured]
     figure.add_traces([_grey(trace, theme) for trace in hidden if _is_line(trace)])

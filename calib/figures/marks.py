@@ -18,8 +18,8 @@ from calib.figures.ink import hollow
 from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
-GRID = 60  # cells along each axis
-ONE_ROW, LARGEST_MARK, SMALLEST = 8, 30, 6  # diameters in pixels
+CELLS_OF_AXIS = 60  # cells along each axis
+ONE_ROW, LARGEST_MARK, SMALLEST_MARK = 8, 30, 6  # diameters in pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def _groups(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _cell(values: np.ndarray) -> np.ndarray:
     low, high = values.min(), values.max()
-    return np.minimum(GRID - 1, np.floor((values - low) / (high - low or 1.0) * GRID))
+    return np.minimum(CELLS_OF_AXIS - 1, np.floor((values - low) / (high - low or 1.0) * CELLS_OF_AXIS))
 
 
 def diameters(count: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ def diameters(count: np.ndarray) -> np.ndarray:
     array([ 8., 16., 24.])
     """
     unit = min(ONE_ROW, LARGEST_MARK / np.sqrt(count.max()))
-    return np.maximum(unit * np.sqrt(count), SMALLEST)
+    return np.maximum(unit * np.sqrt(count), SMALLEST_MARK)
 
 
 def mark_traces(

@@ -18,7 +18,7 @@ from calib.analysis.decision import Decision, gain, net_benefit, thresholds_with
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, ReportOptions, of_decision, predictions_of
-from calib.figures.costs import NOTHING
+from calib.figures.costs import NO_PROBABILITIES
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
@@ -85,7 +85,7 @@ def prepare(
     evaluation, t = decision.evaluation, decision.threshold
     shown = predictions_of(evaluation, calibrators)
     if not shown:
-        raise InputError(NOTHING)
+        raise InputError(NO_PROBABILITIES)
     y, share, weight = evaluation.y, evaluation.share, evaluation.weight
     curves = {key: net_benefit(y, each.p, thresholds, weight) for key, each in shown.items()}
     here = {key: float(net_benefit(y, each.p, np.array([t]), weight)[0]) for key, each in shown.items()}

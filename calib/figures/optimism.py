@@ -15,7 +15,7 @@ from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import MISSING, alike, number, with_interval
 from calib.metrics import METRICS
 
-INTERCEPT = "Intercept (slope free)"
+INTERCEPT_LABEL = "Intercept (slope free)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,9 @@ def formatted_validation(
                 " to ".join(alike(each.split_low, each.split_high)) for each in lines.itertuples()
             ],
         },
-        index=[INTERCEPT if key == "intercept" else METRICS[key].label for key in map(str, lines.index)],
+        index=[
+            INTERCEPT_LABEL if key == "intercept" else METRICS[key].label for key in map(str, lines.index)
+        ],
     )
 
 

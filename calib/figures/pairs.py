@@ -26,12 +26,12 @@ from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 from calib.metrics.losses import mean
 
-BINS = 40  # bins of the marginal histograms
+MARGIN_BINS = 40  # bins of the marginal histograms
 AT_THE_ENDS = (
     " The axes show log-odds, which are infinite for probabilities of 0 and 1. Marks with a probability of 0 "
     "or 1 are drawn at the ends of the axes."
 )
-LISTED = 500  # rows in the table beside the scatter
+LISTED_PAIRS = 500  # rows in the table beside the scatter
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,10 @@ def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None)
     """Return up to 500 lines of ``pair_table``: the widest intervals first or, with a row, the most similar rows."""
     table = pair_table(evaluation, calibrator)
     if row is None:
-        return table.sort_values(["width", "row"], ascending=[False, True]).head(LISTED)
+        return table.sort_values(["width", "row"], ascending=[False, True]).head(LISTED_PAIRS)
     pair = table.iloc[position_of(evaluation, row)]
     distance = np.hypot(table.p0 - pair.p0, table.p1 - pair.p1).where(table.row != row, -1.0)
-    return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED]]
+    return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED_PAIRS]]
 
 
 def prepare(
@@ -150,8 +150,8 @@ def _median(values: np.ndarray, weight: np.ndarray | None) -> float:
 
 def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | None) -> np.ndarray:
     """Count rows in bins of equal width on the axis."""
-    index = bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS))
-    return group_sums(index, BINS, weights=weight)
+    index = bin_index(ends, MARGIN_BINS) if axis is None else edge_index(ends, axis.edges(MARGIN_BINS))
+    return group_sums(index, MARGIN_BINS, weights=weight)
 
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
@@ -185,7 +185,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     if record.chosen is not None:
         row, p0, p1 = record.chosen
         figure.add_trace(ring(p0, p1, row, theme))
-    edges = np.linspace(0, 1, BINS + 1) if axis is None else axis.edges(BINS)
+    edges = np.linspace(0, 1, MARGIN_BINS + 1) if axis is None else axis.edges(MARGIN_BINS)
     for k, (color, dash) in enumerate(((theme.negative, "dot"), (theme.positive, "solid"))):
         figure.add_trace(_margin(edges, record.margins[0, k], color, dash))
         figure.add_trace(_margin(edges, record.margins[1, k], color, dash, sideways=True))

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, layout, rgba
 from calib.kernel.checks import Array
 
-LINE = 18  # pixels per line of a panel's name
-SCALE = 24  # pixels of the numbers along the axis of a large panel
+NAME_LINE = 18  # pixels per line of a panel's name
+AXIS_NUMBERS = 24  # pixels of the numbers along the axis of a large panel
 
 
 def panels(
@@ -42,10 +42,10 @@ def panels(
         Name and height of a large panel above the others; its axes follow theirs.
     """
     rows = -(-len(titles) // columns)
-    above = LINE * max(map(len, titles)) + 4
+    above = NAME_LINE * max(map(len, titles)) + 4
     margin = {"l": 60, "r": 12, "t": above, "b": 96}
     grid = rows * height + (rows - 1) * (above + between)
-    inner = grid + (lead[1] + above + between + SCALE if lead else 0)
+    inner = grid + (lead[1] + above + between + AXIS_NUMBERS if lead else 0)
     gap_x, gap_y = 0.05, (above + between) / inner
     legend = {"legend": {"y": -56 / inner}}
     figure = go.Figure(

@@ -13,9 +13,13 @@ from calib.figures.packed import unpacked
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
 BOLDER = 1.6  # factor of marks and lines, which a figure twice as high would else show as thin as on a laptop
-BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels below a square diagram: histogram, gap above it, scale
-MANY = 10  # more tick labels than this would overlap
-LANES = 0.6  # share of a figure's height between margins, scale and legend
+BELOW_DIAGRAM, BETWEEN, SPACE_OF_SCALE = (
+    66,
+    12,
+    92,
+)  # pixels below a square diagram: histogram, gap above it, scale
+MOST_TICK_LABELS = 10  # more tick labels than this would overlap
+SHARE_OF_LANES = 0.6  # share of a figure's height between margins, scale and legend
 STANDOFF = 12  # pixels between an axis' scale and its title
 
 
@@ -42,7 +46,7 @@ def for_projector(
             axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     for axis in figure.select_xaxes():  # keep every second of many tick labels, and the last
         texts = axis.ticktext or ()
-        if sum(str(text)[:1].isdigit() for text in texts) > MANY:
+        if sum(str(text)[:1].isdigit() for text in texts) > MOST_TICK_LABELS:
             axis.ticktext = ["" if (len(texts) - i) % 2 == 0 else text for i, text in enumerate(texts)]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
@@ -76,12 +80,12 @@ def _embolden(figure: go.Figure) -> None:
 
 def _square(figure: go.Figure) -> None:
     """Give a square diagram all the height except that of its histogram, with its legend beside it."""
-    figure.update_layout(margin={"t": LEGIBLE / 2, "b": SCALE})
-    inner = figure.layout.height - LEGIBLE / 2 - SCALE
+    figure.update_layout(margin={"t": LEGIBLE / 2, "b": SPACE_OF_SCALE})
+    inner = figure.layout.height - LEGIBLE / 2 - SPACE_OF_SCALE
     figure.update_layout(
         xaxis={"constraintoward": "left"},
-        yaxis={"domain": [(BELOW + BETWEEN) / inner, 1]},
-        yaxis2={"domain": [0, BELOW / inner], "nticks": 2},
+        yaxis={"domain": [(BELOW_DIAGRAM + BETWEEN) / inner, 1]},
+        yaxis2={"domain": [0, BELOW_DIAGRAM / inner], "nticks": 2},
         legend={
             "orientation": "v",
             "xref": "container",
@@ -155,7 +159,7 @@ def _have_space(axis: Any, height: float | None, highest: float, fills: bool) ->
     low, high = axis.domain or (0, 1)
     shown = highest if fills else min(height * ENLARGED * 1.25, highest)
     lines = 1 + max(text.count("<br>") for text in texts)
-    return LANES * shown * (high - low) / len(texts) >= 1.3 * LEGIBLE * lines
+    return SHARE_OF_LANES * shown * (high - low) / len(texts) >= 1.3 * LEGIBLE * lines
 
 
 def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import (
-    FEW,
+    FEW_IN_BIN,
     BinnedCurve,
     CorpCurve,
     Curve,
@@ -47,20 +47,24 @@ from calib.figures.base import (
     viewed,
 )
 from calib.figures.ink import hollow, outlined
-from calib.figures.labels import LETTER, LINE, Label, place_labels
-from calib.figures.many import MOST, grey_lines_note, in_colour, mute
+from calib.figures.labels import LETTER_SHARE, LINE_SHARE, Label, place_labels
+from calib.figures.many import MOST_COLOURED, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability
 from calib.recipe import Recipe
 
 # Most faint marks of several curves that are labelled with their number of rows, so that labels do not overlap
-MOST_LABELS = 15
-MOST_ROWS = np.array([0.05, 0.95])  # a log-odds axis contains the rows between these quantiles
+MOST_LABELLED_MARKS = 15
+QUANTILES_ON_AXIS = np.array([0.05, 0.95])  # a log-odds axis contains the rows between these quantiles
 
-HEIGHT = 640
-WIDE = 68  # left margin in pixels for ticks such as 0.0001 %
-KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
+DIAGRAM_HEIGHT = 640
+WIDE_MARGIN = 68  # left margin in pixels for ticks such as 0.0001 %
+CURVE_KINDS = {
+    "binned": "in {bins} bins",
+    "corp": "as isotonic steps",
+    "smoothed": "smoothed and in {bins} bins",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +164,7 @@ def prepare(
     in_bins = {key: curve_of(drawn, key, edges=own) for key in shown} if recipe.curve != "corp" else {}
     curves = {key: curve_of(drawn, key, recipe.curve, log_odds, own) for key in shown}
     axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
-    faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
+    faint = faint or not all((each.count >= FEW_IN_BIN).any() for each in in_bins.values())
     edges = None if own is None else np.array(own)
     edges = edges if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _positions(evaluation, picked)
@@ -196,7 +200,7 @@ def _positions(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
 def _alt(evaluation: Evaluation, shown: Sequence[str], bins: int) -> str:
     recipe, ece = evaluation.recipe, evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
-    kind = KINDS[recipe.curve].format(bins=bins)
+    kind = CURVE_KINDS[recipe.curve].format(bins=bins)
     return f"Reliability diagram of {evaluation.size_text}, {kind}: {listed or 'nothing to show'}."
 
 
@@ -207,7 +211,7 @@ def _axis(
     shapes = [shape_of(curve) for curve in curves.values()]
     ends = [np.where(s.y == 0, s.confidence[1], np.where(s.y == 1, s.confidence[0], s.y)) for s in shapes]
     return LogOddsAxis.around(
-        [*(s.x for s in shapes), *ends, *(quantiles(p, MOST_ROWS, weight) for p in predictions)]
+        [*(s.x for s in shapes), *ends, *(quantiles(p, QUANTILES_ON_AXIS, weight) for p in predictions)]
     )
 
 
@@ -248,17 +252,17 @@ def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarra
 def has_thin_bins(evaluation: Evaluation) -> bool:
     """Tell whether drawing bins with few rows is a choice: some curve has them beside others."""
     counts = [curve_of(evaluation, key).count for key in evaluation.predictions]
-    return any((count >= FEW).any() and ((count > 0) & (count < FEW)).any() for count in counts)
+    return any((count >= FEW_IN_BIN).any() and ((count > 0) & (count < FEW_IN_BIN)).any() for count in counts)
 
 
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
     """Count the bins of all curves that have rows, but few."""
-    return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())
+    return sum(int(((curve.count > 0) & (curve.count < FEW_IN_BIN)).sum()) for curve in bins.values())
 
 
 def _drawn(curve: Curve, faint: bool) -> np.ndarray:
     """Return which points of a curve are drawn as marks: of bins those with rows, or with enough of them."""
-    least = FEW if isinstance(curve, BinnedCurve) and not faint else 0
+    least = FEW_IN_BIN if isinstance(curve, BinnedCurve) and not faint else 0
     return (curve.count > 0) & (curve.count >= least)
 
 
@@ -312,7 +316,7 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     if recipe.curve == "smoothed":
         text += (
             " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin "
-            f"where the histogram bar has fewer than {FEW} rows, and faint where it has no row. Each mark "
+            f"where the histogram bar has fewer than {FEW_IN_BIN} rows, and faint where it has no row. Each mark "
             "is a bin; larger marks contain more rows."
         )
     if recipe.band == "confidence" and recipe.curve == "corp":
@@ -328,11 +332,9 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += (
-            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which are hardly informative."
-        )
+        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW_IN_BIN} rows, which are hardly informative."
     elif few:
-        text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
+        text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW_IN_BIN} rows."
     return text
 
 
@@ -430,7 +432,7 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
         bars = _bars(key, record.histograms[key], 0.08, theme)
         line = _line(key, curve, light[key], record.histograms[key], theme)
         traces += [_in_legend(key, theme), *line, bars]
-    numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
+    numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELLED_MARKS
     marked = record.bins or record.curves
     for key, curve in marked.items():
         marks = _marks(key, curve, theme, light=light[key], labelled=numbered)
@@ -444,7 +446,7 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
 def _in_colour(record: Reliability) -> tuple[str, ...]:
     """Return the curves that are not grey: all of a few; of many, those drawn strong and those with selected rows."""
     keys = tuple(record.curves)
-    if len(keys) <= MOST:
+    if len(keys) <= MOST_COLOURED:
         return keys
     picked = [key for key, _, _ in record.ranges if key in keys]
     return tuple(dict.fromkeys([*in_colour([key for key in record.leading if key in keys], keys), *picked]))
@@ -471,8 +473,8 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
 
 def _beneath(corner: Sequence[str]) -> np.ndarray:
     """Return points (m, 2) covering the numbers in the lower right corner, in fractions of the plot's sides."""
-    width, height = LETTER * max(map(len, corner), default=0), LINE * len(corner)
-    x, y = np.arange(1, 1 - width, -LETTER), np.arange(0, height, LINE / 3)
+    width, height = LETTER_SHARE * max(map(len, corner), default=0), LINE_SHARE * len(corner)
+    x, y = np.arange(1, 1 - width, -LETTER_SHARE), np.arange(0, height, LINE_SHARE / 3)
     return np.array([(one, other) for one in x for other in y]).reshape(-1, 2)
 
 
@@ -496,7 +498,7 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
 def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
     """Return (x, y) of the points that a curve's strong line joins."""
     shape = shape_of(curve)
-    enough = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
+    enough = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW_IN_BIN
     return shape.x[enough], shape.y[enough]
 
 
@@ -512,7 +514,9 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis, them
         _reach(key, curve, _drawn(curve, record.faint), axis, theme) for key, curve in record.bins.items()
     ]
     figure.add_traces(reach)
-    figure.update_layout(xaxis=axis.across, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE)
+    figure.update_layout(
+        xaxis=axis.across, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE_MARGIN
+    )
 
 
 def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis, theme: Theme) -> go.Scatter:
@@ -538,9 +542,9 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     return layout(
         theme,
-        height=HEIGHT,
+        height=DIAGRAM_HEIGHT,
         uirevision="reliability",
-        showlegend=len(record.curves) > MOST,  # the names of a few are beside their lines
+        showlegend=len(record.curves) > MOST_COLOURED,  # the names of a few are beside their lines
         xaxis={**axis, "title": {"text": record.predicts}, "anchor": "y2", "constrain": "domain"},
         yaxis={
             **axis,
@@ -586,7 +590,7 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram, theme: Them
     }
     if isinstance(curve, CorpCurve):
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
-    enough = shape.count >= FEW
+    enough = shape.count >= FEW_IN_BIN
     plain = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
     thin, thinnest = (
         {"line": {**style, "color": rgba(mark.color, alpha), "width": 1.2}} for alpha in (0.5, 0.22)
@@ -595,7 +599,9 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram, theme: Them
         strong = np.where(enough, shape.y, np.nan)
         over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thinnest}
         return [over_few, {"x": shape.x, "y": strong, **plain, "line": style}]
-    faint, strong = (np.where(enough & (near(rows, shape.x) >= least), shape.y, np.nan) for least in (1, FEW))
+    faint, strong = (
+        np.where(enough & (near(rows, shape.x) >= least), shape.y, np.nan) for least in (1, FEW_IN_BIN)
+    )
     whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thinnest)
     return [
         whole,
@@ -624,7 +630,8 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
             )
         ]
     few, enough = (
-        np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW)
+        np.flatnonzero(which)
+        for which in ((shape.count > 0) & (shape.count < FEW_IN_BIN), shape.count >= FEW_IN_BIN)
     )
     numbers = (
         {"text": [f"{n:.0f}" if n >= 1 else "<1" for n in shape.count[few]], "textposition": "top center"}
@@ -668,7 +675,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
 def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram, theme: Theme) -> dict[str, Any]:
     """Return the band between points with enough rows, as translucent shapes; a smooth one ends without rows near."""
     shape, color = shape_of(curve), theme.mark(key).color
-    shown = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
+    shown = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW_IN_BIN
     if isinstance(curve, SmoothCurve):
         shown &= near(counts, shape.x) > 0
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import FEW, BinnedCurve, binned_curve
+from calib.analysis.curves import FEW_IN_BIN, BinnedCurve, binned_curve
 from calib.figures.base import FigureEntry, Record, chart_text, stacked
 from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
@@ -19,7 +19,7 @@ from calib.kernel.records import Predictions
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import METRICS
 
-COLUMNS, BINS, LONGEST = 4, 10, 22
+PANELS_PER_ROW, PANEL_BINS, LONGEST = 4, 10, 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,14 @@ class SetReliability(Record):
 
     curves: Mapping[str, BinnedCurve]
     reliability: Mapping[str, float]
-    columns: int = COLUMNS
+    columns: int = PANELS_PER_ROW
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per setup and bin."""
         return stacked(((name, curve.to_frame()) for name, curve in self.curves.items()), "setup")
 
 
-def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = BINS) -> SetReliability:
+def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = PANEL_BINS) -> SetReliability:
     """Prepare the diagrams of a data set's predictions by setup.
 
     Raises
@@ -73,7 +73,7 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         caption=f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
         f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller is "
         "better. Bins with few rows inflate reliability, so setups with many different probabilities look worse than "
-        f"they are. Faint marks have fewer than {FEW} rows.",
+        f"they are. Faint marks have fewer than {FEW_IN_BIN} rows.",
         alt=f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 
@@ -114,7 +114,7 @@ def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
     """Return bins as marks, larger with more rows and faint with few, joined by a line."""
     there = curve.count > 0
     count = curve.count[there]
-    colors = [theme.negative if n >= FEW else rgba(theme.negative, 0.35) for n in count]
+    colors = [theme.negative if n >= FEW_IN_BIN else rgba(theme.negative, 0.35) for n in count]
     sizes = np.clip(8 * np.sqrt(count * len(count) / max(count.sum(), 1)), 5, 14)
     return go.Scatter(
         x=curve.mean_p[there],

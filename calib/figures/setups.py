@@ -20,7 +20,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, listed, number, some_of
 from calib.metrics import METRICS
 
-PANELS = (
+SETUP_PANELS = (
     ("brier", "Brier score", "left is better"),
     ("accuracy_gap", "Estimate − accuracy", "right of 0: overconfident"),
     ("reliability", "Reliability (100 bins)", "left is better"),
@@ -28,7 +28,7 @@ PANELS = (
 )
 RAW = "“Raw” is the uncalibrated model. "
 THICK = " Thick bars show the mean interval for the predicted label, which should include the accuracy."
-ALONE = 340  # height in pixels of a single panel
+PANEL_HEIGHT = 340  # height in pixels of a single panel
 PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names
 
 
@@ -67,7 +67,7 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
     """
     if table.empty:
         raise InputError("No setup can be built for these data. Choose another model.")
-    names = [name for name, _, _ in PANELS]
+    names = [name for name, _, _ in SETUP_PANELS]
     summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
         for name, row in table.iterrows()
@@ -121,14 +121,14 @@ def _how_sure(table: pd.DataFrame) -> str:
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
     """Draw panels with the same lines, one per setup in the paper's order."""
-    table, shown = record.table, [one for one in PANELS if one[0] in record.metrics]
+    table, shown = record.table, [one for one in SETUP_PANELS if one[0] in record.metrics]
     order = {key: i for i, key in enumerate(dict.fromkeys(table["calibrator"]))}
     y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])
     figure = panels(
         theme,
         [(title, note) for _, title, note in shown],
         min(2, len(shown)),
-        height=260 if shown[1:] else ALONE,
+        height=260 if shown[1:] else PANEL_HEIGHT,
         between=34,
         xaxis={"nticks": 4, "tickangle": 0},
         yaxis={

@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import listed, number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
-LEVEL = 32  # letters of all names together that fit a phone side by side
+LETTERS_SIDE_BY_SIDE = 32  # letters of all names together that fit a phone side by side
 LARGEST_WITH_NUMBERS = 14  # most setups whose cells are wide enough for a number
 LARGEST_WITH_HEADS = 20  # most setups whose columns fit names on a phone; rows have the same names
 MOST_PAIRS = 40  # most pairs in the alternative text
@@ -114,7 +114,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     heads = len(record.p) <= LARGEST_WITH_HEADS
     names = [chart_text(name, LONGEST) if heads else "" for name in record.p.index]
     lines = [in_two_lines(name, LONGEST) for name in record.p.index]
-    places, level = list(range(len(names))), sum(map(len, names)) <= LEVEL
+    places, level = list(range(len(names))), sum(map(len, names)) <= LETTERS_SIDE_BY_SIDE
     axis = {"tickvals": places, "showgrid": False, "ticks": "", "automargin": True}
     scale = [[0, rgba(theme.positive, 0.35)], [0.5, rgba(theme.grid, 0.6)], [1, rgba(theme.negative, 0.4)]]
     figure = go.Figure(

@@ -19,9 +19,9 @@ from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import capital, listed, number
 
-CELLS = 8  # cells along each side of the triangle
-FEW = 10  # rows; cells with fewer show no observed frequencies
-HEIGHT = np.sqrt(3) / 2
+CELLS_PER_SIDE = 8  # cells along each side of the triangle
+FEW_IN_CELL = 10  # rows; cells with fewer show no observed frequencies
+TRIANGLE_HEIGHT = np.sqrt(3) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         title=f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
         caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in "
         "cells. The nearer a point lies to a corner, the more probable the class of this corner. Thicker "
-        f"arrows represent more rows. Rings show the observed class frequencies in cells with at least {FEW} "
+        f"arrows represent more rows. Rings show the observed class frequencies in cells with at least {FEW_IN_CELL} "
         "rows. A calibrator is good if arrows end in their rings, apart from chance.",
         alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
@@ -92,7 +92,7 @@ def _cells(
     for what, values in (("before", raw), ("after", P), ("observed", came)):
         for k, name in enumerate(names):
             table[f"{what}: {name}"] = values[:, k] * weights
-    cell = [np.round(raw[:, k] * CELLS).astype(int) for k in (0, 1)]
+    cell = [np.round(raw[:, k] * CELLS_PER_SIDE).astype(int) for k in (0, 1)]
     sums = table.groupby([cell[0], cell[1]], sort=True).sum().reset_index(drop=True)
     means = sums.drop(columns=["rows", "weight"]).div(sums["weight"], axis=0)
     return pd.concat([sums["rows"].astype(int), means], axis=1)
@@ -104,7 +104,7 @@ def places(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> places(np.array([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]))
     (array([1. , 0.5]), array([0., 0.]))
     """
-    return P[:, 1] + P[:, 2] / 2, P[:, 2] * HEIGHT
+    return P[:, 1] + P[:, 2] / 2, P[:, 2] * TRIANGLE_HEIGHT
 
 
 def draw(record: Simplex, theme: Theme = LIGHT) -> go.Figure:
@@ -134,11 +134,11 @@ def draw(record: Simplex, theme: Theme = LIGHT) -> go.Figure:
                 mode="lines+markers",
                 line={"color": color, "width": 1 + 3 * np.sqrt(rows / most)},
                 marker={"symbol": "arrow", "angleref": "previous", "size": [0, 11], "color": color},
-                opacity=0.9 if rows >= FEW else 0.4,
+                opacity=0.9 if rows >= FEW_IN_CELL else 0.4,
                 hovertemplate=_hover(table.iloc[i], record),
             )
         )
-    enough = (table["rows"] >= FEW).to_numpy()
+    enough = (table["rows"] >= FEW_IN_CELL).to_numpy()
     figure.add_trace(
         go.Scatter(
             x=observed[0][enough],

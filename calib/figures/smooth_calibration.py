@@ -21,8 +21,8 @@ from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
 
-DRAWN = 257  # points per curve
-SPARSE = 0.05  # relative to the mean density; below it, the curve is uncertain and ends
+POINTS_PER_CURVE = 257  # points per curve
+SPARSE_DENSITY = 0.05  # relative to the mean density; below it, the curve is uncertain and ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +35,19 @@ class SmoothDiagram(Record):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per drawn point: the probability, the smoothed frequency and the density of predictions."""
         return stacked(
-            (key, pd.DataFrame(dict(zip(COLUMNS, visible_points(curve), strict=True))))
+            (key, pd.DataFrame(dict(zip(CURVE_COLUMNS, visible_points(curve), strict=True))))
             for key, curve in self.curves.items()
         )
 
 
-COLUMNS = ("probability", "observed", "density")
+CURVE_COLUMNS = ("probability", "observed", "density")
 
 
 def visible_points(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return probability, smoothed frequency and density at the points with enough predictions."""
-    step = (len(curve.points) - 1) // (DRAWN - 1)
+    step = (len(curve.points) - 1) // (POINTS_PER_CURVE - 1)
     points, observed, density = curve.points[::step], curve.observed[::step], curve.density[::step]
-    dense = density > SPARSE
+    dense = density > SPARSE_DENSITY
     return points[dense], observed[dense], density[dense]
 
 

@@ -19,10 +19,10 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number
 
 MOST_STEPS = 2_000  # most steps drawn per curve, which is more than there are pixels
-MOST_POINTS = 2_000  # most calibration or test rows drawn singly; more are counted in STRIP cells
+MOST_SINGLE_ROWS = 2_000  # most calibration or test rows drawn singly; more are counted in STRIP cells
 STRIP = 240
-SHORT = 24  # letters of a class name in the legend
-LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
+LONGEST_CLASS_NAME = 24  # letters of a class name in the legend
+MARK_LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
             " In out-of-bag calibration, one calibration row is excluded for each test row, which shifts "
             "the curves slightly for that row."
         )
-    if max(points, tests) > MOST_POINTS:
+    if max(points, tests) > MOST_SINGLE_ROWS:
         text += (
             f" {evaluation.calibration_size_text} and {evaluation.size_text} are drawn as strips: the "
             "darker a strip, the more rows."
@@ -126,12 +126,20 @@ def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
     for curve in record.curves:
         figure.add_traces(_pair(curve, record.score_range, theme, alone=len(record.curves) == 1))
     names = {
-        "ones": (f"calibration, class {chart_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
-        "zeros": (f"calibration, class {chart_text(record.classes[0], SHORT)}", theme.negative, "circle"),
+        "ones": (
+            f"calibration, class {chart_text(record.classes[1], LONGEST_CLASS_NAME)}",
+            theme.positive,
+            "diamond",
+        ),
+        "zeros": (
+            f"calibration, class {chart_text(record.classes[0], LONGEST_CLASS_NAME)}",
+            theme.negative,
+            "circle",
+        ),
         "tests": ("test rows", theme.muted, "line-ns-open"),
     }
     for lane, (name, color, symbol) in names.items():
-        figure.add_trace(_lane(record.lanes[lane], LANES[lane], record.score_range, name, color, symbol))
+        figure.add_trace(_lane(record.lanes[lane], MARK_LANES[lane], record.score_range, name, color, symbol))
     if record.chosen is not None:
         figure.add_vline(x=record.chosen, line={"color": theme.ink, "width": 1, "dash": "dot"})
     return figure
@@ -178,7 +186,7 @@ def _lane(
     scores: np.ndarray, y: float, ends: tuple[float, float], name: str, color: str, symbol: str
 ) -> go.Scatter | go.Heatmap:
     """Return rows along one line: single marks, or a strip of cells that are darker with more rows."""
-    if len(scores) <= MOST_POINTS:
+    if len(scores) <= MOST_SINGLE_ROWS:
         rim = {"width": 1, "color": color}
         marker = {"symbol": symbol, "size": 7, "color": rgba(color, 0.55), "line": rim}
         return go.Scatter(

@@ -160,7 +160,18 @@ def _place(place: int, shift: int) -> Mark:
     return Mark(color.color, shape.symbol, shape.dash)
 
 
-NAMED = ("venn_abers", "platt", "beta", "isotonic", "venn", "ppa", "spline", "temperature", "rank", "offset")
+METHODS_WITH_COLOUR = (
+    "venn_abers",
+    "platt",
+    "beta",
+    "isotonic",
+    "venn",
+    "ppa",
+    "spline",
+    "temperature",
+    "rank",
+    "offset",
+)
 
 
 class MarkOf(Mapping[str, Mark]):
@@ -178,7 +189,7 @@ class MarkOf(Mapping[str, Mark]):
             return FIXED[key]
         others = self._others()
         if key not in others and key not in self._named:
-            self._named[key] = FIXED[NAMED[len(self._named) % len(NAMED)]]
+            self._named[key] = FIXED[METHODS_WITH_COLOUR[len(self._named) % len(METHODS_WITH_COLOUR)]]
         return others.get(key) or self._named[key]
 
     def __iter__(self) -> Iterator[str]:

@@ -26,7 +26,7 @@ from calib.kernel.wording import class_named, number, with_interval
 from calib.models import TreeNode
 
 MOST_LEAVES = 16  # most ends of branches drawn at once, open or folded
-LINE = 38  # pixels per node
+NODE_HEIGHT = 38  # pixels per node
 # Smallest width of the outline in steps of depth, and steps that the text of the deepest node takes.
 INDENTS, TEXT_STEPS = 22, 15
 SHORTEST = 3  # letters; a label as short is written with the word "class"
@@ -151,9 +151,9 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=LINE * lines + 120,
+            height=NODE_HEIGHT * lines + 120,
             margin={"l": 8, "r": 16, "t": 8, "b": 108},
-            legend={"y": -80 / (LINE * lines)},
+            legend={"y": -80 / (NODE_HEIGHT * lines)},
             xaxis={"domain": [0, 0.7], "range": [-0.9, max(INDENTS, levels + TEXT_STEPS)], "visible": False},
             xaxis2={
                 "domain": [0.74, 1],

@@ -14,7 +14,7 @@ from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
 from calib.kernel.wording import class_named, listed, number, percent, with_interval
 from calib.metrics import METRICS
-from calib.metrics.confidence import INTERVALS, why_missing
+from calib.metrics.confidence_intervals import INTERVALS, why_missing
 
 
 def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:

@@ -17,9 +17,9 @@ from calib.figures.theme import LIGHT, Theme, layout, legible
 from calib.kernel.wording import number
 
 MOST_PANELS = 12
-SHORT = 10  # letters of a name that fit one of four panels side by side on a phone
-ABOVE, BELOW = np.log10(MOST_TIMES), -3  # powers of ten drawn above the alarm, and below 1
-AXES = {"date": "Date", "number": "Time", "row": "Row"}
+LETTERS_ON_PHONE = 10  # letters of a name that fit one of four panels side by side on a phone
+DECADES_ABOVE, DECADES_BELOW = np.log10(MOST_TIMES), -3  # powers of ten drawn above the alarm, and below 1
+TIME_AXES = {"date": "Date", "number": "Time", "row": "Row"}
 PANEL_AXES = ("y", "y2", "y3", "y4")
 PANEL_NAMES = (
     "Scores: median and middle 80 %",
@@ -47,7 +47,7 @@ def _at(moments: Any, kind: str) -> Any:
 
 
 def _time(axis: str) -> dict[str, Any]:
-    return {"title": {"text": axis}, **({"tickformat": ","} if axis == AXES["row"] else {})}
+    return {"title": {"text": axis}, **({"tickformat": ","} if axis == TIME_AXES["row"] else {})}
 
 
 def prepare_evidence(found: OverTime) -> Evidence:
@@ -63,7 +63,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since = tuple(_at(moments, found.kind))
     highest = _in_words(float(table["log10_evidence"].max()), watched.threshold)
     return Evidence(
-        AXES[found.kind],
+        TIME_AXES[found.kind],
         watched.threshold,
         at,
         since,
@@ -82,7 +82,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     """Draw one line on a log axis, the threshold, the alarm and the interval of the beginning."""
     log = record.table["log10_evidence"].to_numpy()
     limit = float(np.log10(record.threshold))
-    high, low = limit + ABOVE, float(BELOW)
+    high, low = limit + DECADES_ABOVE, float(DECADES_BELOW)
     ticks = np.arange(low, high + 0.01)
     figure = go.Figure(
         layout=layout(
@@ -172,7 +172,7 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
     alarm = found.watched.found
     return LevelOverTime(
         first + (last - first) / 2,
-        AXES[found.kind],
+        TIME_AXES[found.kind],
         found.band,
         None if alarm is None else _at([alarm.since_moment], found.kind)[0],
         table=table,
@@ -303,7 +303,7 @@ def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
     """Draw small panels on equal axes, each with the first period in grey."""
     axis = {"range": [-0.03, 1.03], "tickvals": [0, 1]}
     names = [_short_name(name) for name in record.names]
-    columns = 3 if max(map(len, names)) > SHORT else 4  # a phone is narrow
+    columns = 3 if max(map(len, names)) > LETTERS_ON_PHONE else 4  # a phone is narrow
     figure = panels(
         theme,
         [(name,) for name in names],

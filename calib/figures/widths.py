@@ -17,10 +17,10 @@ from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import briefly, number
 
-BINS = 48
-QUANTILES = (0.1, 0.5, 0.9)
+WIDTH_BINS = 48
+WIDTH_QUANTILES = (0.1, 0.5, 0.9)
 BAR = 0.08  # of a line's height, between a histogram and its bar: clear of the name below
-NARROWEST = 1e-6  # smallest start of the axis
+NARROWEST_WIDTH = 1e-6  # smallest start of the axis
 CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
 
 
@@ -73,8 +73,8 @@ def logarithmic_edges(narrow: float) -> np.ndarray:
     >>> logarithmic_edges(0.0042)[[0, -1]].round(6)
     array([0.001, 1.   ])
     """
-    decade = math.floor(math.log10(max(narrow, NARROWEST)) + 1e-9)
-    return np.geomspace(10.0 ** min(-2, decade), 1.0, BINS + 1)
+    decade = math.floor(math.log10(max(narrow, NARROWEST_WIDTH)) + 1e-9)
+    return np.geomspace(10.0 ** min(-2, decade), 1.0, WIDTH_BINS + 1)
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
@@ -93,7 +93,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     counts = np.stack(
         [np.histogram(np.clip(w, edges[0], 1.0), edges, weights=weight)[0] for w, weight in widths]
     )
-    spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
+    spread = np.stack([quantiles(width, np.array(WIDTH_QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
     wide = int(median.argmax())
     alike = [i for i, one in enumerate(series) if one.calibrator == series[wide].calibrator]

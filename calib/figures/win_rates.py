@@ -16,7 +16,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 
 LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a line of a name
-FEWEST = 6  # data sets; fewer are all on one side by chance more often than 1 in 20 times (2 · ½⁵)
+FEWEST_SETS = 6  # data sets; fewer are all on one side by chance more often than 1 in 20 times (2 · ½⁵)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def _finding(table: pd.DataFrame, by: str, n: int) -> str:
     text = f"{table.index[0]} beats {100 * best['mean']:.0f} % of the other setups{by}"
     if len(table) < 3 or n < 2:
         return text
-    if n < FEWEST:
+    if n < FEWEST_SETS:
         return f"{text} on {n} data sets, too few to exclude sampling variability"
     return (
         f"{text}; {sure or 'none'} of {len(table)} intervals {'lies' if sure == 1 else 'lie'} above one half"

@@ -7,7 +7,7 @@ from typing import Any
 
 from calib.figures.packed import unpacked
 
-CLEAR = "rgba(0, 0, 0, 0)"
+TRANSPARENT = "rgba(0, 0, 0, 0)"
 THIN = 3  # pixels; a wider line is a bar of data
 CLOUD = 200  # points; more are slow to draw, also if nobody sees them
 
@@ -50,12 +50,12 @@ def _invisible(trace: dict[str, Any], layout: dict[str, Any]) -> dict[str, Any]:
         }
     hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
     if trace.get("type", "scatter") in ("scatter", "bar"):
-        hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
+        hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": TRANSPARENT}}
         hidden |= {
             error: trace[error] | {"visible": False} for error in ("error_x", "error_y") if error in trace
         }
     if trace.get("type", "scatter") == "scatter":
-        hidden |= {"line": trace.get("line", {}) | {"color": CLEAR}, "fillcolor": CLEAR}
+        hidden |= {"line": trace.get("line", {}) | {"color": TRANSPARENT}, "fillcolor": TRANSPARENT}
     return hidden
 
 

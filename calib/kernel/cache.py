@@ -16,7 +16,7 @@ _KNOWN: dict[int, tuple[ref, Known]] = {}
 """Address of a record → its cached results; by address, since Arrow's arrays have no hash."""
 
 
-def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
+def cached_result(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     """Return the result of ``make``, computed once; ``key`` names it and everything it depends on besides the record.
 
     Parameters
@@ -29,7 +29,7 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     --------
     >>> from calib.kernel.records import Problem
     >>> record = Problem("info", None, "", "")
-    >>> once(record, "sum", lambda: 3), once(record, "sum", lambda: 4)
+    >>> cached_result(record, "sum", lambda: 3), cached_result(record, "sum", lambda: 4)
     (3, 3)
     """
     known = _known(record)
@@ -47,7 +47,7 @@ def mark_known(record: Any, key: Any) -> None:
 
 
 def is_known(record: Any, key: Any) -> bool:
-    """Tell whether ``once`` has cached the result of this key."""
+    """Tell whether ``cached_result`` has cached the result of this key."""
     return key in _known(record)
 
 
@@ -89,7 +89,7 @@ def share(record: Any, other: Any) -> None:
     >>> from calib.kernel.records import Problem
     >>> record, other = Problem("info", None, "", ""), Problem("info", None, "", "")
     >>> share(record, other)
-    >>> once(record, "sum", lambda: 3), once(other, "sum", lambda: 4)
+    >>> cached_result(record, "sum", lambda: 3), cached_result(other, "sum", lambda: 4)
     (3, 3)
     """
     _keep(other, _known(record))

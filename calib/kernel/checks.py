@@ -197,7 +197,7 @@ def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
     return np.unique(whose, return_inverse=True)[1]
 
 
-MOST_ROWS = 100_000_000
+LARGEST_COUNT = 100_000_000
 LONGEST_SHOWN = 100  # characters of a value in a message
 MOST_COUNTED = 2**53  # float64 represents all whole numbers up to here
 
@@ -220,9 +220,10 @@ def row_counts(weights: Array, who: str) -> Array:
 
 def whole_weights(weights: Array, who: str) -> Array:
     """Return whole weights as int, for a method that expands weights into rows; their sum is limited."""
-    if row_counts(weights, who).sum() > MOST_ROWS:
+    if row_counts(weights, who).sum() > LARGEST_COUNT:
         raise InputError(
-            f"{who} counts rows, so the sum of sample_weight must be at most {MOST_ROWS:,}, but is {weights.sum():.3g}."
+            f"{who} counts rows, so the sum of sample_weight must be at most {LARGEST_COUNT:,}, but is "
+            f"{weights.sum():.3g}."
         )
     return weights.astype(np.intp)
 
@@ -376,7 +377,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-MOST_POINTS = 60
+MOST_TYPED = 60
 
 
 def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
@@ -385,9 +386,9 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
     >>> labelled_points("0.2:0 0.7:1", "points")
     [(0.2, 0), (0.7, 1)]
     """
-    wrong = f'{name} must be 1 to {MOST_POINTS} points such as "0.2:0 0.7:1", each a score and a label 0 or 1'
+    wrong = f'{name} must be 1 to {MOST_TYPED} points such as "0.2:0 0.7:1", each a score and a label 0 or 1'
     parts = text.split() if isinstance(text, str) else []
-    if not 1 <= len(parts) <= MOST_POINTS:
+    if not 1 <= len(parts) <= MOST_TYPED:
         raise InputError(f"{wrong}, but {'it has ' + str(len(parts)) if parts else 'it has none'}.")
     points = []
     for part in parts:
@@ -402,7 +403,7 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
     return points
 
 
-FARTHEST = 1e9
+LARGEST_SCORE = 1e9
 MOST_ON_LINE = 13  # this many points have 4096 partitions into intervals, all of which are drawn
 
 
@@ -444,11 +445,11 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x, pi = float(position), float(posterior)
     except ValueError:
         x = pi = np.nan
-    if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
+    if not abs(x) <= LARGEST_SCORE or label not in ("", "0", "1"):
         raise InputError(
             f"{name} must be points such as 2:0.7 or 3:0.9:1, but {short_repr(part)} is not. Write each point as "
             "position:probability, or as position:probability:label for a training row. Positions lie between "
-            f"−{FARTHEST:,.0f} and {FARTHEST:,.0f}; labels are 0 or 1."
+            f"−{LARGEST_SCORE:,.0f} and {LARGEST_SCORE:,.0f}; labels are 0 or 1."
         )
     if not 0 <= pi <= 1:
         raise InputError(

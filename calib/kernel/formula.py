@@ -9,6 +9,7 @@ that cannot overflow need no guard.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from scipy.special import expit
 
 from calib.kernel.checks import Array
 
-LARGEST_FLOAT = float(np.finfo(np.float64).max)
+LARGEST_FLOAT = sys.float_info.max
 # exp overflows beyond this in some languages, and below its negative it is an error in PostgreSQL
 EXP_LIMIT = 700.0
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

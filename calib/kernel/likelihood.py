@@ -17,10 +17,10 @@ from calib.kernel.pieces import row_slices
 NATS_LEFT = 1e-12
 SEPARATED_LOSS = 1e-9  # nats: every row is predicted with certainty and correctly
 LOSS_ROUNDING = 1e-13  # relative rounding error of a sum of losses; a smaller gain cannot be detected
-STEPS = 200
-FLAT = 1e-12  # curvature, as a share of the largest, that a direction without any is given
+MOST_NEWTON_STEPS = 200
+FLAT_CURVATURE = 1e-12  # curvature, as a share of the largest, that a direction without any is given
 # Slope per unit of score for scores that differ by less than 1e-300
-STEEPEST = float(np.finfo(np.float64).max)
+LARGEST_SLOPE = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     loss = sum(_loss(design[i] @ beta, targets[i], weights[i]) for i in row_slices(len(design)))
     slopes = np.where(constant, 0, beta[:-1] / spread)
     with np.errstate(over="ignore"):
-        per_score = np.clip(slopes / reach, -STEEPEST, STEEPEST)
+        per_score = np.clip(slopes / reach, -LARGEST_SLOPE, LARGEST_SLOPE)
     intercept = beta[-1] - slopes @ centre - per_score @ middle
     return LogisticFit(per_score, float(intercept), loss, bounded)
 
@@ -131,7 +131,7 @@ def ridge_fits(design: Array, targets: Array, weights: Array, penalties: Array) 
         return np.einsum("mn,mn->m", weights, losses) + (penalties * beta**2).sum(axis=1) / 2
 
     loss = objectives(beta)
-    for _ in range(STEPS):
+    for _ in range(MOST_NEWTON_STEPS):
         p = expit(beta @ design.T)
         gradient = (weights * (p - targets)) @ design + penalties * beta
         hessian = design.T @ ((weights * p * (1 - p))[:, :, None] * design)
@@ -149,7 +149,7 @@ def ridge_fits(design: Array, targets: Array, weights: Array, penalties: Array) 
 def _steps(hessians: Array, gradients: Array) -> Array:
     """Return Newton's steps (m, d); a direction without curvature hardly moves."""
     scale = 1 / np.sqrt(np.maximum(np.einsum("mii->mi", hessians), np.finfo(float).tiny))
-    systems = hessians * scale[:, :, None] * scale[:, None, :] + FLAT * np.eye(hessians.shape[1])
+    systems = hessians * scale[:, :, None] * scale[:, None, :] + FLAT_CURVATURE * np.eye(hessians.shape[1])
     return -scale * np.linalg.solve(systems, (scale * gradients)[:, :, None])[:, :, 0]
 
 
@@ -167,7 +167,7 @@ def _newton(
     level = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
     beta = level if start is None else start
     loss = objective(beta)
-    for _ in range(STEPS):
+    for _ in range(MOST_NEWTON_STEPS):
         gradient, hessian = penalty * beta, np.diag(penalty)
         for piece in row_slices(len(design)):
             rows, w = design[piece], weights[piece]

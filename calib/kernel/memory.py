@@ -27,7 +27,7 @@ _bound: tuple[int, int] | None = (
 )
 WORTH_RELEASING = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
-TRIES = 5  # at an object that another thread changes
+MOST_TRIES = 5  # at an object that another thread changes
 
 
 def release_memory(rows: int = WORTH_RELEASING) -> None:
@@ -145,7 +145,7 @@ def buffers_of(thing: Any) -> dict[int, int]:
 
     If a part cannot be pickled (a lock, an open store), only the parts before it are counted.
     """
-    for _ in range(TRIES):
+    for _ in range(MOST_TRIES):
         scale = _Scale()
         try:
             with suppress(*NO_PICKLES):

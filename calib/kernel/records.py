@@ -382,7 +382,7 @@ class Parameter:
     optional: bool = False
     help: str = ""
     only_with: tuple[str, tuple[Any, ...]] | None = None
-    about: str | None = None
+    reset_by: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def offered(self) -> Collection[Any]:

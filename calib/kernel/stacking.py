@@ -20,7 +20,7 @@ STACKING_FOLDS = 5
 PRIOR_ROWS = 1.0  # rows that the prior counts as
 LEAST_WEIGHT = 0.01  # candidates with a smaller weight are left out
 NATS_LEFT = 1e-9
-STEPS = 100  # Newton's method needs about ten
+MOST_STACKING_STEPS = 100  # Newton's method needs about ten
 
 
 def stacking_weights(logits: Array, targets: Array, weights: Array, prior: Array) -> Array:
@@ -120,7 +120,7 @@ def _least(
 
     w = prior / prior.sum()
     value = objective(w)
-    for _ in range(STEPS):
+    for _ in range(MOST_STACKING_STEPS):
         gradient, hessian = derivatives(w)
         gradient = gradient - prior / w
         step = _step_on_simplex(w, gradient, hessian + np.diag(prior / w**2))

@@ -1,7 +1,7 @@
 """Name and version of the distribution; the name that is imported, calib, belongs to another project on PyPI."""
 
 __version__ = "0.1.0"
-DISTRIBUTION = "calibration-explorer"
+DISTRIBUTION_NAME = "calibration-explorer"
 
 
 def to_install(extra: str) -> str:
@@ -10,4 +10,4 @@ def to_install(extra: str) -> str:
     >>> to_install("onnx")
     'pip install "calibration-explorer[onnx]"'
     """
-    return f'pip install "{DISTRIBUTION}[{extra}]"'
+    return f'pip install "{DISTRIBUTION_NAME}[{extra}]"'

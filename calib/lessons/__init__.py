@@ -27,11 +27,11 @@ REPLACED = {
     "fair_on_average": "whom",
 }
 """Former lesson → part of the story that took its place, to which its old links lead."""
-MERGED = {"labels_to_steps": (1, 1, 2, 3, 5, 4), "two_probabilities": (8, 6, 7, 9, 10)}
+STEP_OF_FORMER = {"labels_to_steps": (1, 1, 2, 3, 5, 4), "two_probabilities": (8, 6, 7, 9, 10)}
 """Former lesson → where its steps are in the lesson on Venn–Abers."""
 PICTURE = ("part", "pins", "without", "name")
 """Fields of a step's ``picture``."""
-WORDS, STEP, QUESTION = 130, 2, 1
+MOST_WORDS, STEP_LEVEL, QUESTION_LEVEL = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
 
 
@@ -119,7 +119,9 @@ class Lesson:
         asked = [*self.questions, *(step.question for step in self.steps if step.question)]
         texts += [text for one in asked for text in (one.text, *one.answers, *one.why)]
         words = sum(len(text.split()) for text in texts)
-        return 5 * ceil((words / WORDS + STEP * len(self.steps) + QUESTION * len(self.questions)) / 5)
+        return 5 * ceil(
+            (words / MOST_WORDS + STEP_LEVEL * len(self.steps) + QUESTION_LEVEL * len(self.questions)) / 5
+        )
 
 
 def parse_step(text: str) -> tuple[Lesson, int]:
@@ -150,8 +152,8 @@ def parse_step(text: str) -> tuple[Lesson, int]:
         raise InputError(
             f"lesson must be the name of a lesson and the number of a step, such as {key}:1, but is {text!r}."
         )
-    if key in MERGED and int(number) <= len(MERGED[key]):
-        key, number = "venn_abers", str(MERGED[key][int(number) - 1])
+    if key in STEP_OF_FORMER and int(number) <= len(STEP_OF_FORMER[key]):
+        key, number = "venn_abers", str(STEP_OF_FORMER[key][int(number) - 1])
     lesson = LESSONS[checks.one_of(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
         raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
@@ -247,4 +249,4 @@ LESSONS: Mapping[str, Lesson] = _Lessons("", ("venn_abers",))
 QUIZZES: Mapping[str, Lesson] = _Lessons("quizzes", ("bank", "diagram"))
 """Key → questions for a live quiz, written as a lesson; a reader meets them in the story."""
 
-__all__ = ["LESSONS", "MERGED", "QUIZZES", "REPLACED", "Lesson", "Question", "Step", "parse_step"]
+__all__ = ["LESSONS", "QUIZZES", "REPLACED", "STEP_OF_FORMER", "Lesson", "Question", "Step", "parse_step"]

@@ -42,7 +42,7 @@ class Term:
         return self.forms or (self.name,)
 
 
-ENTRIES = {
+TERMS = {
     "auc": Term(
         "AUC",
         "The probability that a row of class 1 gets a higher score than a row of class 0; guessing gives 0.5.",
@@ -301,5 +301,5 @@ ENTRIES = {
         ("Venn–Abers",),
     ),
 }
-GLOSSARY: dict[str, Term] = dict(sorted(ENTRIES.items(), key=lambda entry: entry[1].name.lower()))
+GLOSSARY: dict[str, Term] = dict(sorted(TERMS.items(), key=lambda entry: entry[1].name.lower()))
 """Key → term, in the order of the alphabet."""

@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import Step
 
-LETTERS = "BDFGHJKMNPRTWXZ"
+CODE_LETTERS = "BDFGHJKMNPRTWXZ"
 """Letters of a code. Without vowels they form no words; easily confused letters are missing."""
 UNFIT = ("DMN", "FGT", "FK", "FTZ", "HJ", "KZ", "MRD", "NGR", "NZ", "PRN", "WNK", "WTF")
 """Offensive sequences that need no vowels; no letter occurs twice in a code, which excludes others."""
@@ -337,7 +337,7 @@ class Rooms:
 
     def _new_code(self) -> str:
         while True:
-            code = "".join(secrets.SystemRandom().sample(LETTERS, LENGTH))
+            code = "".join(secrets.SystemRandom().sample(CODE_LETTERS, LENGTH))
             if code not in self._rooms and not any(part in code for part in UNFIT):
                 return code
 

@@ -13,15 +13,15 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted
 
-KINDS = ("choice", "mark", "curve")
-NEEDED = ("text", "answers", "right", "why")
+QUESTION_KINDS = ("choice", "mark", "curve")
+NEEDED_FIELDS = ("text", "answers", "right", "why")
 SKETCH = {"lines", "names", "axes", "traces", "panels"}
-PLACED: dict[str, tuple[str, ...]] = {
+PLACED_FIELDS: dict[str, tuple[str, ...]] = {
     "choice": ("ghosts",),
     "mark": ("cuts", "at", "truth"),
     "curve": ("cuts", "over", "truth", "near"),
 }
-EXACT = "Your guess is exact."  # the explanation says its number
+EXACT_GUESS = "Your guess is exact."  # the explanation says its number
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
 Drawn = Sequence[Sequence[float]]  # points (x, y) of a curve
@@ -182,7 +182,7 @@ class Question:
             return self._score_is_off(guess)
         off = round(100 * guess) - round(100 * self.truth)
         if not off:
-            return EXACT
+            return EXACT_GUESS
         side = "high" if off > 0 else "low"
         return (
             f"You guessed {100 * guess:.0f} %, which is {counted(abs(off), 'percentage point')} too {side}."
@@ -191,7 +191,7 @@ class Question:
     def _score_is_off(self, guess: float) -> str:
         value, truth = round(guess, 3), round(float(self.truth), 3)  # type: ignore[arg-type]
         if value == truth:
-            return EXACT
+            return EXACT_GUESS
         side = "high" if value > truth else "low"
         return f"You guessed {value:.3f}, which is {abs(value - truth):.3f} too {side}."
 
@@ -207,11 +207,11 @@ def _drawn_by_hand(distance: float) -> str:
 
 def question(values: Mapping[str, Any], name: str) -> Question:
     """Read a question from a table of TOML; an error calls it ``name``."""
-    kind = checks.one_of(values.get("kind", "choice"), KINDS, f"kind of {name}")
-    optional = ("kind", "told", "shows", *PLACED.get(kind, ()))
-    if not set(NEEDED) <= set(values) <= {*NEEDED, *optional}:
+    kind = checks.one_of(values.get("kind", "choice"), QUESTION_KINDS, f"kind of {name}")
+    optional = ("kind", "told", "shows", *PLACED_FIELDS.get(kind, ()))
+    if not set(NEEDED_FIELDS) <= set(values) <= {*NEEDED_FIELDS, *optional}:
         raise InputError(
-            f"the fields of {name} must be {', '.join(NEEDED)} and, if needed, {', '.join(optional)}, "
+            f"the fields of {name} must be {', '.join(NEEDED_FIELDS)} and, if needed, {', '.join(optional)}, "
             f"but are {', '.join(values)}."
         )
     answers, why = tuple(values["answers"]), tuple(values["why"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         confidence_calibration_error,
         top_label_calibration_error,
     )
-    from calib.metrics.confidence import confidence_interval
+    from calib.metrics.confidence_intervals import confidence_interval
     from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
     from calib.metrics.decomposition import (
         Corp,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         maximum_calibration_error,
     )
     from calib.metrics.ici import SmoothDifferences, smooth_differences
-    from calib.metrics.intervals import (
+    from calib.metrics.interval_width import (
         IntervalBins,
         IntervalSummary,
         interval_bins,

@@ -39,7 +39,7 @@ ALPHA = 0.05
 POWER = 0.8  # probability that the test finds a gap of size ``unseen``
 LOOKS = ("level", "slope", "shape")
 # rows that are redrawn one by one; of more, neighbours in the order of p are redrawn together
-MOST_ROWS = 50_000
+MOST_SINGLE_REDRAWS = 50_000
 NEIGHBOUR_GROUPS = 4_000  # groups of neighbours
 LABELS_AT_ONCE = 500_000  # redrawn labels held at once: they fit into the processor's cache
 HELD_SIGNS = 4_000_000  # the same for clusters; their redraws depend on this number
@@ -168,7 +168,7 @@ def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
     If there are many rows, neighbours form a group, whose events have one common probability.
     """
     n = len(p)
-    if n > MOST_ROWS:
+    if n > MOST_SINGLE_REDRAWS:
         upto = np.cumsum(rows.weights)
         at = np.minimum((upto / upto[-1] * NEIGHBOUR_GROUPS).astype(np.intp), NEIGHBOUR_GROUPS - 1)
         at = _numbered(at[np.searchsorted(p, p)])  # ties stay together

@@ -14,7 +14,7 @@ from calib.kernel.binning import BINS, binned, checked_bins
 from calib.kernel.null_draws import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
-from calib.metrics.confidence import LEVEL
+from calib.metrics.confidence_intervals import LEVEL
 from calib.metrics.distances import gaps_by_chance, in_cells
 
 Array = np.ndarray

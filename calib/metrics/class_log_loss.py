@@ -27,8 +27,8 @@ from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.temperature import LOG_FLOOR, joint_temperature
 from calib.kernel.weights import or_ones
-from calib.metrics.class_metric_intervals import FEWEST_OF_CLASS, class_rows, fewest_of_class
-from calib.metrics.confidence import FEWEST_PER_CLASS, LEVEL, NO_ENDS, Ends, mean_interval
+from calib.metrics.class_metric_intervals import TOO_FEW_OF_CLASS, class_rows, fewest_of_class
+from calib.metrics.confidence_intervals import FEWEST_PER_CLASS, LEVEL, NO_ENDS, Ends, mean_interval
 from calib.metrics.losses import class_log_losses, mean
 
 NEARBY = 1e-3  # a change of 1/T that shows how the loss bends, where the best temperature is 1
@@ -105,7 +105,7 @@ def decompose_class_log_loss(
 
 def _of_shares(rows: Rows, y: Array, shares: Array, level: float) -> Ends:
     """Return the ends of the entropy of the shares (K,), which include the entropy of these shares."""
-    if rows.single_cluster or fewest_of_class(rows, y, len(shares)) < FEWEST_OF_CLASS:
+    if rows.single_cluster or fewest_of_class(rows, y, len(shares)) < TOO_FEW_OF_CLASS:
         return NO_ENDS
     losses = -np.log(shares[y])
     scaled = csr_array((shares[y] ** -0.5, (np.arange(rows.n), y)), shape=(rows.n, len(shares)))

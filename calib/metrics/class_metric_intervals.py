@@ -33,7 +33,7 @@ from calib.metrics.class_errors import (
     confidence_calibration_error,
     top_label_calibration_error,
 )
-from calib.metrics.confidence import (
+from calib.metrics.confidence_intervals import (
     LEAST_ERROR,
     LEVEL,
     NO_ENDS,
@@ -49,7 +49,7 @@ from calib.metrics.losses import class_hits, class_log_losses, class_squared_err
 
 CLASS_BINS = 15
 MOST_CLASS_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
-FEWEST_OF_CLASS = (
+TOO_FEW_OF_CLASS = (
     5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
 )
 HALVINGS = 17  # of the range in which an end is searched: to 0.00001
@@ -185,7 +185,7 @@ def fewest_of_class(rows: Rows, y: Array, classes: int) -> float:
 
 def _auc(rows: Rows, y: Array, P: Array, view: View) -> Ends:
     fewest = fewest_of_class(rows, y, P.shape[1])
-    if fewest < FEWEST_OF_CLASS or rows.single_cluster:
+    if fewest < TOO_FEW_OF_CLASS or rows.single_cluster:
         return NO_ENDS
     areas, influence = [], np.zeros(rows.n)
     for k in range(P.shape[1]):

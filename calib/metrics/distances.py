@@ -42,8 +42,10 @@ Array = np.ndarray
 NOISE_DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth of the interval
 BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on the bounds a
 # Cells of predictions, for distances from a curve, and points at which the curve is computed
-CELLS, GRID = 200, 60
-NODES = 201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
+PREDICTION_CELLS, CURVE_POINTS = 200, 60
+NODES_OF_INTERVAL = (
+    201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
+)
 LEAST_SPREAD = 1e-15  # a smaller spread, or gap, is rounding error
 
 
@@ -114,7 +116,9 @@ def smooth_cells(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asar
     """
     tied = pool_ties(p, rows.y, rows.weight)
     middle = np.cumsum(tied.weights) - tied.weights / 2
-    of_value = np.unique((middle * CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True)[1]
+    of_value = np.unique(
+        (middle * PREDICTION_CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True
+    )[1]
     at, k = of_value[np.searchsorted(tied.scores, p)], int(of_value[-1]) + 1
     count, ones, total = (group_sums(at, k, values, rows.weights) for values in (None, rows.y, p))
     points = total / count
@@ -164,7 +168,7 @@ def gaps_by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
 
 def _loess(points: Array, count: Array) -> Array:
     """Return the map (cells, cells) from sums of labels to the curve at cells, as in ``smooth_differences``."""
-    grid = np.unique(np.quantile(points, np.linspace(0, 1, GRID)))
+    grid = np.unique(np.quantile(points, np.linspace(0, 1, CURVE_POINTS)))
     away = points - grid[:, None]
     far = np.abs(away)
     reach = np.maximum(reach_of_nearest(far, count, (SPAN - 1e-12) * count.sum()), 1e-12)[:, None]
@@ -188,8 +192,8 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
 
 def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[float, float]:
     """Return (low, high) of the smooth ECE of p (n,); NaN for a single draw."""
-    at = np.rint(p * (NODES - 1)).astype(np.intp)
-    noise = simulate_noise([_gaps_in(rows, p, at, NODES)], rows, seed)
+    at = np.rint(p * (NODES_OF_INTERVAL - 1)).astype(np.intp)
+    noise = simulate_noise([_gaps_in(rows, p, at, NODES_OF_INTERVAL)], rows, seed)
     if noise is None:
         return np.nan, np.nan
 
@@ -198,7 +202,7 @@ def smooth_interval(rows: Rows, p: Array, level: float, seed: int) -> tuple[floa
 
         @cache  # the search asks for its two ends again
         def above(width: float) -> float:
-            return of(noise[0].mixed(smoother(NODES, width))) - width
+            return of(noise[0].mixed(smoother(NODES_OF_INTERVAL, width))) - width
 
         least = above(NARROWEST_KERNEL)
         if least <= 0 or above(1.0) >= 0:

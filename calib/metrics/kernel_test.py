@@ -24,7 +24,7 @@ from calib.kernel.checks import Array
 from calib.metrics.calibration_test import ALPHA
 
 REDRAWS = 199
-MOST_ROWS = 500  # drawn at random of more, because time grows with the square
+MOST_KERNEL_ROWS = 500  # drawn at random of more, because time grows with the square
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,11 @@ class KernelTest:
 
 
 def kernel_test(
-    y: ArrayLike, p: ArrayLike, redraws: int = REDRAWS, most_rows: int = MOST_ROWS, random_state: int = 0
+    y: ArrayLike,
+    p: ArrayLike,
+    redraws: int = REDRAWS,
+    most_rows: int = MOST_KERNEL_ROWS,
+    random_state: int = 0,
 ) -> KernelTest:
     """Test whether all K probabilities are right together.
 

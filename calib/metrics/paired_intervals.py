@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.metrics.confidence import (
+from calib.metrics.confidence_intervals import (
     FEWEST_PER_CLASS,
     LEAST_ERROR,
     NO_ENDS,

@@ -12,12 +12,12 @@ from calib.kernel.registry import Registry
 if TYPE_CHECKING:
     from calib.metrics.base import Metric
 
-PACKAGE = "calib.metrics"
+METRICS_PACKAGE = "calib.metrics"
 
 METRICS: Registry[Metric] = Registry(
-    PACKAGE,
+    METRICS_PACKAGE,
     Entries(
-        PACKAGE,
+        METRICS_PACKAGE,
         {
             "accuracy": "accuracy:ACCURACY",
             "auc": "auc:AUC",
@@ -42,11 +42,11 @@ METRICS: Registry[Metric] = Registry(
             "spiegelhalter_p": "spiegelhalter:SPIEGELHALTER_P",
             "accuracy_gap": "accuracy:ACCURACY_GAP",
             "group_entropy": "papers:GROUP_ENTROPY",
-            "lower": "intervals:LOWER",
-            "upper": "intervals:UPPER",
-            "width": "intervals:WIDTH",
-            "label_lower": "intervals:LABEL_LOWER",
-            "label_upper": "intervals:LABEL_UPPER",
+            "lower": "interval_width:LOWER",
+            "upper": "interval_width:UPPER",
+            "width": "interval_width:WIDTH",
+            "label_lower": "interval_width:LABEL_LOWER",
+            "label_upper": "interval_width:LABEL_UPPER",
             "log_loss_base2": "papers:LOG_LOSS_BASE2",
             "tce": "tce:TCE",
             "average_precision": "auc:AVERAGE_PRECISION",
@@ -65,10 +65,10 @@ METRICS: Registry[Metric] = Registry(
             "kolmogorov_smirnov_p": "cumulative:KOLMOGOROV_SMIRNOV_P",
         },
     ),
-    check=first_use(f"{PACKAGE}.base", "check_metric"),
+    check=first_use(f"{METRICS_PACKAGE}.base", "check_metric"),
     origin=lambda metric: metric.function,
     unlisted=Entries(
-        PACKAGE,
+        METRICS_PACKAGE,
         {
             "confidence_ece": "class_errors:CONFIDENCE_ECE",
             "top_label_ece": "class_errors:TOP_LABEL_ECE",

@@ -24,7 +24,7 @@ from calib.kernel.checks import Array
 from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 
-NODES = 8193
+NODES_OF_KERNEL = 8193
 NARROWEST_KERNEL = 1e-3  # a kernel of 8 nodes; a smaller error cannot be distinguished from 0
 
 
@@ -75,14 +75,14 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     residuals, mass = (dct(_on_nodes(p, values), type=1) for values in (shares * (p - y), shares))
 
     def error(width: float) -> float:
-        return float(np.abs(_convolved(residuals, width)) @ _trapezoid(NODES))
+        return float(np.abs(_convolved(residuals, width)) @ _trapezoid(NODES_OF_KERNEL))
 
     width = (
         NARROWEST_KERNEL
         if error(NARROWEST_KERNEL) <= NARROWEST_KERNEL
         else float(brentq(lambda s: error(s) - s, NARROWEST_KERNEL, 1.0))
     )
-    points = np.linspace(0, 1, NODES)
+    points = np.linspace(0, 1, NODES_OF_KERNEL)
     return Smoothed(error(width), width, points, _convolved(residuals, width), _convolved(mass, width))
 
 
@@ -107,11 +107,13 @@ def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLik
 
 def _on_nodes(p: Array, values: Array) -> Array:
     """Distribute values (n,) at p to the two nearest nodes each, as a density over [0, 1]."""
-    place = p * (NODES - 1)
-    left = np.minimum(place.astype(np.intp), NODES - 2)
+    place = p * (NODES_OF_KERNEL - 1)
+    left = np.minimum(place.astype(np.intp), NODES_OF_KERNEL - 2)
     share = place - left
-    sums = np.bincount(left, values * (1 - share), NODES) + np.bincount(left + 1, values * share, NODES)
-    return sums / _trapezoid(NODES)
+    sums = np.bincount(left, values * (1 - share), NODES_OF_KERNEL) + np.bincount(
+        left + 1, values * share, NODES_OF_KERNEL
+    )
+    return sums / _trapezoid(NODES_OF_KERNEL)
 
 
 def smoother(k: int, width: float) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.binning import BINS
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.records import Predictions
 from calib.metrics.base import Metric, NumberOf, takes_weights
 from calib.metrics.registry import METRICS
@@ -81,7 +81,7 @@ def _value(
         pairs = np.column_stack([predictions.lower, predictions.upper])
         if shared is not None:
             return shared.read(
-                once(predictions, shared.of, partial(shared.of, predictions.y, pairs, **weighted))
+                cached_result(predictions, shared.of, partial(shared.of, predictions.y, pairs, **weighted))
             )
         return metric.function(predictions.y, pairs, **weighted)
     if metric.needs == "posterior":
@@ -113,7 +113,9 @@ def shared_result(of: Callable[..., Any], predictions: Predictions, **draws: Arr
     """
     known = {name: values for name, values in draws.items() if values is not None}
     weighted = {} if predictions.weight is None else {"sample_weight": predictions.weight}
-    return once(predictions, (of, *known), partial(of, predictions.y, predictions.p, **weighted, **known))
+    return cached_result(
+        predictions, (of, *known), partial(of, predictions.y, predictions.p, **weighted, **known)
+    )
 
 
 def metric_table(

@@ -19,8 +19,8 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models.leaves import node_probabilities
 
-FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
-BAGGED = (*FORESTS, BaggingClassifier)
+FOREST_CLASSES = (RandomForestClassifier, ExtraTreesClassifier)
+BAGGED = (*FOREST_CLASSES, BaggingClassifier)
 
 
 def ensemble_of(model: Any) -> Any:
@@ -101,7 +101,7 @@ def vote_table(ensemble: Any, X: Any) -> np.ndarray:
 
 def voting_matrix(ensemble: Any, X: Any) -> Any:
     """Return X as the trees need it: float32 rows for forests, converted once and not once per tree."""
-    if isinstance(ensemble, FORESTS):
+    if isinstance(ensemble, FOREST_CLASSES):
         return ensemble._validate_X_predict(X)
     return X.tocsr() if sp.issparse(X) else np.asarray(X)
 

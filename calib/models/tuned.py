@@ -179,7 +179,7 @@ def curtailed_scores(forest: ProbabilityForest, X: Any, highest: int) -> np.ndar
     return total / len(forest.estimators_)
 
 
-_TREES = Parameter(
+_TREES_PARAMETER = Parameter(
     "n_estimators", "Trees", "integer", 100, 1, 2000, help="More trees give finer and steadier probabilities."
 )
 
@@ -197,7 +197,7 @@ TUNED = ModelEntry(
             500,
             help="Number of settings that the search tries. Each setting needs five forest fits.",
         ),
-        _TREES,
+        _TREES_PARAMETER,
     ),
     bagged=True,
     help="A search finds the depth, leaf size and other settings with the best Brier score. "
@@ -217,7 +217,7 @@ CURTAILED = ModelEntry(
             500,
             help="The search tries every threshold from 1 to this number.",
         ),
-        _TREES,
+        _TREES_PARAMETER,
     ),
     bagged=True,
     help="Small leaves use their ancestors' estimates. The search chooses the threshold by Brier score.",

@@ -85,7 +85,7 @@ class Outcome:
         )
 
 
-LIGHT = (
+LIGHT_FIELDS = (
     *("estimator", "classes", "probability", "decides", "notes", "random_state"),
     *("scores", "y", "index", "weight", "model_rate", "margin_scale"),
 )
@@ -267,7 +267,7 @@ class Placement(ABC):
             Names of further attributes to keep, such as "model". The rank calibrator does not work with the copy.
         """
         other = copy(self)
-        other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}
+        other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT_FIELDS, *more)}
         return other
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from calib.calibrators import TABLES, merge_pair
+from calib.calibrators import INPUT_TABLES, merge_pair
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -81,7 +81,7 @@ class Full(Placement):
 
     @classmethod
     def check_takes(cls, calibrator: Any) -> None:
-        if calibrator.input in TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
+        if calibrator.input in INPUT_TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
                 f"{calibrator.label} gives no interval for a single score, but placement='full' needs "
                 "intervals. Choose Venn or Venn–Abers, or another placement."

@@ -87,7 +87,7 @@ class Task:
 REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
 
 
-MOST_BYTES = 400_000_000  # largest unpacked predictions of a fold: ten million rows
+MOST_BYTES_OF_FOLD = 400_000_000  # largest unpacked predictions of a fold: ten million rows
 TURN = threading.Lock()  # held by the running cell of a shared process
 
 
@@ -256,9 +256,9 @@ def unpack(content: bytes, rule: str = "") -> Predictions:
     (array([0, 1]), array([0.25, 0.75]))
     """
     packed = zlib.decompressobj()
-    head, _, body = packed.decompress(content, MOST_BYTES).partition(b"\n")
+    head, _, body = packed.decompress(content, MOST_BYTES_OF_FOLD).partition(b"\n")
     if not packed.eof:
-        raise ValueError(f"the predictions take more than {MOST_BYTES:,} bytes")
+        raise ValueError(f"the predictions take more than {MOST_BYTES_OF_FOLD:,} bytes")
     arrays, at = {}, 0
     for name, kind, *shape in json.loads(head):
         arrays[name] = np.frombuffer(body, dtype=kind, count=prod(shape), offset=at).reshape(shape)

@@ -37,7 +37,7 @@ REPEATS = Parameter(
     10_000,
     help="Number of random splits; more repeats give steadier means.",
 )
-FOLDS = Parameter(
+FOLDS_PARAMETER = Parameter(
     "folds",
     "Test folds",
     "integer",
@@ -95,7 +95,7 @@ class Splits:
     """
 
     kind: str = "folds"
-    folds: int = FOLDS.default
+    folds: int = FOLDS_PARAMETER.default
     repeats: int = REPEATS.default
     test_size: float = 1 / 3
     stratified: bool = True

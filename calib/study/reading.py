@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, MERGE_RULES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.fields import loads
@@ -27,7 +27,7 @@ from calib.study import papers
 from calib.study.papers.models import study_models
 from calib.study.protocol import (
     ELSEWHERE,
-    FOLDS,
+    FOLDS_PARAMETER,
     RECIPE,
     REPEATS,
     DataRules,
@@ -54,7 +54,7 @@ class SharedSettings(NamedTuple):
         """The calibrators; for three or more classes, joint ones and those for one class against the rest."""
         if not self.joint:
             return CALIBRATORS
-        return {key: one for key, one in CALIBRATORS.everything().items() if one.input not in TABLES}
+        return {key: one for key, one in CALIBRATORS.everything().items() if one.input not in INPUT_TABLES}
 
     def every(self, registry: Mapping[str, Any]) -> list[str]:
         """Return what "*" stands for: all entries, except placements that cannot serve so many classes."""
@@ -75,8 +75,8 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     return dict(value)
 
 
-MOST_LETTERS = 1_000_000  # of a protocol: ours have 2,000
-MOST_DOTS = 1000  # per line, because the time for a key grows with the square of its parts
+LONGEST_PROTOCOL = 1_000_000  # of a protocol: ours have 2,000
+MOST_KEY_DOTS = 1000  # per line, because the time for a key grows with the square of its parts
 SHIPPED: tuple[str, ...] = (
     *("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"),
     *("arena", "arena_multiclass", "arena_sizes", "arena_sizes_classes"),
@@ -139,10 +139,10 @@ def read_protocol(text: str, file: str) -> Protocol:
     InputError
         If it cannot be used; the message names file, table and key.
     """
-    if len(text) > MOST_LETTERS:
-        raise InputError(f"{file} has {len(text):,} characters; at most {MOST_LETTERS:,} are read.")
-    if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
-        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break the line.")
+    if len(text) > LONGEST_PROTOCOL:
+        raise InputError(f"{file} has {len(text):,} characters; at most {LONGEST_PROTOCOL:,} are read.")
+    if max(line.count(".") for line in text.split("\n")) > MOST_KEY_DOTS:
+        raise InputError(f"{file}: a line has more than {MOST_KEY_DOTS:,} dots. Break the line.")
     try:
         tables = loads(text.removeprefix("\ufeff"), tomllib.loads)
     except ValueError as error:
@@ -212,15 +212,15 @@ DATA: dict[str, Check] = {
 }
 SPLIT_CHECKS: dict[str, Check] = {
     "kind": _one_of("folds", "random"),
-    "folds": _declared(FOLDS),
+    "folds": _declared(FOLDS_PARAMETER),
     "repeats": _declared(REPEATS),
     "test_size": lambda value, name: float(checks.setting(value, RECIPE_FIELDS["test_size"], name)),
     "stratified": checks.switch,
     "seed": _declared(replace(RECIPE_FIELDS["seed"], high=1_000_000_000)),  # a run adds its number to it
-    "calibration_folds": _declared(FOLDS),
+    "calibration_folds": _declared(FOLDS_PARAMETER),
 }
 # Key of [splits] → (another key, the value that it needs)
-NEEDED = (
+NEEDED_KEYS = (
     ("folds", "kind", "folds"),
     ("test_size", "kind", "random"),
 )
@@ -228,7 +228,7 @@ RECIPE_CHECKS: dict[str, Check] = {  # the Recipe checks their values itself
     **dict.fromkeys(RECIPE, lambda value, name: value),
     **dict.fromkeys(("params", "options"), _table),
 }
-OWN: dict[str, Check] = {
+CHECKS_OF_OWN: dict[str, Check] = {
     "name": checks.text,
     "repeats": SPLIT_CHECKS["repeats"],
     "seed": SPLIT_CHECKS["seed"],
@@ -289,7 +289,7 @@ def _common(values: Any, where: str) -> dict[str, Any]:
 def _splits(values: Any, where: str) -> Splits:
     checked = _checked(values, where, SPLIT_CHECKS)
     splits = Splits(**checked)
-    for key, of, needed in NEEDED:
+    for key, of, needed in NEEDED_KEYS:
         if key in checked and getattr(splits, of) != needed:
             raise InputError(
                 f"{where}{key} has no effect without {of} = {needed!r}. Remove {key}, or set {of}."
@@ -313,7 +313,7 @@ def _written(values: Any, where: str, shared: SharedSettings) -> Setup:
 
 
 def _setup(values: Any, where: str, shared: SharedSettings) -> Setup:
-    known = OWN | RECIPE_CHECKS
+    known = CHECKS_OF_OWN | RECIPE_CHECKS
     known |= {"calibrator": _one_of(*shared.methods), "model": _one_of(*study_models())}
     given = _checked(values, where, known, required=("name", "calibrator"))
     where = f"{where}{given['name']!r}: "
@@ -362,7 +362,7 @@ def merged(recipe: Recipe) -> bool:
     return CALIBRATORS[recipe.calibrators[0]].gives_interval
 
 
-GRID: dict[str, Check] = {
+CHECKS_OF_GRID: dict[str, Check] = {
     "name": checks.text,
     **dict.fromkeys(
         ("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names
@@ -374,7 +374,7 @@ GRID: dict[str, Check] = {
 def _grid(values: Any, where: str, shared: SharedSettings) -> list[Setup]:
     """Return a setup for every possible calibrator × model × placement; "*" means all that are registered."""
     required = ("name", "models", "placements", "calibrators")
-    checked = _checked(values, where, GRID, required=required)
+    checked = _checked(values, where, CHECKS_OF_GRID, required=required)
     _checked_name(checked["name"], where)
     chosen = {}
     registries = ("models", MODELS), ("calibrators", shared.methods), ("placements", PLACEMENTS)

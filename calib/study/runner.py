@@ -32,8 +32,8 @@ from calib.study.store import Key, Store
 
 BACKENDS = ("loky", "dask")
 MOST_DEATHS = 3  # workers lost in a row without a result
-IDLE = 10  # seconds until an idle worker ends, such as one whose study was killed
-WAIT = 20  # seconds for a Dask scheduler to answer, and for its first worker
+SECONDS_IDLE = 10  # seconds until an idle worker ends, such as one whose study was killed
+SECONDS_FOR_SCHEDULER = 20  # seconds for a Dask scheduler to answer, and for its first worker
 HOSTLESS = ("inproc", "ucx")  # kinds of Dask addresses without HOST:PORT
 
 Numbered = tuple[int, list[Result]]
@@ -277,7 +277,7 @@ def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
                 "--scheduler has an effect only with --backend dask. Add this option, or remove --scheduler."
             )
         jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
-        with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
+        with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=SECONDS_IDLE):
             yield _here
         return
     with _client(scheduler) as client:
@@ -329,12 +329,12 @@ def _client(scheduler: str | None) -> Any:
     try:
         if parse_address(scheduler)[0] not in HOSTLESS:
             get_address_host_port(scheduler)  # Client itself would fail with a traceback only 40 s later
-        client = Client(scheduler, timeout=WAIT, set_as_default=False)
+        client = Client(scheduler, timeout=SECONDS_FOR_SCHEDULER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"No Dask scheduler responds at {scheduler} ({error}). Check the address.") from None
     try:
         # So that an adaptive cluster starts its first worker
-        client.submit(int, pure=False).result(timeout=WAIT)
+        client.submit(int, pure=False).result(timeout=SECONDS_FOR_SCHEDULER)
     except TimeoutError:
         client.close()
         raise InputError(

@@ -34,7 +34,7 @@ BACKUP = "Use a backup copy of the file."
 RUN_AGAIN = "run the same command again"
 ANOTHER = "Choose a file written by calib study --store or by the Run page."
 
-TABLES = """
+TABLES_OF_STORE = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
 CREATE TABLE metric_sets (id INTEGER PRIMARY KEY, keys TEXT NOT NULL UNIQUE);
 CREATE TABLE results (
@@ -47,9 +47,9 @@ CREATE TABLE results (
 );
 CREATE TABLE predictions (id INTEGER PRIMARY KEY REFERENCES results ON DELETE CASCADE, content BLOB NOT NULL);
 """
-COLUMNS = ("data", "setup", "repeat", "fold", "seed")
-SIZES = ("n_train", "n_calibration", "n_test")
-KEY = "data, setup, data_digest, recipe_digest, repeat, fold, seed"
+CELL_COLUMNS = ("data", "setup", "repeat", "fold", "seed")
+PART_SIZES = ("n_train", "n_calibration", "n_test")
+CELL_KEY = "data, setup, data_digest, recipe_digest, repeat, fold, seed"
 Key = tuple[str, str, str, str, int, int, int]
 """(data, setup, data digest, Recipe digest, repeat, fold, seed)."""
 
@@ -162,7 +162,7 @@ class Store:
         self._db.execute("PRAGMA foreign_keys = ON")
         if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'results'").fetchone():
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
-            self._db.executescript(f"BEGIN; {TABLES} {marks} COMMIT;")
+            self._db.executescript(f"BEGIN; {TABLES_OF_STORE} {marks} COMMIT;")
 
     def __enter__(self) -> Self:
         return self
@@ -179,7 +179,7 @@ class Store:
         """Return the keys of stored rows: all, only the failed ones, or only those with a result."""
         where = {None: "", True: "WHERE error != ''", False: "WHERE error = ''"}[failed]
         with self._whole:
-            return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
+            return set(self._db.execute(f"SELECT {CELL_KEY} FROM results {where}"))
 
     def add(self, results: Iterable[Result]) -> None:
         """Store results in one transaction; a repetition replaces a failed result."""
@@ -203,7 +203,7 @@ class Store:
 
     def _add(self, one: Result) -> None:
         key = (one.data, one.setup, one.data_digest, one.digest, one.repeat, one.fold, one.seed)
-        fields = dict(zip((*KEY.split(", "), *SIZES), (*key, *one.sizes), strict=True)) | {
+        fields = dict(zip((*CELL_KEY.split(", "), *PART_SIZES), (*key, *one.sizes), strict=True)) | {
             "fit_seconds": one.fit_seconds,
             "metric_set": self._metric_set(list(one.metrics)),
             "metrics": np.array(list(one.metrics.values()), dtype="<f8").tobytes(),
@@ -234,7 +234,7 @@ class Store:
         """
         for number, text in self._metric_sets():
             new = [key for key in metrics if key not in json.loads(text)]
-            found = f"SELECT id, {KEY} FROM results WHERE metric_set = ? AND error = ''"
+            found = f"SELECT id, {CELL_KEY} FROM results WHERE metric_set = ? AND error = ''"
             rows = self._db.execute(found, (number,)).fetchall() if new else []
             with self._transaction():
                 for row, *key in rows:
@@ -272,7 +272,7 @@ class Store:
             Only rows with these keys, such as ``Summary.keys``; None for all.
         """
         with _readable(self.path):
-            return self._all_rows((*COLUMNS, "fit_seconds", *(SIZES if sizes else ())), of)
+            return self._all_rows((*CELL_COLUMNS, "fit_seconds", *(PART_SIZES if sizes else ())), of)
 
     def _all_rows(self, columns: Sequence[str], of: Collection[Key] | None) -> pd.DataFrame:
         frames = [self._rows(number, json.loads(keys), columns, of) for number, keys in self._metric_sets()]
@@ -285,7 +285,7 @@ class Store:
             ["data", "place", "repeat", "fold"]
         )
         metrics = [name for name in table.columns if name not in (*columns, "place")]
-        return table[[*COLUMNS, *metrics, *columns[len(COLUMNS) :]]].reset_index(drop=True)
+        return table[[*CELL_COLUMNS, *metrics, *columns[len(CELL_COLUMNS) :]]].reset_index(drop=True)
 
     def _metric_sets(self) -> list[tuple[int, str]]:
         return self._db.execute("SELECT id, keys FROM metric_sets ORDER BY id").fetchall()
@@ -303,7 +303,7 @@ class Store:
 
     def failures(self, of: Collection[Key] | None = None) -> pd.DataFrame:
         """Return one row per failed fold: data, setup, repeat, fold, seed, error, traceback."""
-        columns = (*COLUMNS, "error", "traceback")
+        columns = (*CELL_COLUMNS, "error", "traceback")
         return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
 
     def notes(self, of: Collection[Key] | None = None) -> pd.Series:
@@ -317,7 +317,9 @@ class Store:
         with self._whole, _readable(self.path):
             if of is None:
                 return self._db.execute(f"SELECT {columns} {text}").fetchall()
-            return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
+            return [
+                row[7:] for row in self._db.execute(f"SELECT {CELL_KEY}, {columns} {text}") if row[:7] in of
+            ]
 
     def predictions(
         self, data: str, setup: str, repeat: int | None = None, merge: str = ""
@@ -378,7 +380,7 @@ class StoredPredictions(Mapping[tuple[str, str, int], Predictions]):
 
 
 def _empty(columns: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
-    kinds = dict.fromkeys(("data", "setup"), "str") | dict.fromkeys((*COLUMNS[2:], *SIZES), "int64")
+    kinds = dict.fromkeys(("data", "setup"), "str") | dict.fromkeys((*CELL_COLUMNS[2:], *PART_SIZES), "int64")
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "float64")) for name in (*columns, *keys)})
 
 
@@ -436,7 +438,7 @@ def refusal(name: Path | str, error: sqlite3.Error) -> InputError:
 def _check_tables(db: sqlite3.Connection, name: str) -> None:
     """Refuse an upload with other tables than ours: a trigger or view in it would run with every added row."""
     with contextlib.closing(sqlite3.connect(":memory:")) as empty:
-        empty.executescript(TABLES)
+        empty.executescript(TABLES_OF_STORE)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != empty.execute(listed).fetchall():
             raise InputError(

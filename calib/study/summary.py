@@ -24,10 +24,10 @@ from calib.metrics import METRICS, Metric
 from calib.metrics.calibration_test import ALPHA
 from calib.study.rows import measure
 
-POOLED = ("reliability", "resolution", "within")
+POOLED_METRICS = ("reliability", "resolution", "within")
 """Metrics of Murphy's 100 bins: within one fold they measure mainly noise."""
 
-MOST_NAMED = 12  # most setups named in a sentence on missing values; the table of means shows all
+MOST_NAMED_SETUPS = 12  # most setups named in a sentence on missing values; the table of means shows all
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +215,10 @@ def summarise(
     chosen = there if setups is None else [checks.one_of(name, there, "setups") for name in setups]
     rows = rows[rows["setup"].isin(chosen)]
     means, count = _means_and_counts(rows, metric, chosen)
-    pooled = metric in POOLED and bool(predictions)
+    pooled = metric in POOLED_METRICS and bool(predictions)
     if pooled:
         means = pooled_values(predictions or {}, metric).reindex(index=means.index, columns=chosen)
-    over_folds = metric in POOLED and not pooled and bool((count > 1).to_numpy().any())
+    over_folds = metric in POOLED_METRICS and not pooled and bool((count > 1).to_numpy().any())
     nowhere = means.columns[means.isna().all()].tolist()
     means, count = means.drop(columns=nowhere), count.drop(columns=nowhere)
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
@@ -313,7 +313,7 @@ def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
         return []
     have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
     label = within_a_sentence(metric.label)
-    return [f"{listed(setups, MOST_NAMED)} {have} no {label} on any data set and {are} excluded."]
+    return [f"{listed(setups, MOST_NAMED_SETUPS)} {have} no {label} on any data set and {are} excluded."]
 
 
 def _missing(means: pd.DataFrame) -> list[str]:
@@ -323,7 +323,7 @@ def _missing(means: pd.DataFrame) -> list[str]:
     for name, row in gaps[gaps.any(axis=1)].iterrows():
         by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
     return [
-        f"{listed(sets)}: {listed(setups, MOST_NAMED)} {'has' if len(setups) == 1 else 'have'} no value, "
+        f"{listed(sets)}: {listed(setups, MOST_NAMED_SETUPS)} {'has' if len(setups) == 1 else 'have'} no value, "
         "so means, ranks and tests exclude "
         f"{'this data set' if len(sets) == 1 else 'these data sets'}."
         for setups, sets in by_gap.items()

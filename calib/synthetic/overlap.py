@@ -15,11 +15,11 @@ from calib.kernel.records import Parameter
 from calib.synthetic.base import DIMENSION, SyntheticEntry, rows_setting
 from calib.synthetic.gaussian import GaussianPair
 
-STEPS, MAX_DISTANCE = 20, 5.72
+STEPS_OF_DISTANCE, MAX_DISTANCE = 20, 5.72
 
 
 def overlap_path(
-    d: int, steps: int = STEPS, max_distance: float = MAX_DISTANCE, random_state: Any = None
+    d: int, steps: int = STEPS_OF_DISTANCE, max_distance: float = MAX_DISTANCE, random_state: Any = None
 ) -> list[GaussianPair]:
     """Return exactly ``steps`` pairs, the first at Bhattacharyya distance 0, the last at ``max_distance``.
 
@@ -64,7 +64,7 @@ ENTRY = SyntheticEntry(
             "integer",
             5,
             1,
-            STEPS,
+            STEPS_OF_DISTANCE,
             help="At step 1 the classes are identical; at step 20 they hardly overlap.",
         ),
     ),

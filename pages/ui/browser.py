@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.ui import style
 
-SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPTS_FOLDER = Path(__file__).parent / "scripts"
 
 
 @st.cache_resource
@@ -28,13 +28,13 @@ def component(name: str, before: Sequence[Path] = (), sheet: Path | None = None,
         Whether its styles stay within it. By default they do; a component without a stylesheet is not isolated, because
         it acts on the page around it.
     """
-    html, sheet = SCRIPTS / f"{name}.html", sheet or style.STYLES / f"{name}.css"
+    html, sheet = SCRIPTS_FOLDER / f"{name}.html", sheet or style.STYLES_FOLDER / f"{name}.css"
     css = sheet.read_text(encoding="utf-8") if sheet.exists() else None
     return st.components.v2.component(
         f"calibration_explorer_{name}",
         html=html.read_text(encoding="utf-8") if html.exists() else "<i></i>",
         css=css,
-        js="".join(file.read_text(encoding="utf-8") for file in (*before, SCRIPTS / f"{name}.js")),
+        js="".join(file.read_text(encoding="utf-8") for file in (*before, SCRIPTS_FOLDER / f"{name}.js")),
         isolate_styles=bool(css) if isolate is None else isolate,
     )
 

@@ -42,13 +42,15 @@ from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
 
-LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
+LOW_CHART = (
+    600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
+)
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 MOVING = "Hover over a mark or tap it to read its numbers."
 WAITS = "The result appears after you answer or skip the question."
-MOST_BYTES = 1_000_000  # bytes of the largest record whose figure is cached
+MOST_BYTES_OF_RECORD = 1_000_000  # bytes of the largest record whose figure is cached
 IN_A_ROOM = 2  # factor of the type size of a guess in presenter view, as of all other type there
-OWN = 50  # figures of uploaded data that a session caches: no other session can use them
+KEPT_OWN_FIGURES = 50  # figures of uploaded data that a session caches: no other session can use them
 
 
 class Picks(NamedTuple):
@@ -319,7 +321,7 @@ def _let_data_come_in(chart: ChartOnPage) -> None:
 
 def _follows(figure: ReadyFigure, role: str, grid: tuple[int, bool] | None) -> str:
     """Return the prefix of the container's key by which the stylesheet fits a chart's height to the window, or ""."""
-    fits = LOW < figure.height <= PROJECTED
+    fits = LOW_CHART < figure.height <= PROJECTED
     if grid is not None:
         rows, fills = grid
         return f"projected_in_{rows}" if fills and figure.height <= PROJECTED else "projected_page" * fits
@@ -386,11 +388,11 @@ def _drawn(
         content = pickle.dumps(record)
     except (pickle.PicklingError, AttributeError, TypeError):
         content = None
-    if content is None or len(content) > MOST_BYTES:
+    if content is None or len(content) > MOST_BYTES_OF_RECORD:
         return _figure(record, theme, draw, height, grid)
     inks = (theme.name, *MARKS)  # a plug-in calibrator may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, grid)
-    keep = partial(jobs.cached, "figures", OWN) if state.has_upload() else _figures()
+    keep = partial(jobs.cached, "figures", KEPT_OWN_FIGURES) if state.has_upload() else _figures()
     return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, grid)))))
 
 

@@ -11,8 +11,8 @@ import streamlit as st
 
 from calib import sources
 from calib.analysis.survival.table import censored_as_negative
-from calib.calibrators import CALIBRATORS, TABLES, label_of
-from calib.data import SAMPLES, ReadingQuestion, about
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, label_of
+from calib.data import SAMPLES, ReadingQuestion, reading_of
 from calib.data.score_problems import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -40,7 +40,7 @@ from pages.ui.widget import show_widget
 
 KEPT_FINDINGS = 6
 FEW_WORDS = 4  # choices in one row
-SHORT = 14  # most letters of all choices together for buttons side by side
+LETTERS_OF_BUTTONS = 14  # most letters of all choices together for buttons side by side
 LOWEST_PERCENT = 1e-4  # one in a million
 
 
@@ -91,7 +91,7 @@ def choose_data(key: str) -> None:
         upload.name if upload else None,
         content="predictions" if predictions else "features",
         target=upload.target if upload else None,
-        data_params=about(upload.frame).stated if upload else {},
+        data_params=reading_of(upload.frame).stated if upload else {},
     )
     together = (
         kind == "sample" and SAMPLES[name].positive is None
@@ -126,8 +126,8 @@ def _data(recipe: Recipe) -> None:
         label_visibility="collapsed",
         help="Samples, synthetic data sets and your uploads. Use the Data page to upload a file.",
     )
-    if recipe.judge_on is not None:
-        st.caption(f"Evaluated on {plain(recipe.judge_file or recipe.judge_on)}")
+    if recipe.test_data is not None:
+        st.caption(f"Evaluated on {plain(recipe.test_file or recipe.test_data)}")
     if recipe.onnx is not None:
         st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
 
@@ -316,7 +316,7 @@ def _choice_widget(parameter: Parameter, plays: bool) -> tuple[Callable, dict[st
         return st.selectbox, {}
     if not isinstance(choices[0], str):
         return st.select_slider, {}
-    short = sum(len(parameter.in_words(choice)) for choice in choices) <= SHORT
+    short = sum(len(parameter.in_words(choice)) for choice in choices) <= LETTERS_OF_BUTTONS
     return (st.segmented_control, {"required": True}) if short else (st.selectbox, {})
 
 
@@ -436,7 +436,7 @@ def split(recipe: Recipe) -> None:
         format_func=lambda key: SPLITS[key].label,
         help=SPLITS[recipe.split].help,
         and_then=lambda key: {
-            **{"evaluation": "holdout", **(sources.NOT_ELSEWHERE if recipe.judge_on else {})},
+            **{"evaluation": "holdout", **(sources.NOT_ELSEWHERE if recipe.test_data else {})},
             **with_split(recipe, key),
         },
     )
@@ -459,7 +459,9 @@ def _judged_on(recipe: Recipe) -> None:
 def _calibrators(recipe: Recipe) -> None:
     st.header("Calibrators", anchor=False)
     if evaluations.joint(recipe):  # also those of all classes, but none that needs a table
-        offered = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
+        offered = [
+            key for key, method in CALIBRATORS.everything().items() if method.input not in INPUT_TABLES
+        ]
     else:
         offered = list(dict.fromkeys([*CALIBRATORS, *recipe.calibrators]))
     control(

@@ -36,7 +36,7 @@ from pages.ui import current, state
 from pages.ui.text import plain
 
 CAMERA = ("svg", "png")
-PICTURES = {
+PICTURE_DOWNLOADS = {
     "svg": ("Picture (SVG)", "image/svg+xml"),
     "png": ("Picture (PNG)", "image/png"),
     "pdf": ("Document (PDF)", "application/pdf"),
@@ -91,7 +91,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
                 "text/html",
                 f"{key}_html",
             )
-            for form, (label, mime) in PICTURES.items() if draws() else ():
+            for form, (label, mime) in PICTURE_DOWNLOADS.items() if draws() else ():
                 make = partial(_picture, entry, record, source, form)
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
         if not draws():

@@ -15,7 +15,7 @@ import streamlit as st
 from calib import sources
 from calib.data import ReadingQuestion, Table, evaluate_or_train
 from calib.evaluate import (
-    MANY_ROWS,
+    FEWEST_ESTIMATED,
     Evaluation,
     Fitted,
     announcement,
@@ -36,8 +36,8 @@ from pages.ui import bagging, jobs, lesson_layout, read_as, session_cache, state
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 
-MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
-SAMPLE = "sample"  # kind of the jobs that draw one
+KEPT_TABLES, KEPT_FITS, KEPT_EVALUATIONS = 6, 6, 24
+SAMPLE_JOB = "sample"  # kind of the jobs that draw one
 NOT_DRAWN = "The sample has not been drawn yet."
 MOST_BUTTONS = 12  # classes offered as buttons, else in a list
 LONG_NAME = 24  # letters of a class; longer ones are in a list instead of buttons
@@ -48,7 +48,7 @@ def load(recipe: Recipe) -> Dataset:
     """Return the Recipe's Dataset from the cache; raise InputError if there is none, or if a question is open."""
     if (question := _evaluate_or_train(recipe)) is not None:
         raise question
-    return of_data("datasets", MOST_TABLES, recipe, lambda: _read(recipe))
+    return of_data("datasets", KEPT_TABLES, recipe, lambda: _read(recipe))
 
 
 def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
@@ -60,7 +60,7 @@ def _evaluate_or_train(recipe: Recipe) -> ReadingQuestion | None:
     if target not in frame:
         return None
     kept = frame.drop(columns=list(recipe.exclude), errors="ignore")
-    return of_data("uses", MOST_TABLES, recipe, lambda: evaluate_or_train(kept, target))
+    return of_data("uses", KEPT_TABLES, recipe, lambda: evaluate_or_train(kept, target))
 
 
 def _read(recipe: Recipe) -> Dataset:
@@ -93,7 +93,7 @@ def classes_together(recipe: Recipe) -> tuple[str, ...]:
     """Return the classes of the Recipe's table from the cache, also if no Dataset can be made of the table."""
     try:
         return of_data(
-            "classes", MOST_TABLES, recipe, lambda: sources.classes_together(recipe, table(recipe))
+            "classes", KEPT_TABLES, recipe, lambda: sources.classes_together(recipe, table(recipe))
         )
     except InputError:
         return ()  # the page itself says why
@@ -103,7 +103,7 @@ def table(recipe: Recipe) -> Table:
     """Return the table of the Recipe's file from the cache; raise InputError if there is none, or no sample yet."""
     if _waits_for_a_sample(recipe):
         raise InputError(NOT_DRAWN)
-    return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_table(recipe, state.frames()))
+    return of_data("tables", KEPT_TABLES, recipe, lambda: sources.load_table(recipe, state.frames()))
 
 
 def first_rows(recipe: Recipe) -> Table:
@@ -115,7 +115,7 @@ def _waits_for_a_sample(recipe: Recipe) -> bool:
     return (
         sources.is_sampled(recipe, opened(recipe))
         and sources.file_key(recipe.data) in state.uploaded_files()
-        and data_key(recipe) not in session_cache.cache("tables", MOST_TABLES)
+        and data_key(recipe) not in session_cache.cache("tables", KEPT_TABLES)
     )
 
 
@@ -127,16 +127,16 @@ def draw_sample(recipe: Recipe) -> None:
     waits, key = _waits_for_a_sample(recipe), data_key(recipe)
     frames = state.frames()
     call = {key: lambda watch: jobs.or_why(sources.load_table, recipe, frames, watch)} if waits else {}
-    found = jobs.run(SAMPLE, "Drawing the sample", call)
+    found = jobs.run(SAMPLE_JOB, "Drawing the sample", call)
     if found is None:
         st.stop()
     for made in found:
         if isinstance(made, InputError):
             st.error(plain(made))
-            st.button("Try again", key="try_again_sample", on_click=partial(jobs.forget, SAMPLE, [key]))
+            st.button("Try again", key="try_again_sample", on_click=partial(jobs.forget, SAMPLE_JOB, [key]))
             _end_with_data(recipe)
-        session_cache.cache("tables", MOST_TABLES)[key] = made
-        jobs.forget(SAMPLE, [key])
+        session_cache.cache("tables", KEPT_TABLES)[key] = made
+        jobs.forget(SAMPLE_JOB, [key])
 
 
 def data_key(recipe: Recipe) -> tuple[str, int | None]:
@@ -244,7 +244,7 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
 
 
 def evaluations_of(
-    recipes: Mapping[str, Recipe], kind: str = jobs.PAGE, what: str = "Fitting the models"
+    recipes: Mapping[str, Recipe], kind: str = jobs.PAGE_JOB, what: str = "Fitting the models"
 ) -> dict[str, Evaluation | InputError] | None:
     """Return for each name the Evaluation of its Recipe, or why there is none; None, with progress, meanwhile.
 
@@ -257,7 +257,7 @@ def evaluations_of(
     }
     for_all = not any(map(sources.has_upload, recipes.values()))
     fits = _kept(
-        session_cache.cache("fits", max(MOST_FITS, 2 * len(recipes))),
+        session_cache.cache("fits", max(KEPT_FITS, 2 * len(recipes))),
         {_fit_key(*one): partial(jobs.or_why, fit, *one) for one in there.values()},
         (kind, what),
         for_all,
@@ -287,7 +287,7 @@ def _calibrated(
     fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str, for_all: bool
 ) -> dict[str, Evaluation | InputError] | None:
     """Return the Evaluations of these fits; calibrate very many rows in the background, with progress and Cancel."""
-    results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
+    results = session_cache.cache("results", max(KEPT_EVALUATIONS, 2 * len(fitted)))
     slow = {
         _key(*one): lambda watch, one=one: jobs.or_why(calibrate, *one, watch)
         for one in fitted.values()
@@ -330,11 +330,11 @@ def _many_rows(fitted: Fitted) -> bool:
 
 def fit_of(evaluation: Evaluation) -> Fitted:
     """Return the fits that an Evaluation was calibrated from."""
-    return session_cache.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
+    return session_cache.cache("fits", KEPT_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
 
 
 def is_fitted(recipe: Recipe) -> bool:
-    return _fit_key(recipe, load(recipe)) in session_cache.cache("fits", MOST_FITS)
+    return _fit_key(recipe, load(recipe)) in session_cache.cache("fits", KEPT_FITS)
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -375,7 +375,7 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
     return found
 
 
-def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE) -> bool:
+def may_fit(recipes: Mapping[str, Recipe], kind: str = jobs.PAGE_JOB) -> bool:
     """Tell whether the fits of ``evaluations_of`` may begin.
 
     If those of many rows and those with a refit per row take long together, they begin after a click.
@@ -415,7 +415,7 @@ def cost_of(rows: int, seconds: float, fits: int = 1) -> str:
 
 
 def _may_be_long(recipe: Recipe, data: Dataset) -> bool:
-    return recipe.content != "predictions" and (fits_every_row(recipe) or data.n >= MANY_ROWS)
+    return recipe.content != "predictions" and (fits_every_row(recipe) or data.n >= FEWEST_ESTIMATED)
 
 
 def _is_begun(recipe: Recipe, data: Dataset, kind: str) -> bool:

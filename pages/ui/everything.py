@@ -15,12 +15,12 @@ from pathlib import Path
 
 from pages.ui import loading  # before the rest, as in app.py
 
-HERE = Path(loading.__file__).parent
+UI_FOLDER = Path(loading.__file__).parent
 
 gc.disable()
 try:
-    for file in sorted(HERE.rglob("*.py")):
-        name = ".".join(("pages", "ui", *file.relative_to(HERE).with_suffix("").parts))
+    for file in sorted(UI_FOLDER.rglob("*.py")):
+        name = ".".join(("pages", "ui", *file.relative_to(UI_FOLDER).with_suffix("").parts))
         import_module(name.removesuffix(".__init__"))
     from calib.calibrators import CALIBRATORS, JOINT
     from calib.metrics import METRICS

@@ -23,7 +23,7 @@ FORMER = {
     "learn_calibration_size": "calibration_size",
 }
 """Former page → the view that took its place."""
-END = "lessons.end"  # the former setting that opened the questions at the end of a lesson
+LESSON_END = "lessons.end"  # the former setting that opened the questions at the end of a lesson
 
 
 def in_use(query: Mapping[str, Value]) -> dict[str, Value]:
@@ -32,12 +32,12 @@ def in_use(query: Mapping[str, Value]) -> dict[str, Value]:
     >>> in_use({"validity.experiment": "regret", "regret.p0": "0.2"})
     {'regret.p0': '0.2'}
     """
-    gone = {END, *(f"{page.removeprefix('learn_')}.experiment" for page in FORMER)}
+    gone = {LESSON_END, *(f"{page.removeprefix('learn_')}.experiment" for page in FORMER)}
     return {name: value for name, value in query.items() if name not in gone}
 
 
 def view_of(page: str, query: Mapping[str, str | list[str]]) -> str:
     """Return the view that a link to a former page is about."""
-    if page == "learn_lessons" and END in query:
+    if page == "learn_lessons" and LESSON_END in query:
         return "questions"
     return str(query.get(f"{page.removeprefix('learn_')}.experiment", FORMER[page]))

@@ -48,7 +48,7 @@ from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
 WORDMARK = Template((Path(__file__).parent / "pictures" / "wordmark.svg").read_text(encoding="utf-8"))
-OWN = (
+LINK_WITHOUT_FILE = (
     "The link contains the settings and the file’s name, but not the file. Anyone who opens the link must upload "
     "the file."
 )
@@ -288,7 +288,7 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     ):
         st.page_link(current.GLOSSARY_PAGE.script, label=current.GLOSSARY_PAGE.name)
         help = "Copies an address that opens this page with all these settings."
-        browser.copy_button("Copy link", current.link(), help, OWN * state.has_upload())
+        browser.copy_button("Copy link", current.link(), help, LINK_WITHOUT_FILE * state.has_upload())
         what = "words" if page.key in WORD_SOURCES else "numbers"
         with st.popover(
             "Show Python",

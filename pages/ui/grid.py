@@ -9,7 +9,9 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 MEASURED = 200  # rows whose texts are compared; the browser measures fewer
-SEEN = 50  # columns whose texts are compared; tables of features may have thousands, far beyond the screen
+COMPARED_COLUMNS = (
+    50  # columns whose texts are compared; tables of features may have thousands, far beyond the screen
+)
 
 
 def grid(table: Any, *, alt: str, **options: Any) -> Any:
@@ -39,7 +41,7 @@ def _grids() -> dict[str, tuple[str, bool]]:
 
 def _lengths(table: pd.DataFrame) -> str:
     """Return the length of the longest text of each of the first columns and of the index, as part of a name."""
-    head = table.iloc[:MEASURED, :SEEN]
+    head = table.iloc[:MEASURED, :COMPARED_COLUMNS]
     columns = [head.index, *(column for _, column in head.items())]
     texts = [column.astype(str).str.len().max() for column in columns if not is_numeric_dtype(column.dtype)]
     return "_".join(map(str, texts))

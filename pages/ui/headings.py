@@ -14,7 +14,7 @@ import streamlit as st
 from pages.ui import lesson_layout
 from pages.ui.text import NO_BREAK, plain
 
-BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
+PICTURE_AND_WORDS = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
 
 
 class FindingPlaces(NamedTuple):
@@ -65,7 +65,9 @@ def finding(beside: bool = True) -> FindingPlaces:
             return FindingPlaces(block, st.container(), st.container(key="numbers"))
     with block:
         sentence = st.container()
-        picture, words = st.columns(BESIDE, gap="medium") if beside else (st.container(), st.container())
+        picture, words = (
+            st.columns(PICTURE_AND_WORDS, gap="medium") if beside else (st.container(), st.container())
+        )
     return FindingPlaces(picture, sentence, words.container(key="numbers"))
 
 

@@ -25,10 +25,12 @@ from pages.ui.scheduler import Owner, Scheduler, WorkItem, processors
 from pages.ui.text import plain
 
 MOST_JOBS = 6  # jobs of one kind
-AT_ONCE = 0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
+SECONDS_WITHOUT_PROGRESS = (
+    0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
+)
 IN_BACKGROUND = "The work runs in the background, and you can cancel it."
 UNASKED = 10.0  # expected seconds up to which work may begin without a click
-PAGE = "fits"  # the kind of work that the page itself waits for
+PAGE_JOB = "fits"  # the kind of work that the page itself waits for
 
 
 def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -49,7 +51,7 @@ class Job(WorkItem):
 
     def __init__(self, kind: str, what: str, call: Callable[[Watch], Any], same: Hashable = None) -> None:
         work = partial(self._unless_cancelled if same is None else self._once_for_all, call)
-        super().__init__(_owner(), work, beside=kind != PAGE, same=same)
+        super().__init__(_owner(), work, beside=kind != PAGE_JOB, same=same)
         self.what, self.share, self.doing, self.asked = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
         self.future.add_done_callback(_log_failure)  # once, however often a page shows it
@@ -91,7 +93,7 @@ class Job(WorkItem):
     def wait(self) -> None:
         """Wait for a moment, so that short work needs no progress bar; not while the job is queued."""
         if not scheduler().place(self):
-            wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
+            wait([self.future], timeout=max(0.0, SECONDS_WITHOUT_PROGRESS - self.seconds))
 
     @property
     def cancelled(self) -> bool:
@@ -369,12 +371,12 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool, resumes: bool) ->
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
         # Other work than the page's own leaves the picture as it is
-        of_page = partly or kind == PAGE or kind.startswith("learn_")
+        of_page = partly or kind == PAGE_JOB or kind.startswith("learn_")
         below = "Results so far are shown below." if partly else before
         kept = " Finished fits are kept." if resumes else ""
         st.info(f"Cancelled. {below}" if of_page else f"Cancelled.{kept}")
         st.button(
-            "Continue" if partly or resumes else "Fit again" if kind == PAGE else "Start again",
+            "Continue" if partly or resumes else "Fit again" if kind == PAGE_JOB else "Start again",
             key=f"fit_again_{kind}",
             on_click=partial(forget, kind, list(keys)),
         )

@@ -10,7 +10,7 @@ import streamlit as st
 
 # Parts of a stage other than charts: the question, the player, the main controls, the others, the table of numbers
 # that the step names, the words in presenter view, the reading message, and a chart whose marks move
-RESERVED = (
+PARTS_OF_STAGE = (
     *("words", "player", "controls", "more", "numbers", "room", "reading", "moving"),
     "under",  # below the chart of a step
 )
@@ -65,12 +65,12 @@ def on(part: str) -> Iterator[bool]:
 
 def picture_waits() -> bool:
     """Tell whether the named chart is still to be drawn in this run."""
-    return any(part not in RESERVED for part in st.session_state.get("stage", {}))
+    return any(part not in PARTS_OF_STAGE for part in st.session_state.get("stage", {}))
 
 
 @contextmanager
 def on_picture() -> Iterator[None]:
     """Draw above the named chart, in its place, for example progress or a reason why the chart is missing."""
     parts = st.session_state.get("stage", {})
-    with next((place for part, place in parts.items() if part not in RESERVED), None) or nullcontext():
+    with next((place for part, place in parts.items() if part not in PARTS_OF_STAGE), None) or nullcontext():
         yield

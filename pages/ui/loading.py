@@ -22,7 +22,10 @@ DIAGONAL = {
     "line": {"width": 1, "color": "#87929e"},
     "hoverinfo": "skip",
 }
-AXES = {"data": [DIAGONAL], "layout": {"height": 640, "xaxis": AXIS, "yaxis": AXIS | {"scaleanchor": "x"}}}
+EMPTY_AXES = {
+    "data": [DIAGONAL],
+    "layout": {"height": 640, "xaxis": AXIS, "yaxis": AXIS | {"scaleanchor": "x"}},
+}
 
 for name in ("plotly.io", "plotly.tools", "plotly.graph_objs._figure"):
     import_module(name)  # drawing loads them; loaded here before another session can begin to (everything.py)
@@ -35,7 +38,7 @@ def empty_axes() -> Iterator[None]:
     loading = "calib" not in sys.modules
     if loading:
         place.plotly_chart(
-            ReadyFigure(AXES), config={"displayModeBar": False}, alt="The first diagram is loading."
+            ReadyFigure(EMPTY_AXES), config={"displayModeBar": False}, alt="The first diagram is loading."
         )
     try:
         yield

@@ -14,7 +14,7 @@ from calib.lessons import parse_step
 from pages.ui import browser, headings, placed_guess, state
 from pages.ui.question import current_question
 
-LOW = 40  # units of the histogram's height, low so that the diagram is large
+LOW_HISTOGRAM = 40  # units of the histogram's height, low so that the diagram is large
 
 
 def over_the_chart(arguments: dict[str, Any]) -> None:
@@ -29,7 +29,7 @@ def axes(label: str) -> None:
         headings.heading(label)
     with st.container(key="moving"):
         st.container(key="strip_chart_reliability")
-        over_the_chart({"alt": f"{label}.", "under": LOW})
+        over_the_chart({"alt": f"{label}.", "under": LOW_HISTOGRAM})
 
 
 def in_step(evaluation: Evaluation, alt: str) -> None:
@@ -52,4 +52,4 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
         arguments = marks | {"calibrates": label_of(keys[-1]), "words": ["", dotted]} | {"on": bool(shows)}
     if ghost := current_question().ghost:
         arguments["guess"] = placed_guess.drawn(ghost)
-    over_the_chart(arguments | {"under": LOW})
+    over_the_chart(arguments | {"under": LOW_HISTOGRAM})

@@ -14,16 +14,18 @@ from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
 from pages.ui import browser
 
-LABEL, ANSWER = "your guess", "the answer"
+GUESS_LABEL, ANSWER_LABEL = "your guess", "the answer"
 OFF = 0.22  # opacity of the area between a guess and the truth, in the colour of calibration loss: bands are grey
-WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
-LINE, RING, DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
+GAP_FOR_WORDS = 0.08  # smallest gap between a guess and the truth in which words fit
+GUESS_LINE, GUESS_RING, GUESS_DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
 LINE_HEIGHT = 24  # pixels above the plot, for this name
-BESIDE = 48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
-COVER = 0.85  # opacity of the paper behind the words
+LETTERS_ABOVE_PICTURE = (
+    48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
+)
+PAPER_OPACITY = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys
-HOW = {
+PLACING_HELP = {
     "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
     "line": ("Drag the line in the picture", "or select it and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
@@ -52,8 +54,8 @@ def place_guess(key: str, question: Question, placed: Callable[[Any], None]) -> 
 
     # Without the truth, which stays on the server until the guess is placed
     names = ("kind", "at", "begin", "over")
-    how = HOW["line" if question.kind == "mark" and question.at is None else question.kind]
-    data = {name: getattr(question, name) for name in names} | {"how": how, "label": LABEL}
+    how = PLACING_HELP["line" if question.kind == "mark" and question.at is None else question.kind]
+    data = {name: getattr(question, name) for name in names} | {"how": how, "label": GUESS_LABEL}
     browser.component("guess")(key=key, data=data, on_guess_change=given, height="content")
 
 
@@ -80,10 +82,10 @@ def with_ghost(
     words = [one | _over_names(one, figure) for one in words]
     font = {"color": theme.guess, "size": 13 * scale}
     said = {
-        "text": LABEL,
+        "text": GUESS_LABEL,
         "showarrow": False,
         "font": font,
-        "bgcolor": rgba(theme.paper, COVER),
+        "bgcolor": rgba(theme.paper, PAPER_OPACITY),
         "borderpad": 1,
     }
     if words:
@@ -137,12 +139,12 @@ def _sketch(
     def add(x: list[Any], y: list[Any], name: str, axes: dict[str, str]) -> None:
         drawn.append(axes | _as_guess(x, y, line))
         if name:
-            words.append(_above(RING if len(x) == 1 else LINE, name, axes))
+            words.append(_above(GUESS_RING if len(x) == 1 else GUESS_LINE, name, axes))
 
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
         lines = sketch.get("lines", ())
-        names = sketch.get("names") or [*[""] * (len(lines) - 1), LABEL][: len(lines)]
+        names = sketch.get("names") or [*[""] * (len(lines) - 1), GUESS_LABEL][: len(lines)]
         for points, name in zip(lines, names, strict=True):
             x, y = zip(*points, strict=True)
             add(list(x), list(y), name, _axes(figure, axes if panels == 1 else 1))
@@ -158,7 +160,7 @@ def _sketch(
             ]
             if len(points) > 1:  # a legend's own line has no points
                 x, y = zip(*points, strict=True)
-                add(list(x), list(y), "" if words else LABEL, _axes_of(one))
+                add(list(x), list(y), "" if words else GUESS_LABEL, _axes_of(one))
                 break
     return drawn, words
 
@@ -224,7 +226,7 @@ def _over_names(named: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str
     over = [one["text"] for one in layout.get("annotations", ()) if _corner(one, layout) == corner]
     left, right = _domain(named["xref"], layout)
     most = (
-        BESIDE * (right - left) if named["x"] else 0
+        LETTERS_ABOVE_PICTURE * (right - left) if named["x"] else 0
     )  # a name at the left has the place of the panel's name
     long = any(len(text) - len("<b></b>") + len(named["text"]) > most for text in over)
     rows = max(long, _rows_of_levels(figure))
@@ -269,13 +271,13 @@ def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Part
         "showlegend": False,
     }
     area, words = _gap(ghost, theme, style) if ghost.question.truth else ([], [])
-    return [*area, {"x": list(x), "y": list(y), **style}], [*words, _above(LINE, LABEL)]
+    return [*area, {"x": list(x), "y": list(y), **style}], [*words, _above(GUESS_LINE, GUESS_LABEL)]
 
 
 def _upright(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
     """Return a line at the guess; evidence off the scale is named above the right end."""
     ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, "xref": "x", "yref": "y domain"}
-    return [], [{"type": "line", "line": line, **ends}], [_above(DASHES, LABEL, left=True)]
+    return [], [{"type": "line", "line": line, **ends}], [_above(GUESS_DASHES, GUESS_LABEL, left=True)]
 
 
 def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
@@ -291,7 +293,7 @@ def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
         ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}
         shapes.append({"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends})
     ring = {"x": [at], "y": [ghost.guess], "marker": _ring(line), **style}
-    return [ring], shapes, [_above(RING, LABEL)]
+    return [ring], shapes, [_above(GUESS_RING, GUESS_LABEL)]
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:
@@ -299,11 +301,11 @@ def drawn(ghost: Ghost) -> dict[str, Any]:
     if ghost.chosen:
         sketch = ghost.question.sketch(ghost.guess)
         rings = [points[0] for points in sketch.get("lines", ())]
-        name = next(filter(None, sketch.get("names", ())), LABEL)
-        return {"rings": rings, "label": f"{RING} {name}" if rings else ""}
+        name = next(filter(None, sketch.get("names", ())), GUESS_LABEL)
+        return {"rings": rings, "label": f"{GUESS_RING} {name}" if rings else ""}
     if ghost.question.kind == "mark":
-        return {"at": ghost.question.at, "value": ghost.guess, "label": f"{RING} {LABEL}"}
-    marks = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{DASHES} {LABEL}"}
+        return {"at": ghost.question.at, "value": ghost.guess, "label": f"{GUESS_RING} {GUESS_LABEL}"}
+    marks = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{GUESS_DASHES} {GUESS_LABEL}"}
     if ghost.question.truth:
         x, guess, truth = ghost.question.between(ghost.guess)
         around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
@@ -330,7 +332,7 @@ def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) 
     short.
     """
     at = max(range(len(x)), key=lambda i: abs(guess[i] - truth[i]))
-    if abs(guess[at] - truth[at]) <= WIDE:
+    if abs(guess[at] - truth[at]) <= GAP_FOR_WORDS:
         return None
     text = "too high" if guess[at] > truth[at] else "too low"
     return {"x": x[at], "y": (guess[at] + truth[at]) / 2, "text": text}
@@ -340,8 +342,8 @@ def _framed(ghost: Ghost) -> list[tuple[int, str, str]]:
     """Return the panels with a frame, each with its words and its dash: the answer's, and the guess's."""
     question = ghost.question
     answer, guess = (question.sketch(i).get("panels", ()) for i in (question.right, ghost.guess))
-    right = [(one, f"{LABEL}: right" if one in guess else ANSWER, "solid") for one in answer]
-    return [*right, *((one, LABEL, "dash") for one in guess if one not in answer)]
+    right = [(one, f"{GUESS_LABEL}: right" if one in guess else ANSWER_LABEL, "solid") for one in answer]
+    return [*right, *((one, GUESS_LABEL, "dash") for one in guess if one not in answer)]
 
 
 def _frame(chosen: int, figure: Mapping[str, Any], panel: int, panels: int) -> dict[str, str]:

@@ -16,8 +16,8 @@ from calib.export.playground import ISOTONIC
 from pages.ui import browser, current, state
 from pages.ui.text import plain
 
-ARITHMETIC = (ISOTONIC, browser.SCRIPTS / "arithmetic.js")
-HOW = (
+ARITHMETIC_SCRIPTS = (ISOTONIC, browser.SCRIPTS_FOLDER / "arithmetic.js")
+POINTS_HELP = (
     "Drag a point, or select it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
     "space bar flips its label."
 )
@@ -56,5 +56,5 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
         "room": state.presenter(),
         "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture has seen
     }
-    browser.component("points", ARITHMETIC)(key=name, data=data | more, on_dropped_change=dropped)
-    st.caption(plain(HOW))
+    browser.component("points", ARITHMETIC_SCRIPTS)(key=name, data=data | more, on_dropped_change=dropped)
+    st.caption(plain(POINTS_HELP))

@@ -16,8 +16,8 @@ from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.text import plain
 
-AT_ONCE = 3  # other readings that are buttons, where there is room; more are folded
-LONGEST = 40  # letters of such a button; longer ones are folded
+READING_BUTTONS = 3  # other readings that are buttons, where there is room; more are folded
+LONGEST_BUTTON = 40  # letters of such a button; longer ones are folded
 
 
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
@@ -26,7 +26,7 @@ def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
     Nothing is written on *Data* for a table of features: its controls show the label and the positive class.
     """
     reading = data.read_as
-    if reading is None or state.lesson_open() or (at_once == AT_ONCE and not reading.scores):
+    if reading is None or state.lesson_open() or (at_once == READING_BUTTONS and not reading.scores):
         return
     if not reading.scores and reading.positive is not None:  # the sidebar and *Data* say the rest
         with st.popover(
@@ -37,7 +37,9 @@ def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
         st.caption(plain(reading), width="content")
-        if len(reading.others) > at_once or any(len(other.label) > LONGEST for other in reading.others):
+        if len(reading.others) > at_once or any(
+            len(other.label) > LONGEST_BUTTON for other in reading.others
+        ):
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)
         else:

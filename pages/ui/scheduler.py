@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 TIME_SLICE = 2.0  # seconds of work after which waiting work goes first
 TRIAL = 0.5  # seconds in which most short work ends
-NICE = 10  # nice value of work, so that pages go first; only where a thread can have one
+WORK_NICENESS = 10  # nice value of work, so that pages go first; only where a thread can have one
 
 
 class Owner:
@@ -195,4 +195,4 @@ def processors() -> int:
 def _after_the_pages() -> None:
     """Lower this thread's priority, so that sliders are answered while other users' models are fitted."""
     if sys.platform == "linux":  # elsewhere it would be the whole process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WORK_NICENESS)

@@ -34,14 +34,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from calib.data import confined, limits
-from calib.data.too_large import HEAD
+from calib.data.too_large import BYTES_OF_END
 from calib.export import uploaded
 from calib.kernel import memory
 from calib.kernel.memory import release_memory
 from pages.ui.session_cache import OF_UPLOADS
 
-TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
-ENDS = "application/x-ends"  # with "+" and the size of the file of which only the ends are there
+VERSIONS_TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
+MEDIA_TYPE_OF_ENDS = (
+    "application/x-ends"  # with "+" and the size of the file of which only the ends are there
+)
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
@@ -72,18 +74,20 @@ class Ends(UploadFile):
     """
 
     def __init__(self, filename: str | None, size: int) -> None:
-        super().__init__(io.BytesIO(), filename=filename, headers=Headers({"content-type": f"{ENDS}+{size}"}))
+        super().__init__(
+            io.BytesIO(), filename=filename, headers=Headers({"content-type": f"{MEDIA_TYPE_OF_ENDS}+{size}"})
+        )
         self._first, self._last = bytearray(), bytearray()
 
     async def write(self, data: bytes) -> None:
-        left = HEAD - len(self._first)
+        left = BYTES_OF_END - len(self._first)
         self._first += data[:left]
         self._last += data[left:] if left else data
-        if len(self._last) > 2 * HEAD:
-            del self._last[:-HEAD]
+        if len(self._last) > 2 * BYTES_OF_END:
+            del self._last[:-BYTES_OF_END]
 
     async def read(self, size: int = -1) -> bytes:
-        return bytes(self._first + self._last[-HEAD:])
+        return bytes(self._first + self._last[-BYTES_OF_END:])
 
 
 class _Coming:
@@ -95,7 +99,7 @@ class _Coming:
     def fits_memory(self, upload: UploadFile, size: int) -> bool:
         """Tell whether memory suffices for one more upload, and register it if so; a few small ones always fit."""
         needed = 2 * size + sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
-        if needed > 2 * limits.LARGE and memory.free() - limits.SPARE - limits.promised() < needed:
+        if needed > 2 * limits.LARGE_FILE and memory.free() - limits.SPARE - limits.promised() < needed:
             return False
         self._uploads[upload] = size
         return True

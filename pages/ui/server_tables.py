@@ -66,7 +66,7 @@ def refresh_tables() -> bool:
         if now is not None:
             controls.choose_data(now)
         return state.recipe() != recipe
-    for field, data in (("data", wanted or recipe.data), ("judge_on", recipe.judge_on)):
+    for field, data in (("data", wanted or recipe.data), ("test_data", recipe.test_data)):
         if sources.parse_place(data) is None or (now := _open_or_report(data)) in (
             None,
             getattr(recipe, field),

@@ -18,7 +18,7 @@ from weakref import WeakSet
 import streamlit as st
 from cachetools import LRUCache, cached
 
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.memory import buffers_of, size, total
 
 # The bounds, in bytes. Results of the open page are kept in any case, or every run would compute them again.
@@ -26,7 +26,7 @@ OF_SESSION = 400_000_000  # results of one session
 OF_ALL_SESSIONS = 2_000_000_000  # if more sessions are open than fit, each has an equal share
 OF_UPLOADS = 600_000_000  # files that one session uploaded; the server cannot restore them
 FOR_ALL = 64_000_000  # each of the caches that all sessions share
-IDLE = 60.0  # seconds without a run after which the limits apply to a session
+SECONDS_WITHOUT_RUN = 60.0  # seconds without a run after which the limits apply to a session
 
 
 class SessionCache:
@@ -119,7 +119,7 @@ def _memory_of(thing: Any) -> dict[int, int]:
         return parts
     thing = getattr(thing, "made", thing)  # the result of a job
     try:
-        return once(thing, _memory_of, partial(buffers_of, thing))
+        return cached_result(thing, _memory_of, partial(buffers_of, thing))
     except TypeError:  # no weak reference possible, so nothing large except an array or a table
         return buffers_of(thing)
 
@@ -148,7 +148,7 @@ def enter() -> None:
     bound = min(OF_SESSION, OF_ALL_SESSIONS // max(1, len(others)))
     mine.enter(bound)
     for other in others:
-        if time.monotonic() - other.entered > IDLE:
+        if time.monotonic() - other.entered > SECONDS_WITHOUT_RUN:
             other.trim(bound)
 
 

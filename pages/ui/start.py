@@ -20,8 +20,8 @@ from pages.ui import chart, current, evaluations, headings, moving_diagram, stat
 from pages.ui.text import plain
 
 SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
-SHARES = [0.46, 0.54]  # of the page's width: the square diagram, and the words beside it
-PICTURES = Path(__file__).parent / "pictures"
+DIAGRAM_AND_WORDS = [0.46, 0.54]  # of the page's width: the square diagram, and the words beside it
+PICTURES_FOLDER = Path(__file__).parent / "pictures"
 
 
 class Way(NamedTuple):
@@ -89,7 +89,7 @@ def _diagram(evaluation: Evaluation) -> None:
     mark, choice = telling_mark(evaluation), recommend(evaluation).choice
     shown = list(dict.fromkeys(["none", choice or "none"]))
     ringed = {"selection": mark.selection} if mark else {}
-    picture, words = st.columns(SHARES, gap="large", vertical_alignment="center")
+    picture, words = st.columns(DIAGRAM_AND_WORDS, gap="large", vertical_alignment="center")
     with picture, st.container(key="moving"):
         chart.picture("reliability", evaluation, _with_names_alone, calibrators=shown, **ringed)
         if mark is not None and choice not in (None, mark.calibrator):
@@ -127,6 +127,6 @@ def _ways() -> None:
             with place:
                 headings.heading(way.title)
                 name = Path(way.page).stem
-                st.image(PICTURES / f"{name}-{shade}.webp", width="stretch", alt=way.picture)
+                st.image(PICTURES_FOLDER / f"{name}-{shade}.webp", width="stretch", alt=way.picture)
                 st.markdown(way.words)
                 st.page_link(way.page, label=way.label)

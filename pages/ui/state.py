@@ -70,7 +70,7 @@ def missing_uploads() -> dict[str, str | None]:
     """Return the files that the settings need and this session does not have, digest → name."""
     missing = sources.missing_files(recipe(), uploaded_files())
     placed = [
-        sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.parse_place(data)
+        sources.file_key(data) for data in (recipe().data, recipe().test_data) if sources.parse_place(data)
     ]
     return {key: name for key, name in missing.items() if key not in placed}
 
@@ -101,7 +101,9 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
 def data_name(recipe: Recipe) -> str:
     """Return the name of a Recipe's data set as in the sidebar, with that of the file it is evaluated on."""
     name = data_choices(recipe)[recipe.data]
-    return name if recipe.judge_on is None else f"{name}, evaluated on {recipe.judge_file or recipe.judge_on}"
+    return (
+        name if recipe.test_data is None else f"{name}, evaluated on {recipe.test_file or recipe.test_data}"
+    )
 
 
 def say(message: str | None, **refused: Any) -> None:
@@ -168,7 +170,7 @@ def in_words(recipe: Recipe, values: Mapping[str, Any]) -> list[str]:
     ]
 
 
-UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
+UNSAID = {"file", "test_file", "onnx_file", "content", "target", "weight_as"}
 """Fields that go with a file or a column; their reset is not said."""
 
 
@@ -260,7 +262,7 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
         named, number = lessons.parse_step(lesson)
         step = named.steps[number - 1]
         if (
-            fields == {} or key in lessons.MERGED
+            fields == {} or key in lessons.STEP_OF_FORMER
         ):  # a link to the lesson, or to a step of it, by its name alone
             st.session_state["first_step"] = f"pages/{step.page}.py"
             return step.recipe, step.place, presenter == "true", guesses

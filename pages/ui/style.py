@@ -9,12 +9,12 @@ import streamlit as st
 
 from calib.figures import DARK, Theme
 
-STYLES = Path(__file__).parent / "styles"
+STYLES_FOLDER = Path(__file__).parent / "styles"
 
 
 @cache
 def rules(sheet: str) -> str:
-    return (STYLES / f"{sheet}.css").read_text(encoding="utf-8")
+    return (STYLES_FOLDER / f"{sheet}.css").read_text(encoding="utf-8")
 
 
 def add(sheet: str) -> None:

@@ -17,21 +17,21 @@ from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
 from calib.export.named_numbers import named_numbers
 from calib.figures import formatted_metrics
-from calib.figures.many import MOST
+from calib.figures.many import MOST_COLOURED
 from calib.figures.metrics import EVERYDAY
 from calib.figures.reliability import default_curves
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import MISSING, brief, briefly, class_named, percent, values_and_change
 from calib.lessons import parse_step
 from calib.metrics import METRICS
-from calib.metrics.confidence import why_missing
+from calib.metrics.confidence_intervals import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, headings, lesson_layout, state
 from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
-HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
+HEIGHT_OF_COLUMNS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")
 
 
@@ -157,7 +157,7 @@ def metrics(evaluation: Evaluation) -> None:
 def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
     """Return options that let the selected rows of the metric table be the coloured lines of the charts."""
     keys = list(evaluation.predictions)
-    if len(keys) <= MOST:
+    if len(keys) <= MOST_COLOURED:
         return {"key": "metrics"}
     in_colour = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
     here = [key for key in keys if key in (in_colour or default_curves(evaluation, keys))]
@@ -259,7 +259,7 @@ def diagrams(
         Of ``chart.show``.
     """
     columns = st.columns(min(2 if lesson_layout.beside_the_page() else 3, len(evaluations)))
-    height = HEIGHTS.get(len(columns))
+    height = HEIGHT_OF_COLUMNS.get(len(columns))
     shown = calibrators or [None] * len(evaluations)
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:

@@ -7,7 +7,7 @@ import re
 from calib.kernel.wording import without_direction_marks
 
 NO_BREAK = "\u00a0%"  # a number and its sign stay in one line
-SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 # Streamlit turns bare text into links, addresses, icons, arrows and dashes in spite of escapes. An
 # invisible word joiner between their signs leaves them as they are.
 JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|(?<=<)(?=-)", re.IGNORECASE)
@@ -17,7 +17,7 @@ def plain(text: object) -> str:
     """Return Markdown that shows ``text`` literally: no emphasis, link, formula, colour, icon, HTML or reversed
     text.
     """
-    return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", without_direction_marks(str(text))))
+    return MARKDOWN_SIGNS.sub(r"\\\1", JOINED.sub("\u2060", without_direction_marks(str(text))))
 
 
 def about_file(name: str, error: Exception) -> str:

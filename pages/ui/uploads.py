@@ -12,7 +12,7 @@ import streamlit as st
 from calib import sources
 from calib.data import DataError, TableFile, TooLargeError, guess_target, looks_like_predictions
 from calib.data.limits import FEWER, LATER, UPLOAD_LIMIT, format_bytes
-from calib.data.too_large import HEAD, confined_remedy
+from calib.data.too_large import BYTES_OF_END, confined_remedy
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
@@ -22,10 +22,10 @@ from pages.ui.waiting import in_background
 
 Found = TypeVar("Found")
 Reader = Callable[[bytes, str, Watch], Any]
-KEPT_FILES = 4
+KEPT_UPLOADS = 4
 ARRIVED = "arrived_table"  # the upload that is being read
 LIMIT = min(UPLOAD_LIMIT, st.get_option("server.maxUploadSize") * 10**6)  # bytes
-LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
+LARGE_UPLOAD = 20_000_000  # bytes; reading a larger file takes a second or more
 
 
 def _read_table(content: bytes, name: str, watch: Watch) -> tuple[str, state.Upload]:
@@ -38,7 +38,7 @@ def keep_file(key: str, file: state.Upload | state.Model) -> None:
     """Keep a file with the latest few, within the limits; files that the settings need always stay."""
     files, needed = state.uploaded_files(), {key, *sources.missing_files(state.recipe(), ())}
     files[key] = file
-    for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
+    for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_UPLOADS)]:
         del files[other]
     session_cache.within(files, session_cache.OF_UPLOADS, needed)
 
@@ -46,7 +46,7 @@ def keep_file(key: str, file: state.Upload | state.Model) -> None:
 def table_picker(label: str, key: str, on_change: Callable[[], None], help: str) -> None:
     """Draw a picker of tables; of a file above the limit only the ends come, which show its columns."""
     st.file_uploader(label, key=key, on_change=on_change, help=help)
-    browser.ends_of_large_files(key, LIMIT, HEAD, server.ENDS)
+    browser.ends_of_large_files(key, LIMIT, BYTES_OF_END, server.MEDIA_TYPE_OF_ENDS)
 
 
 def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:
@@ -112,7 +112,9 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
         return read(_whole(file), file.name)
     except TooLargeError as error:
         content = file.getvalue()
-        remedy = confined_remedy(content[:HEAD], file.name, content[max(HEAD, len(content) - HEAD) :])
+        remedy = confined_remedy(
+            content[:BYTES_OF_END], file.name, content[max(BYTES_OF_END, len(content) - BYTES_OF_END) :]
+        )
         reason = about_file(
             file.name, DataError(error.message, remedy.advice if remedy.query else error.remedy)
         )
@@ -126,7 +128,7 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
 
 def _whole(file: Any) -> bytes:
     """The content of a file, or the refusal of one of which only the ends were taken."""
-    _, ends, size = file.type.partition(f"{server.ENDS}+")
+    _, ends, size = file.type.partition(f"{server.MEDIA_TYPE_OF_ENDS}+")
     if not ends:
         return file.getvalue()
     if int(size) > LIMIT:
@@ -172,7 +174,7 @@ def remember(widget: str, read: Reader) -> None:
     # A file that was not used takes nothing with it
     picked.taken_out = file is None and picked.arriving is None and picked.refused is None
     picked.arriving, picked.refused = None, None
-    if file is not None and file.size > LARGE:
+    if file is not None and file.size > LARGE_UPLOAD:
         picked.arriving = file, read
     elif file is not None:
         picked.take(file.name, jobs.or_why(_read_whole, file, read, Watch()))

@@ -17,7 +17,7 @@ import streamlit as st
 
 from pages.ui.text import plain
 
-MARK = "__"  # between a widget's key and the number of its name
+KEY_AND_NUMBER = "__"  # between a widget's key and the number of its name
 READ_AS_MARKDOWN = (
     "pills",
     "segmented_control",
@@ -92,7 +92,7 @@ def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> OpenWidget:
         or _set(drawn.labels) != _set(labels)
     ):
         number = st.session_state["widget_number"] = st.session_state.get("widget_number", 0) + 1
-        drawn = _widgets()[key] = OpenWidget(f"{key}{MARK}{number}", value, labels)
+        drawn = _widgets()[key] = OpenWidget(f"{key}{KEY_AND_NUMBER}{number}", value, labels)
     drawn.value = value
     return drawn
 

@@ -81,7 +81,7 @@ def test_tables_of_metrics_have_it(tree, words):
 def test_both_base_rates_have_their_own():
     moved = evaluated(TREE.replace(base_rate=0.1))
     shown = formatted_rates(moved, compare_base_rates(moved))
-    expected = [f"∞ (clipped: {number(by_sklearn(one))})" for one in (moved.before, moved)]
+    expected = [f"∞ (clipped: {number(by_sklearn(one))})" for one in (moved.unadjusted, moved)]
     assert shown["Log loss"].tolist()[:2] == expected
     assert expected[0] != expected[1]
 

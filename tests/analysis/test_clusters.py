@@ -23,7 +23,7 @@ from calib.figures import FIGURES
 from calib.kernel.records import Predictions
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics import bootstrap_interval, confidence_interval, interval_summary
-from calib.metrics.confidence import INTERVALS, mean_interval, why_missing
+from calib.metrics.confidence_intervals import INTERVALS, mean_interval, why_missing
 from calib.study.papers.ten_setups import setup_table
 from tests.analysis.given import given_evaluation, known_truth
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from calib import validate
-from calib.analysis.internal_validation import MEASURES
+from calib.analysis.internal_validation import VALIDATED_MEASURES
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from tests.saying import says
@@ -70,7 +70,7 @@ def test_corrected_measures_are_those_of_rms_within_the_error_of_resampling():
     X = norm.ppf(np.column_stack([(i * step) % 1 * 0.998 + 0.001 for step in steps]))
     y = ((i * 0.3247179572) % 1 < 1 / (1 + np.exp(0.5 - X[:, 0]))).astype(int)
     found = validate(PLAIN, X, y, 200, repeats=1, splits=1)
-    optimism = pd.DataFrame(found.train - found.test, columns=list(MEASURES))
+    optimism = pd.DataFrame(found.train - found.test, columns=list(VALIDATED_MEASURES))
     rms = {"slope": 0.849846272832, "intercept": -0.055486089994, "brier": 0.202953163768}
     for key, value in {**rms, "auc": (0.486551184746 + 1) / 2}.items():
         error = optimism[key].std() * np.sqrt(1 / 200 + 1 / 2000)
@@ -98,7 +98,7 @@ def test_plus_632_of_noise_says_that_there_is_no_information():
     table = found.table()
     assert table.loc["auc", "apparent"] > 0.65
     assert table.loc["auc", "plus_632"] < 0.58
-    at = MEASURES.index("brier")
+    at = VALIDATED_MEASURES.index("brier")
     out, apparent = found.out[:, at].mean(), found.apparent[at]
     none = 0.5 * np.mean((1 - found.predictions) ** 2) + 0.5 * np.mean(found.predictions**2)
     overfitting = min((min(out, none) - apparent) / (none - apparent), 1)

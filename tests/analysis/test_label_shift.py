@@ -154,7 +154,7 @@ def test_before_and_after_stand_below_each_other(evaluated):
     assert table.iloc[2]["base_rate"] == evaluation.y.mean()
     shown = formatted_rates(evaluation, table)
     assert shown["Where"].tolist()[2:] == ["in the table", "at 20 %"]
-    assert len(compare_base_rates(evaluation.before)) == 2
+    assert len(compare_base_rates(evaluation.unadjusted)) == 2
 
 
 def test_counts_of_rows_without_labels_are_the_repeated_rows():

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from pages.ui.current import PAGES
-from pages.ui.widget import MARK
+from pages.ui.widget import KEY_AND_NUMBER
 from tests.waiting import LIMIT, until
 from tests.where import where
 
@@ -191,7 +191,7 @@ class Tab:
     def by_key(self, key: str) -> Locator:
         """Return the element or widget with this Streamlit key, whatever number its name has now."""
         name = f"st-key-{key.replace('.', '-')}"
-        return self.page.locator(f'.{name}, [class*="{name}{MARK}"]')
+        return self.page.locator(f'.{name}, [class*="{name}{KEY_AND_NUMBER}"]')
 
     def in_view(self, key: str) -> Locator:
         """Return the element with this key; open the sidebar's View if it is there."""

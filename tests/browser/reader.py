@@ -18,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
-from pages.ui.widget import MARK
+from pages.ui.widget import KEY_AND_NUMBER
 from tests.waiting import LIMIT
 
 POLL = 0.5  # seconds, as jobs.py has it for fragments that show progress
@@ -184,7 +184,7 @@ class Reader:
 
     def by_key(self, kind: str, key: str) -> Any:
         """Return the widget with this key, whatever number its name has now."""
-        ends = (f"-{key}", f"-{key}{MARK}")
+        ends = (f"-{key}", f"-{key}{KEY_AND_NUMBER}")
         return next(w for w in self.all(kind) if w.id.endswith(ends[0]) or ends[1] in w.id)
 
     @property

@@ -7,7 +7,7 @@ import pytest
 
 from pages.ui import former
 from pages.ui.current import PAGES
-from pages.ui.widget import MARK
+from pages.ui.widget import KEY_AND_NUMBER
 from tests.browser.driver import serving
 from tests.waiting import LIMIT, until
 
@@ -207,7 +207,7 @@ def shown(tab) -> dict[str, list[str]]:
     """What each control shows, and what the button of the view says."""
     view = tab.by_key("view").get_by_role("button").all_inner_texts()
     said = [text.partition(": ")[2].split("\n")[0].split(", ") for text in view]
-    return tab.page.evaluate(SHOWN, MARK) | {"view": [word for words in said for word in words]}
+    return tab.page.evaluate(SHOWN, KEY_AND_NUMBER) | {"view": [word for words in said for word in words]}
 
 
 def differing(tab, expected) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from calib.analysis.curves import FEW, curve_of
+from calib.analysis.curves import FEW_IN_BIN, curve_of
 from calib.evaluate import evaluate
 from calib.export.cards import picture
 from calib.kernel.wording import percent
@@ -42,7 +42,7 @@ def test_the_calibrator_s_marks_move_from_those_of_the_model_and_the_switch_lead
     evaluation = evaluate(STEP.recipe, load(STEP.recipe))
     curves = [curve_of(evaluation, key) for key in evaluation.predictions]
     before, after = (
-        [place(p, q) for p, q, n in zip(one.mean_p, one.observed, one.count, strict=True) if n >= FEW]
+        [place(p, q) for p, q, n in zip(one.mean_p, one.observed, one.count, strict=True) if n >= FEW_IN_BIN]
         for one in curves
     )
     marks = tab.page.locator(".moving .marks circle")
@@ -67,7 +67,7 @@ def test_the_calibrator_s_marks_move_from_those_of_the_model_and_the_switch_lead
         assert first == pytest.approx(before[0][1], abs=0.01), "from where the model's marks were"
     for p, q, n in zip(curves[1].mean_p, curves[1].observed, curves[1].count, strict=True):
         told = f"predicted {percent(p)}, observed {percent(q)}"
-        assert (told in tab.page.locator("svg.moving").get_attribute("aria-label")) == (n >= FEW)
+        assert (told in tab.page.locator("svg.moving").get_attribute("aria-label")) == (n >= FEW_IN_BIN)
     switch = tab.page.get_by_role("switch", name="Isotonic regression")
     expect(switch).to_be_checked()
     switch.uncheck()

@@ -8,7 +8,7 @@ from calib.data import TableFile
 from calib.evaluate import evaluate
 from calib.export import report_html
 from calib.kernel.wording import with_interval
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from calib.recipe import Recipe
 from calib.sources import digest, load, with_test_file
 from tests.browser import files

@@ -1,6 +1,6 @@
 """Time to event, centres and optimism in a browser."""
 
-from pages.ui.explore.survival import SAMPLE
+from pages.ui.explore.survival import RELAPSES
 
 TRAINED = {
     "data": "sample:breast_cancer", "model": "random_forest", "calibrators": "none",
@@ -22,7 +22,7 @@ def test_the_sample_opens_by_a_click_and_a_key_moves_the_horizon(tab):
 
 
 def test_centres_of_a_column_on_groups(tab):
-    tab.open("explore_groups", **SAMPLE, **{"groups.view": "centres"})
+    tab.open("explore_groups", **RELAPSES, **{"groups.view": "centres"})
     tab.page.get_by_text("In a new centre the calibration slope").first.wait_for()
     assert tab.faults() == []
 

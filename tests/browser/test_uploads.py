@@ -4,7 +4,7 @@ import pytest
 
 from calib.calibrators import CALIBRATORS
 from calib.data import limits
-from calib.data.too_large import HEAD
+from calib.data.too_large import BYTES_OF_END
 from calib.sources import digest
 from tests.browser import files
 from tests.waiting import until
@@ -87,7 +87,7 @@ def test_names_in_a_file_are_shown_as_text(tab):
 def test_a_file_that_is_too_large_is_refused_with_the_query_for_its_columns(tab, tmp_path):
     large = tmp_path / "large.csv"
     with large.open("wb") as file:
-        file.write(b"outcome,p_forest\n" + b"1,0.75\n0,0.25\n1,0.5\n" * (HEAD // 20))
+        file.write(b"outcome,p_forest\n" + b"1,0.75\n0,0.25\n1,0.5\n" * (BYTES_OF_END // 20))
         file.truncate(2 * limits.UPLOAD_LIMIT)  # none of the other bytes is written, nor read
     tab.open("explore_data")
     tab.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(large)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators import Auto, Platt, VennAbers
-from calib.calibrators.auto import CANDIDATES, PENALTIES, _folds
+from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, _folds
 from calib.calibrators.platt import half_step, platt_targets
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.stacking import LEAST_WEIGHT
@@ -150,11 +150,11 @@ def test_small_weights_are_left_out_and_the_notes_name_the_rest_with_their_weigh
     auto = Auto().fit(*drawn(20_000, 1, lambda s: 0.2 + 0.6 * (s > 0.37)))
     assert ((auto.weights_ == 0) | (auto.weights_ >= LEAST_WEIGHT)).all()
     mixture, losses = auto.notes_[:2]
-    for name, weight in zip(CANDIDATES, auto.weights_, strict=True):
+    for name, weight in zip(CURVES_WEIGHED, auto.weights_, strict=True):
         assert (name in mixture) == (weight > 0)
-    largest = CANDIDATES[int(auto.weights_.argmax())]
+    largest = CURVES_WEIGHED[int(auto.weights_.argmax())]
     assert_says(mixture, f"{largest} {100 * auto.weights_.max():.0f} %")
-    assert_says(losses, f"{auto.losses_[-1]:.3f}", CANDIDATES[int(auto.losses_[:-1].argmin())])
+    assert_says(losses, f"{auto.losses_[-1]:.3f}", CURVES_WEIGHED[int(auto.losses_[:-1].argmin())])
 
 
 def test_a_fall_is_noted_where_it_is():

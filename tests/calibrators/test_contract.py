@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calib.calibrators import CALIBRATORS, TABLES, IntervalCalibrator
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, IntervalCalibrator
 from calib.kernel.checks import InputError
 
 KEYS = list(CALIBRATORS)
@@ -79,7 +79,7 @@ def test_predictions_are_probabilities_inside_their_interval(key, options):
 def test_predictions_grow_with_the_score(key, options):
     scores, y, _ = problem(key)
     grid = np.linspace(0, 1, 301)
-    if CALIBRATORS[key].input in TABLES:
+    if CALIBRATORS[key].input in INPUT_TABLES:
         grid = np.repeat(grid[:, None], scores.shape[1], axis=1)
     p = CALIBRATORS[key](**options).fit(scores, y).predict(grid)
     if CALIBRATORS[key].monotone and options.get("taxonomy", "label") == "label":
@@ -153,7 +153,7 @@ def test_lists_series_booleans_and_single_precision_are_taken(key):
 def test_constant_scores(key):
     _, y, _ = problem(key)
     scores = np.full(len(y), 0.7)
-    if CALIBRATORS[key].input in TABLES:
+    if CALIBRATORS[key].input in INPUT_TABLES:
         scores = np.repeat(scores[:, None], 5, axis=1)
     calibrator = CALIBRATORS[key]().fit(scores, y)
     p = calibrator.predict(scores)
@@ -189,7 +189,7 @@ def test_one_class_is_answered_or_refused_by_name(key, label):
 @pytest.mark.parametrize("key", KEYS)
 def test_single_objects_are_answered_or_refused(key):
     for label in (0, 1):
-        scores = np.array([0.4]) if CALIBRATORS[key].input not in TABLES else np.array([[0.4, 0.2]])
+        scores = np.array([0.4]) if CALIBRATORS[key].input not in INPUT_TABLES else np.array([[0.4, 0.2]])
         if CALIBRATORS[key].answers_one_class:
             assert 0 <= CALIBRATORS[key]().fit(scores, [label]).predict(scores)[0] <= 1
         else:
@@ -291,7 +291,7 @@ def rows_within(key, n, seed, truth):
     rng = np.random.default_rng(seed)
     p = rng.beta(2, 2, n) if seed % 2 else rng.uniform(0.15, 0.85, n)
     y = (rng.random(n) < truth(p)).astype(int)
-    return (np.column_stack([p] * 3) if CALIBRATORS[key].input in TABLES else p), y
+    return (np.column_stack([p] * 3) if CALIBRATORS[key].input in INPUT_TABLES else p), y
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 
 from calib.calibrators import CALIBRATORS, JOINT, Dirichlet, OneVsRest, Pairwise, Platt, VennAbers
 from calib.calibrators.by_class import _coupled
-from calib.calibrators.joint_auto import CANDIDATES
+from calib.calibrators.joint_auto import JOINT_CANDIDATES
 from calib.kernel.checks import InputError
 from scripts.joint_references import simulated
 from tests.saying import assert_says
@@ -280,7 +280,7 @@ def test_the_rows_decide_between_a_linear_map_and_curves(bent, better):
     truth = bent(rows) / bent(rows).sum(axis=1, keepdims=True)
     y = (rng.random(6000)[:, None] > truth.cumsum(axis=1)).sum(axis=1)
     auto = JOINT["auto"]().fit(rows, y)
-    alone = [np.abs(each().fit(rows, y).predict(rows) - truth).mean() for each in CANDIDATES.values()]
+    alone = [np.abs(each().fit(rows, y).predict(rows) - truth).mean() for each in JOINT_CANDIDATES.values()]
     assert auto.weights_.argmax() == better == np.argmin(alone)
     assert np.abs(auto.predict(rows) - truth).mean() < 1.1 * alone[better]
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.calibrators import CALIBRATORS, Logistic, Multicalibration
 from calib.calibrators.feature_groups import FeatureGroups
-from calib.calibrators.multicalibration import DOUBT, LEAST, _split_weights
+from calib.calibrators.multicalibration import DOUBT, LEAST_INFORMATION, _split_weights
 from calib.export import read_calibrator, write_calibrator
 from calib.export.programs import check_written
 from calib.kernel.checks import InputError
@@ -83,7 +83,7 @@ def test_each_correction_is_the_worst_segment_and_its_newton_step_shrunk():
                 mine = mask[learning] & (True if at is None else level[learning] == at)
                 gap = (y - q)[learning][mine].sum()
                 information = (q * (1 - q))[learning][mine].sum()
-                if information >= LEAST:
+                if information >= LEAST_INFORMATION:
                     scored[key, at] = gap**2 / information, gap / information
         key, at = max(scored, key=lambda one: scored[one][0])
         square, newton = scored[key, at]

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators.platt import Platt
-from calib.calibrators.spline import PENALTIES, NaturalSpline, Spline
+from calib.calibrators.spline import SPLINE_PENALTIES, NaturalSpline, Spline
 from tests.saying import assert_says
 
 
@@ -95,7 +95,7 @@ def test_cross_validation_takes_the_penalty_with_the_least_loss_left_out():
     chosen = Spline(knots=6).fit(scores, y)
     fold = np.argsort(np.argsort(scores)) % 5
     # Where a general optimiser can be trusted
-    moderate = [penalty for penalty in PENALTIES if 1e-4 <= penalty <= 1]
+    moderate = [penalty for penalty in SPLINE_PENALTIES if 1e-4 <= penalty <= 1]
     losses = [
         left_out_loss(NaturalSpline(chosen.knots_), logit(scores), y, fold, penalty) for penalty in moderate
     ]

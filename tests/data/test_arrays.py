@@ -11,12 +11,12 @@ import pytest
 from calib import Recipe, sources
 from calib.data import (
     DataError,
-    about,
     guess_target,
     limits,
     looks_like_predictions,
     prepare_predictions,
     read_table,
+    reading_of,
 )
 from tests.saying import assert_any_says, assert_says
 
@@ -46,8 +46,8 @@ def test_labels_and_an_array_of_probabilities_are_predictions_of_all_classes(sav
     data = prepare_predictions(frame, "y")
     assert data.columns == {"predictions": ("probs_0", "probs_1", "probs_2")}
     np.testing.assert_array_equal(data.labels, Y)
-    assert_any_says(about(frame).notes, "'probs'", "60 × 3", "3 columns")
-    assert about(frame).name == "net"
+    assert_any_says(reading_of(frame).notes, "'probs'", "60 × 3", "3 columns")
+    assert reading_of(frame).name == "net"
 
 
 @pytest.mark.parametrize("key", ["logits", "outputs", "net_logits"])
@@ -100,7 +100,7 @@ def test_classes_are_named_by_an_array_of_their_names():
         data = prepare_predictions(frame, "labels")
         assert data.names == tuple(ANIMALS)
         np.testing.assert_array_equal(data.labels, Y)
-        shape, names = about(frame).notes
+        shape, names = reading_of(frame).notes
         assert_says(shape, "'probs'", "60 × 3", "3 columns")
         assert_says(names, "'class_names'", "contains the class names")
     one_hot = read_table(npz(y=np.eye(3)[Y], probs=P), "net.npz")
@@ -113,7 +113,7 @@ def test_arrays_of_other_shapes_are_named_and_not_read():
     )
     assert frame.shape == (N, 4)
     others = "'images' (60 × 2 × 2), 'epoch' (a single value) and 'mean' (4)"
-    assert_any_says(about(frame).notes, "ignored", others)
+    assert_any_says(reading_of(frame).notes, "ignored", others)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,6 @@ def test_json_is_the_same_table_in_pieces_of_any_size(kind, size, monkeypatch):
             return str(error)
 
     whole = outcome()
-    monkeypatch.setattr(json_table, "PIECE", size)
-    monkeypatch.setattr(json_table, "PLAIN", size)
+    monkeypatch.setattr(json_table, "PARSED_AT_ONCE", size)
+    monkeypatch.setattr(json_table, "PLAIN_AT_ONCE", size)
     assert outcome() == whole

@@ -147,7 +147,7 @@ def test_pandas_is_only_asked_for_the_form_that_dates_have(cell, form, monkeypat
 )
 def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeypatch):
     """As pandas reads all of it in one form; of two that fit the day comes first."""
-    monkeypatch.setattr("calib.data.column_types.FEW_ROWS", 100)
+    monkeypatch.setattr("calib.data.column_types.PARSED_AS_ONE_BLOCK", 100)
     monkeypatch.setattr("calib.data.column_types.ROWS_AT_ONCE", 100)
     cells = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2020 {i % 24:02d}:30:00" for i in range(1500)]
     cells = [*cells, *["?"] * 150, last]

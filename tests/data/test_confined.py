@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import DataError, TooLargeError, about, confined, read_confined, read_table
+from calib.data import DataError, TooLargeError, confined, read_confined, read_table, reading_of
 from calib.data.column_types import arrow
 from calib.data.limits import Bounds
 from calib.kernel.cache import is_known
@@ -42,7 +42,7 @@ def test_a_table_is_the_one_that_this_process_reads(name, monkeypatch):
     monkeypatch.setattr(confined, "AVAILABLE", False)
     here = read_table(FILES[name], name)
     pd.testing.assert_frame_equal(there, here)
-    assert about(there) == about(here)
+    assert reading_of(there) == reading_of(here)
     for column in here.columns[here.dtypes == "str"]:
         assert is_known(arrow(there[column]), "typed") == is_known(arrow(here[column]), "typed")
 
@@ -63,7 +63,7 @@ def test_every_type_of_column_comes_back(monkeypatch):
         with monkeypatch.context() as here:
             here.setattr(confined, "AVAILABLE", False)
             pd.testing.assert_frame_equal(there, read_table(content, name))
-            assert about(there) == about(read_table(content, name))
+            assert reading_of(there) == reading_of(read_table(content, name))
 
 
 @pytest.fixture
@@ -173,7 +173,9 @@ def test_a_waiting_process_that_has_ended_is_started_again():
 
 def test_it_knows_no_password(monkeypatch):
     """Of the environment it gets what programs need to start."""
-    assert not any(word in name for name in confined.KEPT for word in ("KEY", "TOKEN", "SECRET", "PASS"))
+    assert not any(
+        word in name for name in confined.KEPT_VARIABLES for word in ("KEY", "TOKEN", "SECRET", "PASS")
+    )
     monkeypatch.setenv("A_PASSWORD", "secret")
     confined._WAITING.stop()
     run(calls.threads)

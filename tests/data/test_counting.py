@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calib.data import DataError, about, count_predictions, counting, open_large
+from calib.data import DataError, count_predictions, counting, open_large, reading_of
 from calib.data.counting import COUNT
 from tests.saying import assert_says
 
@@ -50,7 +50,7 @@ def test_the_counts_are_those_of_pandas(tmp_path, write):
     counts = count_predictions(open_large(write(frame, tmp_path / "a [1]*?.data")), "label", "p")
     expected = by_pandas(frame)
     same(counts.astype({"label": int}), expected)
-    (note,) = about(counts).notes
+    (note,) = reading_of(counts).notes
     assert_says(note, "where it is", "5,000 rows", "score and label", f"{len(expected):,} lines")
 
 
@@ -106,7 +106,7 @@ def test_a_text_is_read_as_the_small_one_is(tmp_path):
         ["yes", 0.25, 2],
         ["no", 0.5, 1],
     ]
-    of_label, of_score = about(counts).notes[1:]
+    of_label, of_score = reading_of(counts).notes[1:]
     assert_says(of_label, "Excluded", "label", "missing", "1 row")
     assert_says(of_score, "Excluded", "'p'", "missing or infinite", "1 row")
     with gzip.open(tmp_path / "q.csv.gz", "wt", encoding="utf-8") as file:
@@ -127,7 +127,7 @@ def test_too_many_scores_are_rounded_and_each_moves_by_no_more_than_is_said(tmp_
     path = as_parquet(frame, tmp_path / "p.parquet")
     counts = count_predictions(open_large(path), "label", "p", most=1_000)
     assert counts["p"].nunique() <= 1_000
-    note = about(counts).notes[-1]
+    note = reading_of(counts).notes[-1]
     step, moved, brier = map(float, re.findall(r"0\.\d+", note))
     decimals = round(-np.log10(step))
     assert brier == pytest.approx(2 * moved)
@@ -148,10 +148,10 @@ def test_margins_are_rounded_on_their_own_scale(tmp_path):
     counts = count_predictions(
         open_large(as_parquet(frame, tmp_path / "p.parquet")), "label", "p", most=4_900
     )
-    assert "Brier" not in about(counts).notes[-1]
+    assert "Brier" not in reading_of(counts).notes[-1]
     assert counts[COUNT].sum() == 5_000
     after, before = np.repeat(counts["p"], counts[COUNT].astype(int)), np.sort(frame["p"])
-    moved = float(about(counts).notes[-1].split()[-1].rstrip("."))
+    moved = float(reading_of(counts).notes[-1].split()[-1].rstrip("."))
     assert np.abs(np.sort(after) - before).max() <= moved * (1 + 1e-9)
 
 
@@ -254,7 +254,7 @@ def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_
 
     monkeypatch.setattr(counting, "_regroup", little_memory)
     found = count_predictions(open_large(tmp_path / "p.parquet"), "label", "p", most=19_000, spill=False)
-    note = about(found).notes[-1]
+    note = reading_of(found).notes[-1]
     moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())
     assert "Scores were rounded to 0.00001" in note

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import DataError, about, delimited, read_table
-from calib.data.column_types import LEVELS
+from calib.data import DataError, delimited, read_table, reading_of
+from calib.data.column_types import DICTIONARY_TYPE
 from calib.data.delimited import header, sniff
 from calib.kernel.progress import Watch
 
@@ -35,8 +35,8 @@ def test_the_delimiter_is_the_one_that_makes_even_lines(text, delimiter):
 def test_lines_of_spaced_numbers_are_columns():
     frame = read("  70.0 1.0  2\n 67.0 0.0  1\n", "heart.dat")
     assert frame.to_numpy().tolist() == [[70, 1, 2], [67, 0, 1]]
-    assert "spaces" in about(frame).notes[0]
-    assert "no header" in about(frame).notes[1]
+    assert "spaces" in reading_of(frame).notes[0]
+    assert "no header" in reading_of(frame).notes[1]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_file_without_a_header_keeps_its_first_row_and_says_so():
     frame = read("5.1,3.5,a\n4.9,3.0,b\n4.7,3.2,a\n")
     assert len(frame) == 3
     assert frame["column 1"].tolist() == [5.1, 4.9, 4.7]
-    assert "no header line" in about(frame).notes[0]
+    assert "no header line" in reading_of(frame).notes[0]
 
 
 def test_row_names_without_a_header_and_delimiters_at_the_end_are_columns_of_their_own():
@@ -107,7 +107,7 @@ def test_a_ragged_line_is_named_by_its_number_in_the_file():
 def test_decimal_commas_and_thousands():
     frame = read("a;b;c\n1,5;1.234,5;1.234\n2,25;3,0;999\n")
     assert frame.to_numpy().tolist() == [[1.5, 1234.5, 1234.0], [2.25, 3.0, 999.0]]
-    assert sum("decimal comma" in note for note in about(frame).notes) == 3
+    assert sum("decimal comma" in note for note in reading_of(frame).notes) == 3
     frame = read("a;b\n1.234;x\n2.567;y\n")  # no decimal comma anywhere: dots are decimal points
     assert frame["a"].tolist() == [1.234, 2.567]
     frame = read("a;b\n1,234;x\n2,567;y\n")  # ambiguous, but commas with semicolons are decimal
@@ -194,7 +194,7 @@ def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monke
     by_kind_from_now_on(monkeypatch)
     by_kind = read_table(text, "t.csv")
     pd.testing.assert_frame_equal(by_kind, by_cells, check_exact=True)
-    assert about(by_kind) == about(by_cells)
+    assert reading_of(by_kind) == reading_of(by_cells)
 
 
 @pytest.mark.parametrize("last", ["", "word,1,a\n"])  # the word makes all cells text
@@ -219,7 +219,7 @@ def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     monkeypatch.setattr("calib.data.column_types.MANY_CELLS", many)
     numbers, others = delimited._by_kind(rows, ",", "abc", False, Watch())
     assert numbers.dtypes.to_dict() == {"a": np.int64, "b": np.float64}
-    assert others.schema.types == [LEVELS]
+    assert others.schema.types == [DICTIONARY_TYPE]
     for last in (b"x,1,a\n", b"0x1F,1,a\n", b"1,1e20,a\n", b"1,2\n"):
         assert delimited._by_kind(rows + last, ",", "abc", False, Watch()) is None
 
@@ -240,21 +240,21 @@ def test_columns_of_the_same_levels_share_what_was_found_but_not_their_notes(mon
     by_kind_from_now_on(monkeypatch)
     frame = read_table(content, "t.csv")
     pd.testing.assert_frame_equal(frame, cell_by_cell, check_exact=True)
-    assert about(frame) == about(cell_by_cell)
-    assert [note for note in about(frame).notes if "Column 'e'" in note]
+    assert reading_of(frame) == reading_of(cell_by_cell)
+    assert [note for note in reading_of(frame).notes if "Column 'e'" in note]
 
     monkeypatch.setattr(delimited, "FEWEST_HEAD", 20)
     same = ("a,b,y\n" + "".join(f"0{i % 2},{i % 2},{i % 2}\n" for i in range(2_000))).encode()
     frame = read_table(same, "t.csv")
     assert frame["b"].tolist() == frame["y"].tolist() == [0, 1] * 1_000
-    assert about(frame).spelling == {"a": {0: "00", 1: "01"}}
+    assert reading_of(frame).spelling == {"a": {0: "00", 1: "01"}}
 
 
 def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
     spaced = b"a b  y\n" + b" 1   2 x \n3\t4 y\n" * 50
     quoted = b"a,y\n" + b'"one\ntwo",0\n' * 50 + b"1\n"
     whole = read_table(spaced, "t.csv")
-    monkeypatch.setattr("calib.data.delimited.PIECE", 7)
+    monkeypatch.setattr("calib.data.delimited.READ_AT_ONCE", 7)
     pd.testing.assert_frame_equal(read_table(spaced, "t.csv"), whole)
     with pytest.raises(DataError, match=r"Line 102 .*\b1 cell\b.*\b2\b"):
         read_table(quoted, "t.csv")

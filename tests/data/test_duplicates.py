@@ -35,12 +35,12 @@ def _column(kind: str, codes: np.ndarray) -> pd.Series:
 
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(0, 40), st.lists(st.sampled_from(KINDS), min_size=1, max_size=4))
-@pytest.mark.parametrize("spread", [module.SPREAD, np.uint64(0)], ids=["spread", "every mark alike"])
+@pytest.mark.parametrize("spread", [module.HASH_FACTOR, np.uint64(0)], ids=["spread", "every mark alike"])
 def test_the_rows_that_repeat_are_those_that_pandas_names(spread, data, rows, kinds):
     codes = st.lists(st.integers(0, 3), min_size=rows, max_size=rows).map(lambda row: np.array(row, int))
     frame = pd.DataFrame({str(i): _column(kind, data.draw(codes)) for i, kind in enumerate(kinds)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SPREAD", spread)
+        patch.setattr(module, "HASH_FACTOR", spread)
         np.testing.assert_array_equal(repeats(frame), frame.duplicated())
 
 

@@ -104,7 +104,7 @@ def test_a_model_that_is_not_refused_could_still_open_no_file(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     table = pd.DataFrame({"x": np.zeros(6)})
     assert calls.unchecked(leaking(), table["x"]) == str([float(letter) for letter in b"secret"])
-    monkeypatch.setattr(confined, "HERE", os.fspath(tmp_path))
+    monkeypatch.setattr(confined, "WORKING_DIRECTORY", os.fspath(tmp_path))
     confined._WAITING.stop()  # the next one starts in this folder
     found = confined.run(calls.unchecked, [leaking()], [table], name="model", bounds=Bounds(10**9, 20))
     assert found.isalpha(), "the name of an error, and no numbers"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from calib.data import DataError, Folder, TableFile, folder
-from calib.data.folder import DEEPEST
+from calib.data.folder import MOST_NESTED
 from calib.kernel.progress import Cancelled, Watch
 from calib.sources import digest
 from tests.nobody import as_nobody
@@ -103,7 +103,7 @@ def test_all_that_is_listed_opens_and_nothing_else(root):
         for name in ("a.csv", "b.CSV.GZ", "c.txt", "d", ".e.csv", "f.csv.zip", "g.xlsx"):
             (inner / name).write_bytes(CONTENT)
     listed = [table.name for table in Folder(root).listing().tables]
-    assert len([name for name in listed if name.endswith("/a.csv")]) == DEEPEST
+    assert len([name for name in listed if name.endswith("/a.csv")]) == MOST_NESTED
     opened = []
     for path in root.rglob("*"):
         with suppress(DataError):
@@ -126,7 +126,7 @@ def test_a_folder_whose_own_name_is_not_utf_8_is_refused(tmp_path):
 
 
 def test_more_tables_than_are_listed_are_counted(root, monkeypatch):
-    monkeypatch.setattr(folder, "MOST_TABLES", 2)
+    monkeypatch.setattr(folder, "MOST_LISTED_TABLES", 2)
     found = Folder(root).listing()
     assert (len(found.tables), found.more) == (2, 1)
 
@@ -182,7 +182,7 @@ def test_a_name_swapped_for_a_link_all_the_time_never_reads_outside(root, name):
 
 
 def test_digesting_a_large_table_tells_its_progress_and_is_cancelled(root, monkeypatch):
-    monkeypatch.setattr(folder, "PIECE", 4)
+    monkeypatch.setattr(folder, "DIGESTED_AT_ONCE", 4)
     table = Folder(root).open("scores.csv")
     shares = []
 

@@ -14,13 +14,13 @@ import pytest
 
 from calib.data import (
     DataError,
-    about,
     class_counts,
     formats,
     looks_like_predictions,
     prepare,
     prepare_predictions,
     read_table,
+    reading_of,
 )
 from calib.data.column_types import typed_objects
 from scripts.hostile_files import container, document, ods_row, old_workbook
@@ -139,7 +139,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
         page.append([1, "a"])
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
-    assert "Only sheet 'one'" in about(frame).notes[0]
+    assert "Only sheet 'one'" in reading_of(frame).notes[0]
     with pytest.raises(DataError, match="All sheets of .* are empty"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="both called 'x'"):
@@ -356,4 +356,4 @@ def test_a_spreadsheet_of_another_program_is_read_like_one_of_excel(name):
     frame = read_table(OTHERS[name](), name)
     assert frame.to_dict("list") == {"size": [1.5, -2.25, 4.0], "n": [1, 2, 40], "target": ["g", "b", "g"]}
     assert frame.dtypes.astype(str).tolist() == ["float64", "int64", "str"]
-    assert about(frame).header == 2
+    assert reading_of(frame).header == 2

@@ -7,7 +7,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from calib.data import DataError, TableFile, about, read_table
+from calib.data import DataError, TableFile, read_table, reading_of
 
 ROWS = pd.DataFrame(
     {"age": [31, 40, 22, 58], "town": ["Ulm", "Bonn", "Ulm", "Kiel"], "target": ["n", "y", "n", "y"]}
@@ -34,10 +34,10 @@ def test_what_stands_above_the_header_is_not_read_and_is_said(above, delimiter):
     frame = read_table(text.encode(), "t.csv")
     pd.testing.assert_frame_equal(frame, ROWS, check_dtype=False)
     line = ABOVE[above].count("\n") + 1
-    assert about(frame).header == line
-    assert about(frame).stated == ({} if line == 1 else {"header": line})
-    assert any(f"in line {line};" in note for note in about(frame).notes) == (line > 1)
-    assert about(frame).top[line - 1].startswith("age")
+    assert reading_of(frame).header == line
+    assert reading_of(frame).stated == ({} if line == 1 else {"header": line})
+    assert any(f"in line {line};" in note for note in reading_of(frame).notes) == (line > 1)
+    assert reading_of(frame).top[line - 1].startswith("age")
 
 
 PLAIN = [
@@ -55,9 +55,9 @@ PLAIN = [
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_table_that_begins_at_once_is_read_from_its_first_line(text):
     frame = read_table(text.encode(), "t.csv")
-    assert about(frame).stated == {}
-    assert about(frame).header in (0, 1)
-    assert len(frame) == text.count("\n") - (about(frame).header > 0)
+    assert reading_of(frame).stated == {}
+    assert reading_of(frame).header in (0, 1)
+    assert len(frame) == text.count("\n") - (reading_of(frame).header > 0)
 
 
 def test_the_header_can_be_chosen():
@@ -99,18 +99,18 @@ def book(above=(), sheets=1) -> bytes:
 def test_titles_of_a_sheet_are_not_read(above):
     frame = read_table(book(above), "t.xlsx")
     pd.testing.assert_frame_equal(frame, ROWS, check_dtype=False)
-    assert about(frame).header == len(above) + 1
-    assert about(frame).stated == ({"header": len(above) + 1} if above else {})
+    assert reading_of(frame).header == len(above) + 1
+    assert reading_of(frame).stated == ({"header": len(above) + 1} if above else {})
 
 
 def test_sheet_and_header_row_can_be_chosen():
     content = book([("Customers",)], sheets=3)
-    assert about(read_table(content, "t.xlsx")).stated == {"sheet": "year 2020", "header": 2}
+    assert reading_of(read_table(content, "t.xlsx")).stated == {"sheet": "year 2020", "header": 2}
     file = TableFile("t.xlsx", content)
     for i in range(3):
         frame = file.read(sheet=f"year {2020 + i}")
         np.testing.assert_array_equal(frame["age"], ROWS["age"] + i)
-        assert about(frame).sheets == ("year 2020", "year 2021", "year 2022")
+        assert reading_of(frame).sheets == ("year 2020", "year 2021", "year 2022")
     assert file.read(sheet="year 2021", header=3).columns.tolist() == ["32", "Ulm", "n"]
     assert file.read(header=0).columns[0] == "column 1"
     with pytest.raises(DataError, match="no sheet 'year 1'.*'year 2020'"):

@@ -172,10 +172,10 @@ def test_the_bounds_stand_in_the_guide():
         kind: re.findall(r"\d[\d,]*\d|\d", limit) for kind, limit in rows.items() if re.search(r"\d", limit)
     } == {
         "file": [f"{limits.UPLOAD_LIMIT // 10**6:,}"],
-        "columns": [f"{limits.MOST_COLUMNS:,}"],
+        "columns": [f"{limits.MOST_TABLE_COLUMNS:,}"],
         "a compressed file, after expansion": [
             f"{limits.ALWAYS // 10**6}",
-            f"{limits.TIMES}",
+            f"{limits.MOST_EXPANSION}",
             f"{limits.UPLOAD_LIMIT // 10**6:,}",
         ],
     }
@@ -197,7 +197,7 @@ def test_a_text_of_several_looks_is_one_text_without_the_way_it_is_spoken():
 
 
 def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed():
-    many = range(limits.MOST_COLUMNS + 1)
+    many = range(limits.MOST_TABLE_COLUMNS + 1)
     text = ",".join(f"c{i}" for i in many) + "\n" + "\n".join(",".join("1" for _ in many) for _ in range(3))
     sparse = ["@relation r", *(f"@attribute a{i} numeric" for i in many), "@data", *["{7 1}"] * 3]
     nested = json.dumps([{f"c{i}": 1 for i in many}] * 2).encode()
@@ -303,9 +303,9 @@ def _honest() -> bytes:
 
 def _wide(*values: bytes) -> bytes:
     """As many columns as are read, and 40 million cells."""
-    names = b",".join(b"c%d" % i for i in range(limits.MOST_COLUMNS))
-    rows = [b",".join([value] * limits.MOST_COLUMNS) for value in values]
-    return b"\n".join([names, *rows * (40_000_000 // limits.MOST_COLUMNS // len(rows))])
+    names = b",".join(b"c%d" % i for i in range(limits.MOST_TABLE_COLUMNS))
+    rows = [b",".join([value] * limits.MOST_TABLE_COLUMNS) for value in values]
+    return b"\n".join([names, *rows * (40_000_000 // limits.MOST_TABLE_COLUMNS // len(rows))])
 
 
 def _attributes() -> bytes:
@@ -382,10 +382,10 @@ def test_a_packed_file_is_read_within_four_times_what_it_unpacks_to_and_500_mega
     content = HONEST["digits.csv"]()
     packed = bytearray(gzip.compress(content, 9))
     packed[3] |= 8  # a name follows the header
-    packed[10:10] = b"x" * (len(content) // limits.TIMES - len(packed)) + b"\0"
+    packed[10:10] = b"x" * (len(content) // limits.MOST_EXPANSION - len(packed)) + b"\0"
     path = tmp_path / "digits.csv.gz"
     path.write_bytes(packed)
-    assert limits.TIMES * len(packed) < 1.01 * len(content)
+    assert limits.MOST_EXPANSION * len(packed) < 1.01 * len(content)
     message, memory = _read(path)
     assert not message
     assert memory < 4 * len(content) + (500 << 20)

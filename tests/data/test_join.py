@@ -121,6 +121,6 @@ def test_what_a_link_lacks_is_named_and_another_split_forgets_the_other_file():
     with pytest.raises(DataError, match="Upload new.csv again"):
         load(recipe(), {"00aa": OLD})
     assert Recipe.from_query(recipe().to_query()) == recipe()
-    assert with_role(recipe(), "part", None)["judge_on"] is None
-    with pytest.raises(DataError, match="judge_on"):
+    assert with_role(recipe(), "part", None)["test_data"] is None
+    with pytest.raises(DataError, match="test_data"):
         loaded(split="random")

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from calib import Recipe, evaluate
-from calib.data import DataError, about, draw_rows, large_query, open_query
+from calib.data import DataError, draw_rows, large_query, open_query, reading_of
 from calib.data import database as databases
 from calib.data.counting import count_predictions, open_large
 from calib.data.database import Connection, digest_of
@@ -183,7 +183,7 @@ def test_predictions_are_counted_in_the_database_as_in_a_file(made, tmp_path):
     for name in ("score", "count"):
         np.testing.assert_array_equal(counts[name], expected[name])
     assert counts["label"].tolist() == expected["label"].tolist()
-    assert f"The database grouped {N:,} rows" in about(counts).notes[0]
+    assert f"The database grouped {N:,} rows" in reading_of(counts).notes[0]
 
 
 def test_a_query_is_read_three_times_with_its_label_counted_on_the_way(made, monkeypatch):

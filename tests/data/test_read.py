@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calib.data import DataError, TooLargeError, about, limits, read_table
+from calib.data import DataError, TooLargeError, limits, read_table, reading_of
 from calib.kernel.progress import Cancelled, Watch
 from tests.saying import assert_says
 
@@ -107,17 +107,17 @@ def test_a_path_is_read_like_its_bytes(tmp_path):
     path.write_text(CSV, encoding="utf-8")
     by_path, by_bytes = read_table(path), read_table(CSV.encode(), "people.csv")
     pd.testing.assert_frame_equal(by_path, by_bytes)
-    assert about(by_path).name == "people"
+    assert reading_of(by_path).name == "people"
     pd.testing.assert_frame_equal(read_table(str(path), "other.csv"), by_bytes)
 
 
 def test_the_encoding_that_was_assumed_is_said():
-    assert "Windows-1252" in about(read_table(CSV.encode("latin-1"), "a.csv")).notes[0]
-    assert about(read_table(CSV.encode(), "a.csv")).notes == ()
+    assert "Windows-1252" in reading_of(read_table(CSV.encode("latin-1"), "a.csv")).notes[0]
+    assert reading_of(read_table(CSV.encode(), "a.csv")).notes == ()
     frame = read_table("a,b\n“q”,1\nx,2\n".encode("cp1252"), "a.csv")  # quotation marks that Latin-1 lacks
     assert frame["a"].tolist() == ["“q”", "x"]
     # 81 is no Windows-1252
-    assert "Latin-1" in about(read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv")).notes[0]
+    assert "Latin-1" in reading_of(read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv")).notes[0]
 
 
 class Trap:
@@ -257,7 +257,7 @@ LISTS = pd.DataFrame({"y": [0, 1], "p": [[0.1, 0.9], [0.4, 0.6]]})
     ],
 )
 def test_a_table_for_which_there_is_no_memory_is_refused_and_read_when_there_is(content, name, monkeypatch):
-    monkeypatch.setattr(limits, "LARGE", 1)
+    monkeypatch.setattr(limits, "LARGE_FILE", 1)
     monkeypatch.setattr(limits, "free", lambda: limits.SPARE + 10)
     with pytest.raises(TooLargeError, match="0 MB of memory.*0 MB .*free.*sample"):
         read_table(content, name)
@@ -268,7 +268,7 @@ def test_a_table_for_which_there_is_no_memory_is_refused_and_read_when_there_is(
 
 def test_large_files_are_read_one_after_the_other(monkeypatch):
     """The second begins when the first has ended; a small one waits for nobody."""
-    monkeypatch.setattr(limits, "LARGE", 1_000)
+    monkeypatch.setattr(limits, "LARGE_FILE", 1_000)
     done, began = list[str](), threading.Event()
 
     def second() -> None:
@@ -288,7 +288,7 @@ def test_large_files_are_read_one_after_the_other(monkeypatch):
 
 
 def test_a_table_of_too_many_columns_is_refused(monkeypatch):
-    monkeypatch.setattr(limits, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(limits, "MOST_TABLE_COLUMNS", 3)
     with pytest.raises(DataError, match="4 columns"):
         read_table(CSV.encode(), "a.csv")
 
@@ -304,7 +304,7 @@ def test_reading_can_be_cancelled(name):
 
 
 def test_waiting_for_another_large_file_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr(limits, "LARGE", 1)
+    monkeypatch.setattr(limits, "LARGE_FILE", 1)
     said, done = list[str](), list[str]()
     watch = Watch(lambda share, what: (said.append(what), watch.cancel.set()))
 
@@ -382,16 +382,16 @@ def test_numbers_and_words_survive_every_dialect(data):
 def test_a_column_of_scores_alone_is_a_table_where_no_label_is_asked_for():
     assert read_table(b"score\n0.1\n0.25\n", "s.csv", fewest=1)["score"].tolist() == [0.1, 0.25]
     bare = read_table(b"0.1\n0.25\n", "s.csv", fewest=1)
-    (note,) = about(bare).notes
+    (note,) = reading_of(bare).notes
     assert_says(note, "no header line", "column 1")
     with pytest.raises(DataError, match="Only one column"):
         read_table(b"score\n0.1\n0.25\n", "s.csv")
 
 
 def test_letters_that_fall_into_two_pieces_are_utf_8_and_half_a_letter_is_not(monkeypatch):
-    monkeypatch.setattr("calib.data.read.PIECE", 3)
+    monkeypatch.setattr("calib.data.read.DECODED_AT_ONCE", 3)
     text = "name,y\né…🙂ß,0\nb,1\n"
     assert read_table(text.encode(), "t.csv")["name"].tolist() == ["é…🙂ß", "b"]
     frame = read_table("y,name\n0,b\n1,é".encode()[:-1], "t.csv")
     assert frame["name"].tolist() == ["b", "Ã"]
-    assert "Windows-1252" in about(frame).notes[0]
+    assert "Windows-1252" in reading_of(frame).notes[0]

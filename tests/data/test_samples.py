@@ -142,7 +142,7 @@ def test_gaps_in_the_loans_say_something():
 def test_a_sample_that_is_not_there_is_refused_with_the_remedy(monkeypatch, tmp_path):
     with pytest.raises(DataError, match="Sample 'moons' does not exist"):
         load_sample("moons")
-    monkeypatch.setattr(samples, "FOLDER", tmp_path)
+    monkeypatch.setattr(samples, "SAMPLES_FOLDER", tmp_path)
     samples._read.cache_clear()
     try:
         with pytest.raises(DataError, match="clone of the repository"):

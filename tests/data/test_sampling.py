@@ -7,13 +7,13 @@ from scipy.stats import chisquare
 
 from calib.data import (
     DataError,
-    about,
     blocks_of_file,
     blocks_of_frame,
     counting,
     draw_rows,
     open_large,
     prepare,
+    reading_of,
     sampling,
 )
 
@@ -46,13 +46,13 @@ def written(frame, path):
 def parts(sample) -> tuple[list[int], pd.DataFrame, np.ndarray]:
     """Numbers of the rows in the sample; the other rows, with their labels."""
     data = prepare(sample, "y", "yes", keep=["number"])
-    blocks, labels = zip(*about(sample).rest.scored(data.X, "yes"), strict=True)
+    blocks, labels = zip(*reading_of(sample).rest.scored(data.X, "yes"), strict=True)
     return sample["number"].astype(int).tolist(), pd.concat(blocks), np.concatenate(labels)
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(sampling, "BLOCK", 300)
+    monkeypatch.setattr(sampling, "SAMPLED_AT_ONCE", 300)
     monkeypatch.setattr(counting, "FIRST_BYTES", 8_000)
 
 
@@ -100,8 +100,8 @@ def test_without_a_size_the_sample_leaves_at_least_half_of_the_rows(monkeypatch)
     monkeypatch.setattr(sampling, "LEARN_ROWS", 1_200)
     sample = draw_rows(blocks_of_frame(frame), "y")
     assert len(sample) == 1_200
-    assert "learns from 1,200 of 5,000 rows" in about(sample).notes[-1]
-    assert "other 3,800" in about(sample).notes[-1]
+    assert "learns from 1,200 of 5,000 rows" in reading_of(sample).notes[-1]
+    assert "other 3,800" in reading_of(sample).notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
-from calib.data.table import about
+from calib.data.table import reading_of
 from tests import shared
 
 STATED = shared.data_sets()
@@ -17,7 +17,7 @@ def test_a_real_set_goes_from_file_to_matrix(name):
     stated = STATED[name]
     frame = read_table(path)
     assert frame.shape == (int(stated["rows"]), int(stated["features"]) + 1)
-    assert about(frame).notes == ()
+    assert reading_of(frame).notes == ()
     assert guess_target(frame) == "target"
     counts = {label: int(n) for label, n in (part.split("=") for part in stated["classes"].split("|"))}
     assert class_counts(frame, "target") == counts

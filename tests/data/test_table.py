@@ -5,8 +5,8 @@ import io
 
 import pandas as pd
 
-from calib.data import about, read_table
-from calib.data.table import About, describe
+from calib.data import read_table, reading_of
+from calib.data.table import TableReading, note_reading
 
 
 def people():
@@ -16,15 +16,15 @@ def people():
 def test_what_is_known_goes_along_with_a_part_of_the_table_and_is_never_copied():
     frame = people()
     part = frame[frame["age"] > 35]
-    assert about(part) is about(frame)
-    assert copy.deepcopy(about(frame)) is about(frame)
+    assert reading_of(part) is reading_of(frame)
+    assert copy.deepcopy(reading_of(frame)) is reading_of(frame)
 
 
 def test_a_change_of_a_part_leaves_the_table_it_came_from():
     frame = people()
-    part = describe(frame[["age"]], name="ages")
-    assert (about(part).name, about(frame).name) == ("ages", "people")
-    assert about(part).header == about(frame).header == 3
+    part = note_reading(frame[["age"]], name="ages")
+    assert (reading_of(part).name, reading_of(frame).name) == ("ages", "people")
+    assert reading_of(part).header == reading_of(frame).header == 3
 
 
 def test_a_table_that_was_read_can_be_saved_as_parquet_and_read_again():
@@ -32,4 +32,4 @@ def test_a_table_that_was_read_can_be_saved_as_parquet_and_read_again():
     people().to_parquet(file)
     again = pd.read_parquet(io.BytesIO(file.getvalue()))
     assert again["age"].tolist() == [31, 40]
-    assert about(again) == About()
+    assert reading_of(again) == TableReading()

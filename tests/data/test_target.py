@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
-from calib.data.table import describe
+from calib.data.table import note_reading
 from calib.data.target import NO, YES, alternative_spellings, choose_classes, labels, match
 from tests.saying import assert_says, says
 
@@ -224,6 +224,6 @@ def test_labels_are_joined_into_one_class_called_other():
 
 def test_numbers_keep_the_spelling_of_the_file():
     frame = pd.DataFrame({"y": [1.0, 2.0, 9.0]})
-    describe(frame, spelling={"y": {1.0: "1.0", 2.0: "2.0", 9.0: "9.0"}})
+    note_reading(frame, spelling={"y": {1.0: "1.0", 2.0: "2.0", 9.0: "9.0"}})
     tidy, _ = tidy_labels(frame, "y", drop=["9.0"])
     assert class_counts(tidy, "y") == {"1.0": 1, "2.0": 1}

@@ -43,7 +43,7 @@ def test_the_query_counts_the_rows_of_the_whole_file_by_its_own_columns(write, e
     table = judged().rename(columns={"p": 'p of "A"'})
     path = tmp_path / f"it's large.{ending}"
     path.write_bytes(content := write(table))
-    monkeypatch.setattr(module, "HEAD", 4_000)
+    monkeypatch.setattr(module, "BYTES_OF_END", 4_000)
     found = remedy_for(content[:4_000], path.name, content[-4_000:])
     counts = duckdb.sql(found.query.replace("it''s", str(tmp_path / "it''s"))).df()
     expected = pd.Series(1, [near(table['p of "A"']).round(9), table["label"]]).groupby(level=[0, 1]).sum()

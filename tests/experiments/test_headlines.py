@@ -8,7 +8,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl import _course
-from calib.experiments.shared.forest_settings import MEASURES
+from calib.experiments.shared.forest_settings import FOREST_MEASURES
 from calib.kernel.wording import brief
 from tests.experiments.simulated import found, record
 from tests.saying import assert_says
@@ -35,7 +35,7 @@ def test_overlap_compares_with_the_same_forest_uncalibrated(base, d, measure):
     assert f"{worse} of 20 steps" in title
     assert f"the {base} forest" in title
     assert "−" not in title
-    pair = re.search(rf"{re.escape(MEASURES[measure])} ([\d.]+) to ([\d.]+) with", title)
+    pair = re.search(rf"{re.escape(FOREST_MEASURES[measure])} ([\d.]+) to ([\d.]+) with", title)
     if pair:
         before, after = map(float, pair.groups())
         assert after < before
@@ -57,7 +57,7 @@ def test_an_answer_is_given_only_where_the_picture_shows_what_was_asked(key, ask
         assert_says(other.unasked, "question", "TCE")
 
 
-@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, MEASURES)))
+@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, FOREST_MEASURES)))
 def test_calibration_size_names_the_best_and_the_forest_as_it_is(base, measure):
     of = record("calibration_size", "calibration_size", base=base, measure=measure)
     last = means("calibration_size", base, measure, "share").iloc[-1].drop(["temperature", "venn"])
@@ -73,7 +73,7 @@ def test_calibration_size_names_the_best_and_the_forest_as_it_is(base, measure):
     assert len(set(told)) == len({*means_of, *([] if same else [best])}), "what differs reads differently"
 
 
-@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, MEASURES)))
+@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, FOREST_MEASURES)))
 @pytest.mark.parametrize("key", ["overlap", "calibration_size"])
 def test_a_caption_is_no_longer_than_can_be_read_beside_another_picture(key, base, measure):
     assert len(record(key, key, base=base, measure=measure).caption) < 620

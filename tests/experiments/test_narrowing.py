@@ -5,7 +5,7 @@ import pytest
 
 from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
-from calib.experiments.narrowing import SIZES, _widths
+from calib.experiments.narrowing import CALIBRATION_SIZES, _widths
 from calib.experiments.shared.one_feature import NormalClasses
 
 simulate = EXPERIMENTS["narrowing"].simulate
@@ -18,7 +18,7 @@ def test_a_category_shrinks_like_one_over_n_and_isotonic_pools_slower():
     assert (np.diff(abers.mean) < 0).all()
     assert (abers.low <= abers.mean).all()
     assert (abers.mean <= abers.high).all()
-    assert abers.sizes.tolist() == list(SIZES)
+    assert abers.sizes.tolist() == list(CALIBRATION_SIZES)
 
 
 def test_the_slope_is_that_of_a_straight_line_through_the_logarithms():

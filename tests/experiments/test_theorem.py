@@ -6,7 +6,7 @@ import pytest
 from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.repeated_draws import by_level, running_mean
-from calib.experiments.theorem import PAIRS
+from calib.experiments.theorem import PAIRS_OF_PREDICTOR
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 
@@ -45,7 +45,7 @@ def test_simplified_with_a_narrow_window_is_not_valid_level_by_level():
 def test_the_full_pair_is_algorithm_1_with_the_window_scorer():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(6, 13)), rng.integers(0, 2, (6, 12))
-    p0, p1 = PAIRS["full"](x, y, {"window": 0.3})
+    p0, p1 = PAIRS_OF_PREDICTOR["full"](x, y, {"window": 0.3})
     for row in range(6):
         for label, p in ((0, p0), (1, p1)):
             labels = np.append(y[row], label)
@@ -57,8 +57,8 @@ def test_the_full_pair_is_algorithm_1_with_the_window_scorer():
 
 def test_predictors_that_ignore_the_object_say_what_the_paper_says():
     x, y = np.zeros((2, 5)), np.array([[0, 1, 1, 0], [1, 1, 1, 0]])
-    assert np.array_equal(PAIRS["constant"](x, y, {}), ([2 / 5, 3 / 5], [3 / 5, 4 / 5]))
-    assert np.array_equal(PAIRS["non_invariant"](x, y, {}), ([2 / 4, 2 / 4], [3 / 4, 3 / 4]))
+    assert np.array_equal(PAIRS_OF_PREDICTOR["constant"](x, y, {}), ([2 / 5, 3 / 5], [3 / 5, 4 / 5]))
+    assert np.array_equal(PAIRS_OF_PREDICTOR["non_invariant"](x, y, {}), ([2 / 4, 2 / 4], [3 / 4, 3 / 4]))
 
 
 def test_the_same_seed_draws_the_same_and_another_one_another():

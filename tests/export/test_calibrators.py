@@ -15,8 +15,8 @@ from scipy.special import logit
 from calib import Recipe, evaluate
 from calib.calibrators import (
     CALIBRATORS,
+    INPUT_TABLES,
     PPA,
-    TABLES,
     Beta,
     Histogram,
     Isotonic,
@@ -36,7 +36,7 @@ from calib.export import (
     write_javascript,
     write_python,
 )
-from calib.export.calibrators import FORMAT
+from calib.export.calibrators import CALIBRATOR_FORMAT
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.placements.adjusted import Adjusted
@@ -48,7 +48,7 @@ from tests.test_joint_recipe import RECIPE as JOINT_RECIPE
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 VARIANTS = [
-    *(method() for method in CALIBRATORS.values() if method.input not in TABLES),
+    *(method() for method in CALIBRATORS.values() if method.input not in INPUT_TABLES),
     *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
     *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("label", "uniform", "quantile")),
     VennAbers(merge="midpoint"),
@@ -486,7 +486,7 @@ def test_the_format_names_itself_and_every_number_keeps_its_digits():
     scores, y = tied_scores(seed=9)
     fitted = VennAbers().fit(scores / 3, y)
     value = json.loads(write_calibrator(fitted))
-    assert value["format"] == FORMAT
+    assert value["format"] == CALIBRATOR_FORMAT
     assert set(value["map"]["p1"]["breaks"]) <= set(fitted.thresholds_.tolist())
     assert value["map"]["p1"]["values"] == sorted(set(fitted.p1_.tolist()))
 
@@ -510,7 +510,7 @@ def test_files_and_programs_say_that_platt_scaling_was_fitted_on_log_odds():
     assert "log-odds" not in write_python(Platt().fit(moved, y))
 
 
-K_KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
+K_KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in INPUT_TABLES]
 
 
 @pytest.mark.parametrize("key", K_KEYS)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calib.export import chromium as browser
-from calib.export.cards import WIDTH, _on_a_sheet, lesson_card, picture, staged
+from calib.export.cards import CARD_WIDTH, _on_a_sheet, lesson_card, picture, staged
 from calib.figures import LIGHT
 from calib.lessons import LESSONS
 from tests.lessons.every import EVERY
@@ -30,7 +30,7 @@ def test_pictures_of_a_card_have_a_width_of_their_own():
     """Drawn as wide as the window, they were shrunk on paper until captions of panels touched."""
     (figure,) = _on_a_sheet([picture(LESSONS["venn_abers"].steps[3]).draw(LIGHT)])
     assert figure.layout.showlegend is not False
-    assert figure.layout.width == WIDTH
+    assert figure.layout.width == CARD_WIDTH
 
 
 @pytest.mark.usefixtures("chromium")

@@ -54,7 +54,7 @@ class TestWithChromium:
         """Neither a process nor a file, in the browser's own temporary folder or in ours."""
         with tempfile.TemporaryDirectory() as folder:  # a short name, as the path of a socket has to be
             monkeypatch.setattr(tempfile, "tempdir", folder)
-            monkeypatch.setattr(chromium, "MEMORY", folder)
+            monkeypatch.setattr(chromium, "MEMORY_FOLDER", folder)
             assert [list(files) for files in chromium.draw_files([figure, figure], ["pdf"])] == [
                 ["pdf"],
                 ["pdf"],
@@ -76,7 +76,7 @@ class TestWithChromium:
         figure = go.Figure(go.Scatter(x=[1, 2], y=[1, 2], name="Zebrastein"), layout={"title": "Zebrastein"})
         chromium.draw_files([figure], ["svg", "pdf"])
         there = {name for name, content in seen.items() if b"Zebrastein" in content}
-        on_disk = {name for name in seen if not name.startswith(str(chromium.MEMORY))}
+        on_disk = {name for name in seen if not name.startswith(str(chromium.MEMORY_FOLDER))}
         assert there
         assert on_disk
         assert not (there & on_disk if os.access("/dev/shm", os.W_OK) else set())
@@ -148,8 +148,8 @@ def program(path, text: str) -> str:
 )
 def test_a_program_that_is_no_browser_is_given_up_in_time_and_ended(tmp_path, monkeypatch, text, words):
     monkeypatch.setenv("BROWSER_PATH", program(tmp_path / "browser", text))
-    monkeypatch.setattr(chromium, "SECONDS", 0.5)
-    monkeypatch.setattr(chromium, "EACH", 0)
+    monkeypatch.setattr(chromium, "SECONDS_TO_START_BROWSER", 0.5)
+    monkeypatch.setattr(chromium, "SECONDS_PER_PICTURE", 0)
     with pytest.raises(chromium.NoBrowser, match=words):
         chromium.draw_files([go.Figure()], ["svg"])
     assert "sleep 61.5" not in running()
@@ -164,7 +164,7 @@ def test_where_nothing_is_printed_there_is_no_document(tmp_path, monkeypatch):
 def test_where_there_is_none_it_is_said_at_once(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("BROWSER_PATH", raising=False)
-    monkeypatch.setattr(chromium, "NAMES", ("chromium",))
+    monkeypatch.setattr(chromium, "BROWSER_NAMES", ("chromium",))
     chromium.can_draw.cache_clear()
     assert chromium.find_chromium() is None
     assert not chromium.can_draw()

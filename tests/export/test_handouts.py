@@ -6,8 +6,8 @@ import pytest
 
 from calib.export.cards import picture
 from calib.export.handouts import (
-    LETTERS,
-    WIDTH,
+    CHOICE_LETTERS,
+    HANDOUT_WIDTH,
     _before,
     _on_paper,
     _question_of,
@@ -74,7 +74,7 @@ def test_a_question_at_the_end_is_answered_with_its_reasons_in_the_solutions_alo
     assert all(written(why) in solutions for why in question.why)
     assert not any(written(why) in before for why in question.why)
     right = question.right - 1
-    assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
+    assert f"{CHOICE_LETTERS[right]}, {written(question.answers[right])}" in solutions
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_she
     """Panels of six models against the truth were three times as wide as high."""
     figure = FIGURES[key].draw(record(key, of, **settings))
     shape, paper = 940 / figure.layout.height, _on_paper(figure).layout
-    assert paper.width / paper.height == pytest.approx(shape, rel=1e-9) or paper.width == WIDTH
+    assert paper.width / paper.height == pytest.approx(shape, rel=1e-9) or paper.width == HANDOUT_WIDTH
     assert paper.width / paper.height <= shape * 1.0001
 
 

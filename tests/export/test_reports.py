@@ -32,7 +32,7 @@ from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import number, percent, two_decimals, with_interval
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from calib.sources import data_problems, digest, load
 from calib.splits import SPLITS
 from tests.evaluated import evaluated

@@ -18,7 +18,7 @@ from calib.analysis.decision import decide
 from calib.analysis.grouping_losses import grouping_losses
 from calib.data import read_table
 from calib.export import chart_source, page_source, python_source
-from calib.export.source import HOW
+from calib.export.source import RUN_HELP
 from calib.figures import FIGURES
 from calib.sources import digest, load, with_onnx_model, with_test_file
 from tests.data.test_onnx_model import TABLE as SCORED
@@ -121,8 +121,8 @@ def test_every_script_says_first_how_it_is_run(evaluations):
         page_source(page, evaluation.recipe) for page in ("reliability", "decide", "trees", "out_of_bag")
     ]
     for source in (python_source(RECIPES[0]), chart_source("widths", evaluation, {}), *pages):
-        assert source.startswith(HOW)
-        assert source.count(HOW) == 1
+        assert source.startswith(RUN_HELP)
+        assert source.count(RUN_HELP) == 1
 
 
 def test_an_uploaded_file_is_read_where_the_script_is_run(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from calib.analysis.watch.evidence import Block, Stream
 from calib.calibrators import Isotonic, Platt
 from calib.experiments.looking import hosmer_lemeshow
 from calib.export.playground import script
-from calib.export.story import ARITHMETIC, PEOPLE, SCRIPTS, story_html
+from calib.export.story import PEOPLE, STORY_ARITHMETIC, STORY_SCRIPTS, story_html
 from calib.kernel.binomial import binomial_interval
 from calib.metrics import brier_score, expected_calibration_error, loss_decomposition
 from scripts import write_story
@@ -30,7 +30,7 @@ WEEKS, PER_WEEK, LATER = 50, 18, 25
 def run(program: str, given: object):
     """What an expression of the story's functions and ``given`` is worth."""
     code = (
-        f"{script(ARITHMETIC)}{WITHIN}const given = JSON.parse(require('fs').readFileSync(0, 'utf8'))\n"
+        f"{script(STORY_ARITHMETIC)}{WITHIN}const given = JSON.parse(require('fs').readFileSync(0, 'utf8'))\n"
         f"const data = JSON.parse(require('fs').readFileSync({json.dumps(str(PEOPLE))}, 'utf8'))\n"
         f"console.log(JSON.stringify({program}))"
     )
@@ -272,4 +272,4 @@ def test_the_file_asks_for_nothing_and_is_small():
     for loads in ("src=", "@import", "fetch(", "[[STYLE", "[[SCRIPT", "[[DATA", "http://", "https://"):
         assert loads not in text.replace("http://www.w3.org/2000/svg", ""), loads
     assert len(text.encode()) < 400_000
-    assert all(file.exists() for file in SCRIPTS)
+    assert all(file.exists() for file in STORY_SCRIPTS)

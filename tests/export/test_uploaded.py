@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calib import Recipe
-from calib.calibrators import CALIBRATORS, TABLES, Isotonic
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, Isotonic
 from calib.data import confined
 from calib.export import read_calibrator, uploaded, write_calibrator, write_recipes
 from calib.kernel.checks import InputError
@@ -36,7 +36,7 @@ SCORES, LABELS = np.linspace(0.05, 0.95, 60), np.tile([0, 1, 1], 20)
 @pytest.mark.parametrize("key", CALIBRATORS)
 def test_a_good_calibrator_of_each_kind_is_read_to_its_end(key):
     method = CALIBRATORS[key]()
-    scores = np.tile(SCORES[:, None], 3) if method.input in TABLES else SCORES
+    scores = np.tile(SCORES[:, None], 3) if method.input in INPUT_TABLES else SCORES
     content = write_calibrator(method.fit(scores, LABELS)).encode()
     uploaded.check_ends(uploaded.calibrator, content, key)
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from calib.analysis.curves import binned_curve, histogram, smooth_curve
 from calib.figures import FIGURES
-from calib.figures.axes import MOST_LETTERS, LogOddsAxis
+from calib.figures.axes import LETTERS_IN_PANEL, LogOddsAxis
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from tests.figures.evaluations import evaluation
@@ -186,6 +186,6 @@ def test_labels_across_stay_few_enough_for_a_narrow_diagram_on_the_same_grid(low
     axis = LogOddsAxis(low, high)
     across, labels = axis.across["ticktext"], axis.settings["ticktext"]
     assert axis.across["tickvals"] == axis.settings["tickvals"]
-    assert sum(map(len, across)) <= MOST_LETTERS
+    assert sum(map(len, across)) <= LETTERS_IN_PANEL
     assert across[-1] == labels[-1]
     assert across == labels or all("" in pair for pair in pairwise(across))

@@ -6,7 +6,7 @@ import pytest
 from calib.analysis.decision import decide
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT, MARKS
-from calib.figures.many import COLOURED, GREY, MOST, lines_of, recolour
+from calib.figures.many import COLOURED, GREY, MOST_COLOURED, lines_of, recolour
 from tests.figures.evaluations import evaluation
 
 SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
@@ -42,7 +42,7 @@ def test_two_of_six_lines_are_in_colour_and_a_click_in_the_legend_shows_another(
 @pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
 def test_few_lines_keep_their_colours(figure):
     entry = FIGURES[figure]
-    record = entry.prepare(source(figure, SIX[:MOST]))
+    record = entry.prepare(source(figure, SIX[:MOST_COLOURED]))
     assert not any(trace.visible == "legendonly" for trace in entry.draw(record).data)
     assert GREY.strip() not in record.caption
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from calib.figures.marks import GRID, MOST_MARKS, gather, mark_traces
+from calib.figures.marks import CELLS_OF_AXIS, MOST_MARKS, gather, mark_traces
 from calib.figures.theme import DARK, LIGHT
 from tests.saying import assert_says
 
@@ -52,7 +52,7 @@ def test_too_many_points_are_gathered_in_cells():
     x, y, labels, value, number = rows(20_000)
     marks = gather(x, y, labels, value, number)
     assert marks.cells
-    assert len(marks.count) <= GRID**2 < MOST_MARKS
+    assert len(marks.count) <= CELLS_OF_AXIS**2 < MOST_MARKS
     assert marks.count.sum() == 20_000
     assert (marks.share * marks.count).sum() == pytest.approx(labels.sum())
     assert (marks.value * marks.count).sum() == pytest.approx(value.sum())
@@ -60,15 +60,15 @@ def test_too_many_points_are_gathered_in_cells():
     place = {int(name): i for i, name in enumerate(number)}
     for i in range(0, len(marks.count), 50):  # a mark's row lies in its cell
         own = place[int(marks.row[i])]
-        assert abs(x[own] - marks.x[i]) <= 1 / GRID
-        assert abs(y[own] - marks.y[i]) <= 1 / GRID
+        assert abs(x[own] - marks.x[i]) <= 1 / CELLS_OF_AXIS
+        assert abs(y[own] - marks.y[i]) <= 1 / CELLS_OF_AXIS
 
 
 def test_rows_on_one_line_are_gathered_too():
     x, _, *rest = rows(6_000)
     marks = gather(x, np.zeros(6_000), *rest)
     assert marks.cells
-    assert len(marks.count) == GRID
+    assert len(marks.count) == CELLS_OF_AXIS
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

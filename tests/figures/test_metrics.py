@@ -14,7 +14,7 @@ from calib.figures.compared import prepare
 from calib.figures.metrics import starred
 from calib.kernel.wording import brief, change
 from calib.metrics import METRICS, metric_table
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from calib.metrics.paired_intervals import difference_interval
 from tests.analysis.given import given_evaluation
 from tests.evaluated import evaluated

@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.explain import position_of, widest_row
 from calib.figures import DARK, LIGHT
-from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
+from calib.figures.pairs import MARGIN_BINS, draw, listed_rows, pair_table, prepare
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, counted
 from tests.figures.evaluations import evaluation
@@ -38,7 +38,8 @@ def test_marginals_count_every_row_of_every_class():
         for label in (0, 1):
             inside = end[result.y == label]
             expected = [
-                sum(min(BINS - 1, int(BINS * value + 1e-9)) == b for value in inside) for b in range(BINS)
+                sum(min(MARGIN_BINS - 1, int(MARGIN_BINS * value + 1e-9)) == b for value in inside)
+                for b in range(MARGIN_BINS)
             ]
             assert counts[label].tolist() == expected
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calib import check
-from calib.analysis.curves import BAND_REPEATS, FEW, binned_curve, corp_curve, histogram, smooth_curve
+from calib.analysis.curves import BAND_REPEATS, FEW_IN_BIN, binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.advice import LEAVE, headline, recommend
 from calib.analysis.selection import selected_rows
@@ -19,7 +19,7 @@ from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
 from calib.metrics import METRICS
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.analysis.recommendation.test_rule import certain_and_wrong
 from tests.figures.evaluations import evaluation
@@ -88,26 +88,26 @@ def test_every_bin_is_drawn_where_it_is_and_says_its_count():
 def test_bins_with_few_rows_are_faint_and_said_so():
     said = case(bins=50)
     record = ENTRY.prepare(said, faint=True)
-    few = sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in record.bins.values())
+    few = sum(int(((curve.count > 0) & (curve.count < FEW_IN_BIN)).sum()) for curve in record.bins.values())
     assert few > 0
-    assert f"{counted(few, 'bin')} with fewer than {FEW} rows" in record.caption
+    assert f"{counted(few, 'bin')} with fewer than {FEW_IN_BIN} rows" in record.caption
     figure = ENTRY.draw(record)
     for key in METHODS:
         for trace in traces(figure, key):
             if trace.customdata is not None and "markers" in trace.mode:
-                sparse = {point[3] < FEW for point in trace.customdata}
+                sparse = {point[3] < FEW_IN_BIN for point in trace.customdata}
                 assert len(sparse) == 1
                 assert (trace.marker.opacity <= 0.4) == sparse.pop()
     assert "Faint marks" not in ENTRY.prepare(case(bins=2, n=600), faint=True).caption
     left_out = ENTRY.prepare(said)
-    assert_says(left_out.caption, "Not drawn", counted(few, "bin"), f"fewer than {FEW} rows")
+    assert_says(left_out.caption, "Not drawn", counted(few, "bin"), f"fewer than {FEW_IN_BIN} rows")
     counts = [
         point[3]
         for trace in ENTRY.draw(left_out).data
         if trace.customdata is not None and "markers" in trace.mode
         for point in trace.customdata
     ]
-    assert min(counts) >= FEW
+    assert min(counts) >= FEW_IN_BIN
     pd.testing.assert_frame_equal(left_out.to_frame(), record.to_frame())
 
 
@@ -302,14 +302,16 @@ def test_the_strong_line_stops_at_bins_with_few_rows_and_these_are_numbered_wher
     e = viewed(curve="binned", bins=40)
     record, figure = drawn(e, calibrators=("none", "platt"), faint=True)
     curves = [binned_curve(e.y, e.predictions[key].p, bins=40) for key in ("none", "platt")]
-    few = [(c.count > 0) & (c.count < FEW) for c in curves]
-    assert f"{counted(int(sum(map(np.sum, few))), 'bin')} with fewer than {FEW} rows" in record.caption
+    few = [(c.count > 0) & (c.count < FEW_IN_BIN) for c in curves]
+    assert f"{counted(int(sum(map(np.sum, few))), 'bin')} with fewer than {FEW_IN_BIN} rows" in record.caption
     for key, curve, thin in zip(("none", "platt"), curves, few, strict=True):
         faint = next(t for t in traces(figure, key) if t.mode == "markers+text")
         assert list(faint.text) == [str(n) for n in curve.count[thin]]
         assert faint.marker.opacity < 0.5
         (line,) = [t for t in lines_of(figure, key) if t.line.width > 2 and np.isnan(t.y).any()]
-        np.testing.assert_array_equal(np.isnan(line.y), curve.count < FEW)  # the strong line stops there
+        np.testing.assert_array_equal(
+            np.isnan(line.y), curve.count < FEW_IN_BIN
+        )  # the strong line stops there
 
 
 def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
@@ -318,12 +320,12 @@ def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
     for key, predictions in e.predictions.items():
         curve = smooth_curve(e.y, predictions.p)
         faint, thin, strong = (line for line in lines_of(figure, key) if line.fill is None)
-        np.testing.assert_allclose(faint.x, curve.p[curve.count >= FEW])
-        np.testing.assert_allclose(faint.y, curve.smoothed[curve.count >= FEW])
+        np.testing.assert_allclose(faint.x, curve.p[curve.count >= FEW_IN_BIN])
+        np.testing.assert_allclose(faint.y, curve.smoothed[curve.count >= FEW_IN_BIN])
         counts, edges = np.histogram(predictions.p, record.histograms[key].edges)
         near = counts[np.clip(np.searchsorted(edges, curve.p, "right") - 1, 0, len(counts) - 1)]
-        for line, least in ((thin, 1), (strong, FEW)):  # little ink where there are few rows
-            hidden = (near < least) | (curve.count < FEW)
+        for line, least in ((thin, 1), (strong, FEW_IN_BIN)):  # little ink where there are few rows
+            hidden = (near < least) | (curve.count < FEW_IN_BIN)
             np.testing.assert_allclose(line.y, np.where(hidden, np.nan, curve.smoothed))
         assert faint.line.width <= thin.line.width < strong.line.width
         alphas = [float(line.line.color.rpartition(",")[2].rstrip(")")) for line in (faint, thin, strong)]
@@ -365,7 +367,7 @@ def test_bands_are_the_numbers_of_the_curves_and_translucent(curve, band):
         known = record.curves[key]
         (shape,) = [t for t in figure.data if t.legendgroup == key and t.fill == "toself"]
         names = ("band_upper", "band_lower") if band == "consistency" else ("upper", "lower")
-        rows = known.count >= FEW
+        rows = known.count >= FEW_IN_BIN
         upper, lower = (getattr(known, name)[rows] for name in names)
         x = (known.p if curve == "smoothed" else known.mean_p)[rows]
         expected = sorted(zip([*x, *x], [*upper, *lower], strict=True))

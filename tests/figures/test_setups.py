@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib import evaluate
-from calib.figures.setups import PANELS, draw, formatted_setups, prepare
+from calib.figures.setups import SETUP_PANELS, draw, formatted_setups, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
@@ -20,7 +20,7 @@ def table():
 
 def test_every_mark_stands_at_its_number_and_in_its_line(table):
     figure = draw(prepare(table))
-    for i, (metric, _, _) in enumerate(PANELS):
+    for i, (metric, _, _) in enumerate(SETUP_PANELS):
         place = f"x{i + 1 if i else ''}"
         marks = {t.name: t for t in figure.data if (t.xaxis, t.mode) == (place, "markers")}
         assert list(marks) == list(table.index)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib import Recipe, evaluate
-from calib.figures.simplex import CELLS, FEW, draw, places, prepare
+from calib.figures.simplex import CELLS_PER_SIDE, FEW_IN_CELL, draw, places, prepare
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation as two
 from tests.test_joint_recipe import DATA, WHOLE
@@ -15,7 +15,7 @@ def test_every_row_is_in_one_cell_and_means_are_of_its_rows():
     raw, P, y = WHOLE.whole.scores, WHOLE.whole.distributions["isotonic"], WHOLE.whole.y
     cells = {}
     for i, row in enumerate(raw):
-        cells.setdefault(tuple(np.round(row[:2] * CELLS).astype(int)), []).append(i)
+        cells.setdefault(tuple(np.round(row[:2] * CELLS_PER_SIDE).astype(int)), []).append(i)
     assert len(cells) == len(found.table)
     for (_, rows), (_, line) in zip(sorted(cells.items()), found.table.iterrows(), strict=True):
         assert line["rows"] == len(rows)
@@ -37,7 +37,7 @@ def test_one_arrow_per_cell_and_rings_where_there_are_enough_rows():
     record = prepare(WHOLE)
     figure = draw(record)
     assert len(figure.data) == 1 + len(record.table) + 1
-    assert len(figure.data[-1].x) == (record.table["rows"] >= FEW).sum()
+    assert len(figure.data[-1].x) == (record.table["rows"] >= FEW_IN_CELL).sum()
 
 
 def test_other_than_three_classes_and_no_calibrator_are_refused():

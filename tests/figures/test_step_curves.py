@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.figures.step_curves import MOST_POINTS, MOST_STEPS, draw, prepare, thinned_steps
+from calib.figures.step_curves import MOST_SINGLE_ROWS, MOST_STEPS, draw, prepare, thinned_steps
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
 from tests.saying import assert_says
@@ -86,7 +86,7 @@ def test_margins_run_over_all_scores_and_big_data_are_strips():
     record = prepare(big)
     figure = draw(record)
     strips = [trace for trace in figure.data if trace.type == "heatmap"]
-    assert len(big.calibration_y) > MOST_POINTS
+    assert len(big.calibration_y) > MOST_SINGLE_ROWS
     assert sum(strip.customdata.sum() for strip in strips) == len(big.y) + len(big.calibration_y)
     assert len(figure.to_json()) < 5e5
     assert_says(record.caption, "darker", "more rows")

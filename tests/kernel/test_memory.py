@@ -69,7 +69,7 @@ def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypat
         return np.full(50_000, float(key))  # 400 kB
 
     for key in (1, 2, 3, 4, 2):
-        assert memo.once(record, key, lambda key=key: curve(key))[0] == key
+        assert memo.cached_result(record, key, lambda key=key: curve(key))[0] == key
     assert made == [
         1,
         2,
@@ -77,12 +77,14 @@ def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypat
         4,
         2,
     ]  # the second had gone when the fourth came; the first counts as the largest
-    assert memo.once(record, 0, lambda: np.zeros(1_000_000)).nbytes > memo.MOST_CACHED
-    assert memo.once(record, 0, lambda: made.append(0)) is not None  # one that is too large alone is kept
-    assert memo.once(record, "small", lambda: 1) == 1
-    assert memo.once(record, "large", lambda: np.zeros(900_000)).nbytes > memo.MOST_CACHED
+    assert memo.cached_result(record, 0, lambda: np.zeros(1_000_000)).nbytes > memo.MOST_CACHED
+    assert (
+        memo.cached_result(record, 0, lambda: made.append(0)) is not None
+    )  # one that is too large alone is kept
+    assert memo.cached_result(record, "small", lambda: 1) == 1
+    assert memo.cached_result(record, "large", lambda: np.zeros(900_000)).nbytes > memo.MOST_CACHED
     assert memo.is_known(record, 0)  # and so is the largest, which takes no place from the others
-    assert memo.once(record, 0, lambda: made.append(0)) is not None
+    assert memo.cached_result(record, 0, lambda: made.append(0)) is not None
 
 
 def system(root, files):

@@ -7,7 +7,7 @@ import pytest
 
 from calib import lessons
 from calib.kernel.checks import InputError
-from calib.lessons import LESSONS, MERGED, QUIZZES, parse_step, read
+from calib.lessons import LESSONS, QUIZZES, STEP_OF_FORMER, parse_step, read
 from calib.recipe import Recipe
 from tests.lessons.every import EVERY
 
@@ -85,7 +85,7 @@ def test_a_step_comes_back_from_its_link_and_its_file(step):
     assert step.departed(step.recipe.replace(seed=99))
 
 
-@pytest.mark.parametrize("key", MERGED)
+@pytest.mark.parametrize("key", STEP_OF_FORMER)
 def test_a_step_of_a_former_lesson_leads_to_one_on_the_same_question(key):
     """Its former number, and a word of the step that took its place."""
     words = {

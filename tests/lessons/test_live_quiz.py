@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from calib.experiments.ballots import rounds
 from calib.kernel.checks import InputError
 from calib.lessons import live_quiz as rooms_module
-from calib.lessons.live_quiz import LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
+from calib.lessons.live_quiz import CODE_LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
 from tests.lessons.every import EVERY
 
 ROUNDS = (
@@ -123,8 +123,8 @@ def test_a_code_has_four_letters_that_are_told_apart_and_calls_no_word_to_mind(r
     monkeypatch.setattr(rooms_module, "MOST_ROOMS", 3000)
     codes = [rooms.open(ROUNDS)[0] for _ in range(3000)]
     assert len(set(codes)) == 3000
-    assert all(len(set(code)) == len(code) == 4 and set(code) <= set(LETTERS) for code in codes)
-    assert not set(LETTERS) & set("AEIOUYCLQSV")
+    assert all(len(set(code)) == len(code) == 4 and set(code) <= set(CODE_LETTERS) for code in codes)
+    assert not set(CODE_LETTERS) & set("AEIOUYCLQSV")
     assert not [code for code in codes if any(part in code for part in UNFIT)]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from calib.kernel.checks import InputError
 from calib.lessons import read
-from calib.lessons.question import EXACT, question
+from calib.lessons.question import EXACT_GUESS, question
 from tests.saying import assert_says
 
 ASKED = {"text": "Where?", "answers": ["A", "B", "C"], "right": 2, "why": ["a.", "b.", "c."]}
@@ -98,5 +98,5 @@ def test_a_mark_says_by_how_much_it_is_off_in_points():
     share = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8], "truth": 0.265}, "question")
     assert_says(share.how_far(0.7), "70 %", "44 percentage points too high")
     assert_says(share.how_far(0.0), "0 %", "26 percentage points too low")
-    assert share.how_far(0.26) == EXACT
+    assert share.how_far(0.26) == EXACT_GUESS
     assert question(ASKED, "question").how_far(0.5) == ""

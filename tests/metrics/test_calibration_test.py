@@ -8,7 +8,7 @@ import pytest
 from calib.kernel.rows import Rows
 from calib.metrics.calibration_test import (
     ALPHA,
-    MOST_ROWS,
+    MOST_SINGLE_REDRAWS,
     TEST_BINS,
     _bins,
     _p_values,
@@ -74,11 +74,11 @@ def test_whole_weights_are_repeated_rows():
 
 def test_many_rows_in_groups_agree_with_rows_one_by_one(monkeypatch):
     rng = np.random.default_rng(6)
-    n = MOST_ROWS + 10_000
+    n = MOST_SINGLE_REDRAWS + 10_000
     p = rng.random(n)
     y = (rng.random(n) < np.clip(p + 0.003, 0, 1)).astype(int)
     grouped = calibration_test(Rows(y), p, FEW)
-    monkeypatch.setattr("calib.metrics.calibration_test.MOST_ROWS", n)
+    monkeypatch.setattr("calib.metrics.calibration_test.MOST_SINGLE_REDRAWS", n)
     single = calibration_test(Rows(y), p, FEW)
     for look in single.looks:
         mean = (single.looks[look] + grouped.looks[look]) / 2

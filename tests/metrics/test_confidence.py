@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS, bootstrap_interval
-from calib.metrics.confidence import INTERVALS, View, confidence_interval, why_missing
+from calib.metrics.confidence_intervals import INTERVALS, View, confidence_interval, why_missing
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.slope import calibration_line
 from scripts.worlds import draw, world

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS
-from calib.metrics.confidence import View, confidence_interval
+from calib.metrics.confidence_intervals import View, confidence_interval
 from calib.metrics.distances import Gaps, binned_gaps, curve_gaps, distance_interval
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.smooth_error import NARROWEST_KERNEL

@@ -15,7 +15,7 @@ from streamlit.testing.v1.element_tree import Block, Widget
 
 from calib.kernel.declared import from_text
 from pages.ui.jobs import Job
-from pages.ui.widget import MARK
+from pages.ui.widget import KEY_AND_NUMBER
 from tests.waiting import LIMIT, until
 from tests.where import where
 
@@ -54,7 +54,7 @@ class App(AppTest):
         App._components = self._bidi_component_manager
         for node in self._tree:
             if isinstance(node, Widget) and node.key:
-                node.key = node.key.partition(MARK)[0]
+                node.key = node.key.partition(KEY_AND_NUMBER)[0]
         return self
 
 

@@ -13,7 +13,7 @@ from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
-from pages.ui.placed_guess import DASHES, LABEL, LINE, PALE, RING
+from pages.ui.placed_guess import GUESS_DASHES, GUESS_LABEL, GUESS_LINE, GUESS_RING, PALE
 from tests.pages.app import experiment, faults, keys, page, settled, verdicts
 from tests.saying import assert_says
 
@@ -132,7 +132,7 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     at = settled(at.run())
     assert faults(at) == []
     spec = picture(at)
-    signed = {LABEL, *(f"{sign} {LABEL}" for sign in (LINE, RING, DASHES))}
+    signed = {GUESS_LABEL, *(f"{sign} {GUESS_LABEL}" for sign in (GUESS_LINE, GUESS_RING, GUESS_DASHES))}
     assert signed & {each["text"] for each in spec["layout"]["annotations"]}
     drawn = json.dumps([spec["data"][-1], spec["layout"]["shapes"][-1:]])
     assert LIGHT.guess in drawn or rgba(LIGHT.guess, PALE) in drawn

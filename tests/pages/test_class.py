@@ -12,7 +12,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS, QUIZZES
 from pages.ui.learn import live_quiz
-from pages.ui.learn.asking import RIGHT, WRONG
+from pages.ui.learn.asking import NOT_QUITE, RIGHT
 from tests.lessons.every import EVERY
 from tests.pages.app import at_once, experiment, faults, keys, messages, page, settled
 from tests.saying import assert_says
@@ -154,7 +154,7 @@ def test_the_reveal_meets_each_student_with_the_answer_given(opened, asked):
     live_quiz.rooms().reveal(*opened)
     assert RIGHT in words(right.run())
     assert f"answer_{NUMBER}_1" not in keys(right)
-    assert f"{WRONG} **B** {QUESTION.answers[1]}: {QUESTION.why[1]}" in words(wrong.run())
+    assert f"{NOT_QUITE} **B** {QUESTION.answers[1]}: {QUESTION.why[1]}" in words(wrong.run())
     assert QUESTION.why[QUESTION.right - 1] in words(wrong)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from calib.recipe import TOGETHER
+from calib.recipe import COMPARED_JOINTLY
 from pages.ui import current
 from tests.pages.app import bring, faults, go, messages, page, settled, table, titles
 
@@ -32,7 +32,7 @@ def test_by_the_menu_as_by_the_button_the_calibrators_are_those_for_all_classes(
     )  # other tests choose calibrators in their session
     at = go(at, "explore_reliability")
     assert faults(at) == []
-    assert at.multiselect(key="calibrators").value == list(TOGETHER)
+    assert at.multiselect(key="calibrators").value == list(COMPARED_JOINTLY)
 
 
 def test_every_page_shows_all_classes_and_then_one(opened):

@@ -60,7 +60,7 @@ def test_details_stay_when_another_model_is_fitted(monkeypatch):
     from pages.ui import jobs
 
     at = page(**QUICK, **{"reliability.details": "rows"})
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     at.selectbox(key="model").set_value("decision_tree").run()
     settled(at)
     assert recipe(at).setting("reliability.details") == "rows"

@@ -89,7 +89,7 @@ def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
 def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time_together(monkeypatch):
     asked = []
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
-    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(
         evaluations, "expected_seconds", lambda recipe, *_, short: asked.append(recipe.model) or 7.0
     )
@@ -117,7 +117,7 @@ def test_one_refit_per_row_waits_for_a_click_beside_its_price(monkeypatch):
     at = page("explore_compare", **full.to_query())
     assert_any_says([text.value for text in at.markdown], "115 model fits", "50 seconds")
     assert not jobs_of(at, "compared")
-    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, *_, short: 7.0)
     at.session_state["kept_recipes"] = {"tree": Recipe(**QUICK).replace(model="decision_tree")}
     at = settled(at.run())
@@ -280,7 +280,7 @@ NEW = ("new.csv", b"score\n0.1\n0.2\n0.3\n")
 @pytest.fixture
 def applied(saved, monkeypatch):
     """A saved calibrator applied to old.csv, where every file counts as a large one."""
-    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+    monkeypatch.setattr("pages.ui.uploads.LARGE_UPLOAD", 10)
     at = bring(page("explore_compare", **QUICK), "calibrator_file", "venn_abers.json", saved.encode())
     return bring(at, "scores_file", "old.csv", b"score\n0.15\n0.5\n")
 

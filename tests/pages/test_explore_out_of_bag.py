@@ -11,7 +11,7 @@ from calib.figures import FIGURES, formatted_setups
 from calib.kernel.wording import brief_percent, listed, with_interval
 from calib.models import MODELS
 from calib.sources import load
-from calib.study.papers.ten_setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
+from calib.study.papers.ten_setups import AS_PUBLISHED, SETUP_NAMES, setup_recipes, setup_table
 from pages.ui.explore import out_of_bag
 from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, titles
 from tests.saying import assert_any_says, says
@@ -114,7 +114,7 @@ def test_long_fits_of_many_rows_wait_for_a_click_beside_their_time(monkeypatch):
     from pages.ui import evaluations, jobs
 
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
-    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda *_, short: 100.0)
     at = page(STEM, **SMALL, seed="11")
     assert_any_says([text.value for text in at.markdown], "2 model fits", "400 rows", "3 minutes")
@@ -145,11 +145,11 @@ def test_a_model_without_bagging_shows_five_setups_and_a_button_that_chooses_a_f
     at = page(STEM, **GAUSSIAN, model="naive_bayes")
     (said,) = [text for text in messages(at) if "has no out-of-bag rows" in text]
     assert all(model.label in said for model in MODELS.values() if model.bagged)  # by their names in the menu
-    assert list(shown(at).index) == ["Raw-cal", *list(NAMES.values())[2::2]]
+    assert list(shown(at).index) == ["Raw-cal", *list(SETUP_NAMES.values())[2::2]]
     assert not any("of the paper's" in title for title in titles(at))
     settled(at.button(key="use_forest").click().run())
     assert at.session_state["recipe"].model == "random_forest"
-    assert list(shown(at).index) == list(NAMES.values())
+    assert list(shown(at).index) == list(SETUP_NAMES.values())
     assert_any_says(titles(at), "of the paper's 6 results")
 
 

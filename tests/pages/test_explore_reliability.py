@@ -314,7 +314,7 @@ def test_predictions_brought_from_elsewhere_have_every_detail():
 def test_many_predictions_are_drawn_small(rows, monkeypatch):
     from pages.ui import jobs
 
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     rng = np.random.default_rng(0)
     p = rng.beta(0.5, 0.8, rows).round(6)
     made = pd.DataFrame({"label": (rng.random(rows) < p**1.3).astype(int), "score": p})
@@ -384,7 +384,7 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
 
 def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(monkeypatch):
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
-    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 200.0)
     at = settled(page("explore_reliability", data="sample:breast_cancer", model="naive_bayes"))
     said = [text.value for text in at.markdown]
@@ -400,7 +400,7 @@ def test_a_long_fit_of_many_rows_says_how_long_it_takes_and_waits_for_a_click(mo
 
 
 def test_unlabelled_rows_are_read_and_scored_in_the_background_with_cancel(monkeypatch):
-    monkeypatch.setattr("pages.ui.uploads.LARGE", 10)
+    monkeypatch.setattr("pages.ui.uploads.LARGE_UPLOAD", 10)
     at = page(**QUICK, **{"reliability.details": "base_rate"})
     X = load(Recipe(**QUICK)).X
 
@@ -437,7 +437,7 @@ def test_unlabelled_rows_are_read_and_scored_in_the_background_with_cancel(monke
 def test_a_question_about_a_long_fit_cancels_the_fit_of_earlier_settings(monkeypatch):
     """Its estimate needs the processors, and nobody waits for the earlier fit."""
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
-    monkeypatch.setattr(evaluations, "MANY_ROWS", 100)
+    monkeypatch.setattr(evaluations, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(evaluations, "expected_seconds", lambda recipe, data, watch, short: 2.0)
     monkeypatch.setattr(evaluations, "fit", lambda recipe, data, watch: watch.cancel.wait(LIMIT))
     at = at_once("explore_reliability", data="sample:breast_cancer", model="naive_bayes", seed="8")

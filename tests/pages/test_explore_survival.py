@@ -13,7 +13,7 @@ from calib.export import page_source
 from calib.kernel.wording import alike
 from calib.metrics import METRICS
 from pages.ui import state
-from pages.ui.explore.survival import LEADING, SAMPLE
+from pages.ui.explore.survival import LEADING_MEASURES, RELAPSES
 from pages.ui.text import plain
 from tests.pages.app import ROOT, App, faults, go, headline, messages, page
 from tests.waiting import LIMIT
@@ -34,20 +34,20 @@ def found(horizon: int, **more):
 
 
 def test_the_sample_opens_with_its_numbers_and_a_slider_moves_the_horizon():
-    at = page("explore_survival", **SAMPLE)
+    at = page("explore_survival", **RELAPSES)
     assert faults(at) == []
     for horizon in (5, 2):
         if horizon == 2:
             at.select_slider(key="survival.horizon").set_value(2.0).run()
         assert faults(at) == []
         table = found(horizon).table()
-        for metric in LEADING:
+        for metric in LEADING_MEASURES:
             assert headline(at)[METRICS[metric].label] == alike(*table.loc[metric])[0]
     assert at.session_state["recipe"].setting("survival.horizon") == 2
 
 
 def test_the_hospitals_are_centres():
-    at = page("explore_survival", **SAMPLE)
+    at = page("explore_survival", **RELAPSES)
     made = found(5)
     rows = made.known["row"]
     sentences = centres(made.evaluation, FRAME["hospital"].to_numpy()[rows]).sentences
@@ -58,11 +58,11 @@ def test_the_hospitals_are_centres():
 def test_other_pages_say_that_censored_rows_count_as_negative():
     lost = int((FRAME["target"] == "censored").sum())
     for script in ("explore_reliability", "explore_decide"):
-        at = page(script, **SAMPLE)
+        at = page(script, **RELAPSES)
         assert faults(at) == []
         assert len([text for text in messages(at) if f"{lost:,} censored rows count here" in text]) == 1
         assert any(link.proto.label == "Open Survival" for link in at.get("page_link"))
-    at = page("explore_survival", **SAMPLE)
+    at = page("explore_survival", **RELAPSES)
     assert not any("count here" in text for text in messages(at))
 
 
@@ -128,7 +128,7 @@ def test_probabilities_of_survival_are_asked_about():
 
 
 def test_the_python_code_prints_the_numbers(capsys):
-    at = page("explore_survival", **SAMPLE, **{"survival.horizon": "2"})
+    at = page("explore_survival", **RELAPSES, **{"survival.horizon": "2"})
     exec(page_source("survival", at.session_state["recipe"]), {})
     said = capsys.readouterr().out
     assert found(2).verdict.sentence in said

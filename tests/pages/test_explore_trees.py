@@ -197,7 +197,7 @@ def test_a_model_that_is_no_tree_lends_no_settings():
 def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
     from pages.ui import jobs
 
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     at = at_once(STEM, **SMALL)
     at.button(key="cancel_depths").click().run()
     assert any("Cancelled" in text for text in messages(at))
@@ -232,7 +232,7 @@ def test_trees_of_many_rows_wait_for_a_click_beside_their_time(monkeypatch):
 
     asked = []
     monkeypatch.setattr(jobs, "UNASKED", 10.0)
-    monkeypatch.setattr(trees, "MANY_ROWS", 100)
+    monkeypatch.setattr(trees, "FEWEST_ESTIMATED", 100)
     monkeypatch.setattr(
         evaluations, "expected_seconds", lambda recipe, *_, short: asked.append(recipe) or 10.0
     )
@@ -252,7 +252,7 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
     from pages.ui import jobs
     from pages.ui.explore import trees
 
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     whole, begun, let_go = trees.sweep_depths, Event(), Event()
 
     def held(recipe, data, watch, points, forests):

@@ -107,7 +107,7 @@ def test_only_the_part_that_is_open_is_shown_and_a_click_on_a_mark_opens_the_exp
     row = int(expected(QUICK).dataset.X.index[expected(QUICK).rows[3]]) + 1
     at.number_input(key="venn_abers.row").set_value(row).run()
     assert at.session_state["recipe"].setting("venn_abers.details") == "explained"
-    assert venn_abers.EXPLAINED == {"venn_abers.details": "explained"}
+    assert venn_abers.FIGURE_OF_FOLD == {"venn_abers.details": "explained"}
 
 
 def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():

@@ -14,14 +14,14 @@ from calib.kernel.checks import InputError
 from calib.lessons import Question
 from calib.lessons.question import question
 from pages.ui.placed_guess import (
-    ANSWER,
-    COVER,
-    DASHES,
-    LABEL,
-    LINE,
+    ANSWER_LABEL,
+    GUESS_DASHES,
+    GUESS_LABEL,
+    GUESS_LINE,
+    GUESS_RING,
     LINE_HEIGHT,
     PALE,
-    RING,
+    PAPER_OPACITY,
     Ghost,
     drawn,
     with_ghost,
@@ -61,7 +61,7 @@ def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_above_it():
     )
     assert shapes == []
     (one,) = words
-    assert (one["text"], one["xref"], one["yref"]) == (f"{RING} {LABEL}", "x domain", "y2 domain")
+    assert (one["text"], one["xref"], one["yref"]) == (f"{GUESS_RING} {GUESS_LABEL}", "x domain", "y2 domain")
 
 
 KINDS = [
@@ -77,11 +77,11 @@ def test_the_name_of_a_guess_is_above_the_plot_and_covers_no_data(asked):
     guess = [(0.2, 0.25), (0.8, 0.75)] if asked.kind == "curve" else 1 if asked.kind == "choice" else 0.9
     layout = with_ghost(figure(), Ghost(asked, guess), LIGHT, 0, 1)["layout"]
     (words,) = layout["annotations"]
-    assert words["text"].endswith(LABEL)
+    assert words["text"].endswith(GUESS_LABEL)
     assert (words["y"], words["yanchor"]) == (1, "bottom")
     assert words["yref"] in ("paper", "y domain")
     assert layout["margin"]["t"] >= LINE_HEIGHT, "there is room above the plot"
-    assert words["bgcolor"] == rgba(LIGHT.paper, COVER)
+    assert words["bgcolor"] == rgba(LIGHT.paper, PAPER_OPACITY)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,9 @@ def test_a_wide_pale_line_lies_under_a_trace():
     assert (copy["x"], copy["y"]) == ([1.0, 10.0], [0.3, 0.4])
     assert (copy["yaxis"], copy["line"]["color"]) == ("y2", rgba(LIGHT.guess, PALE))
     copies, _, words = added({"traces": ["up", "down"]})
-    assert (len(copies), [one["text"] for one in words]) == (2, [f"{LINE} {LABEL}"]), "one guess, one label"
+    assert (len(copies), [one["text"] for one in words]) == (2, [f"{GUESS_LINE} {GUESS_LABEL}"]), (
+        "one guess, one label"
+    )
     assert added({"traces": ["of another picture"]})[0] == []
 
 
@@ -177,7 +179,11 @@ def test_a_line_on_names_leaves_them_in_their_order():
 
 def test_panels_of_the_answer_and_of_the_guess_have_frames():
     ghosts = ({"panels": [1]}, {"panels": [2]}, {"panels": [1, 2]})
-    for guess, told in ((1, {ANSWER, LABEL}), (2, {f"{LABEL}: right"}), (3, {LABEL, f"{LABEL}: right"})):
+    for guess, told in (
+        (1, {ANSWER_LABEL, GUESS_LABEL}),
+        (2, {f"{GUESS_LABEL}: right"}),
+        (3, {GUESS_LABEL, f"{GUESS_LABEL}: right"}),
+    ):
         ghost = Ghost(Question(**TEXTS, ghosts=ghosts), guess)
         layout = with_ghost(figure(), ghost, LIGHT, 0, 1)["layout"]
         assert {one["text"] for one in layout["annotations"]} == told
@@ -201,10 +207,10 @@ def test_an_answer_without_a_sketch_leaves_the_picture_as_it_is():
 def test_a_moving_picture_gets_rings():
     ghosts = ({}, {"lines": [[[0.3, 0.1]], [[0.4, 0.1]]], "names": ["", "A"]}, {})
     asked = Question(**TEXTS, ghosts=ghosts)
-    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1], [0.4, 0.1]], "label": f"{RING} A"}
+    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1], [0.4, 0.1]], "label": f"{GUESS_RING} A"}
     assert drawn(Ghost(asked, 1)) == {"rings": [], "label": ""}
     curve = Question(**TEXTS, kind="curve", cuts=(-0.1, 0.1))
-    assert drawn(Ghost(curve, [(0.2, 0.2)]))["label"] == f"{DASHES} {LABEL}"
+    assert drawn(Ghost(curve, [(0.2, 0.2)]))["label"] == f"{GUESS_DASHES} {GUESS_LABEL}"
 
 
 @pytest.mark.parametrize("ghosts", [[{}], [{"line": []}, {}, {}]])

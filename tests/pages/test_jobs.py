@@ -57,7 +57,7 @@ def test_a_tree_that_ends_while_its_progress_is_drawn_does_not_draw_the_forests_
     """Two jobs watched in one run once asked for the same button, on a machine slow enough."""
     from pages.ui import jobs
 
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     whole = jobs._progress
 
     def slowly(kind, running, *more):
@@ -115,7 +115,7 @@ def script(monkeypatch):
     from pages.ui import jobs
 
     scheduler = Scheduler(1)
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     monkeypatch.setattr(jobs, "scheduler", lambda: scheduler)
     monkeypatch.setitem(globals(), "WORK", [lambda watch: "a result"])
     return AppTest.from_function(one_piece_of_work, default_timeout=LIMIT), scheduler

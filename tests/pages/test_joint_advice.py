@@ -1,6 +1,6 @@
 """With three or more classes the page advises on all together, and offers the method that the advice begins with."""
 
-from calib.recipe import TOGETHER, Recipe
+from calib.recipe import COMPARED_JOINTLY, Recipe
 from tests.saying import assert_any_says
 
 from .app import faults, page, settled, titles
@@ -20,7 +20,7 @@ def test_the_method_to_begin_with_is_added_by_a_click_and_advised():
 
 
 def test_methods_for_all_classes_are_compared_by_default_and_a_link_keeps_its_meaning():
-    two, of_all = list(Recipe().calibrators), list(TOGETHER)
+    two, of_all = list(Recipe().calibrators), list(COMPARED_JOINTLY)
     at = page("explore_reliability", data="sample:all_digits", model="naive_bayes")
     assert at.multiselect(key="calibrators").value == two  # as the link says
     at = page("explore_reliability", model="naive_bayes")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calib.experiments.finite import START
+from calib.experiments.finite import FIRST_POINTS
 from calib.experiments.finite.simulation import ForecastLine
 from calib.recipe import Recipe
 from pages.ui.learn.finite_example import clicked, edited
@@ -28,7 +28,7 @@ def learn(line=None):
 
 
 def line_of(at):
-    return ForecastLine.of(settings_in_address(at).get("finite.line", START))
+    return ForecastLine.of(settings_in_address(at).get("finite.line", FIRST_POINTS))
 
 
 def test_it_asks_and_one_split_is_the_answer():
@@ -49,7 +49,7 @@ def test_a_preset_is_one_click_and_stands_in_the_link(name):
     )
     settled(at.button(key=f"take_{name}").click().run())
     assert faults(at) == []
-    assert line_of(at) == ForecastLine.of(START).cut_at(CUTS[name])
+    assert line_of(at) == ForecastLine.of(FIRST_POINTS).cut_at(CUTS[name])
     taken = at.button(key=f"take_{name}")
     assert taken.proto.type == "primary"
     assert not taken.disabled, "the keyboard would be lost"
@@ -73,7 +73,7 @@ def test_cuts_are_added_moved_and_taken_away_by_hand():
 
 
 def test_a_click_turns_a_label_or_a_cut():
-    line = ForecastLine.of(START)
+    line = ForecastLine.of(FIRST_POINTS)
     assert clicked(line, "turn", 0) == line.turned(0)
     assert clicked(line, "cut", 5).cuts == ()
     assert clicked(line, "cut", 2).cuts == (2, 5)

@@ -10,7 +10,7 @@ from calib.experiments.forecasts import Forecast
 from calib.experiments.shared.validity_settings import PROOFS, TRIED
 from calib.lessons.glossary import GLOSSARY
 from pages.ui import jobs
-from pages.ui.learn.asking import RIGHT, WRONG
+from pages.ui.learn.asking import NOT_QUITE, RIGHT
 from pages.ui.text import plain
 from tests.pages.app import (
     experiment,
@@ -52,7 +52,7 @@ def test_while_the_next_is_computed_the_last_picture_stays_dimmed_so_that_no_con
 ):
     at, going_on = learn(theorem__guess="skip", theorem__draws=2000), threading.Event()
     before, real = titles(at), Experiment.simulate
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     monkeypatch.setattr(Experiment, "simulate", lambda *a, **k: going_on.wait(LIMIT) and real(*a, **k))
     at.select_slider(key="theorem.objects").set_value(5).run()
     try:
@@ -71,7 +71,7 @@ def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_th
     settled(at.button(key="guess_1").click().run())
     (said,) = verdicts(at)
     why = EXPERIMENTS["theorem"].why
-    assert_says(said, WRONG, "p0", why[0], "the true label", why[2])
+    assert_says(said, NOT_QUITE, "p0", why[0], "the true label", why[2])
     settled(at.button(key="ask_again").click().run())
     settled(at.button(key="guess_3").click().run())
     (said,) = verdicts(at)

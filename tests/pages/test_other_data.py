@@ -36,7 +36,7 @@ def results(at):
 
 @pytest.mark.parametrize("script", FITTED)
 def test_while_the_model_of_other_data_is_fitted_nothing_of_the_last_is_there(script, monkeypatch):
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     stem = script.removeprefix("pages/").removesuffix(".py")
     at = page("explore_data", model="naive_bayes" if stem != "explore_out_of_bag" else "random_forest")
     go(bring(at, "first.csv", csv(300, 0)), stem)
@@ -59,7 +59,7 @@ def test_while_another_model_of_the_same_data_is_fitted_the_last_results_stay(st
     few = {"data": "sample:digits", "model": "large_forest", "params": '{"n_estimators": 5}'}
     at = page(stem, **few)
     before = results(at)
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     at.session_state["recipe"] = at.session_state["recipe"].replace(params={"n_estimators": 2000})
     at.session_state["changed"] = True
     at.run()

@@ -7,7 +7,7 @@ import numpy as np
 
 from calib.calibrators import MERGE_RULES, VennAbers
 from calib.synthetic import FiniteExample
-from pages.ui.points import ARITHMETIC
+from pages.ui.points import ARITHMETIC_SCRIPTS
 from tests.export.programs.engines import NODE
 
 ASKED = "\nconsole.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0, 'utf8')).map(one => {"
@@ -15,7 +15,7 @@ ASKED = "\nconsole.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0, '
 
 def javascript(body: str, cases: list) -> list:
     """What the arithmetic of the page says to each case, in Node."""
-    code = "".join(file.read_text(encoding="utf-8") for file in ARITHMETIC) + ASKED + body + "})))"
+    code = "".join(file.read_text(encoding="utf-8") for file in ARITHMETIC_SCRIPTS) + ASKED + body + "})))"
     done = subprocess.run([NODE, "-e", code], input=json.dumps(cases), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -76,8 +76,8 @@ def received(
 ) -> tuple[bytes, str]:
     """(what is kept of an upload, its type) with so many bytes of free memory."""
     monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
-    monkeypatch.setattr(limits, "LARGE", 1_000)
-    monkeypatch.setattr(server, "HEAD", 3_000)
+    monkeypatch.setattr(limits, "LARGE_FILE", 1_000)
+    monkeypatch.setattr(server, "BYTES_OF_END", 3_000)
     server.protect_data()
     edge, body = "x" * 20, io.BytesIO()
     body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"{part}\r\n'.encode())
@@ -106,7 +106,7 @@ def test_of_an_upload_for_which_there_is_no_memory_only_the_ends_are_kept(monkey
     assert received(content, monkeypatch, 110_000) == (content, "text/csv")  # twice its size
     kept, kind = received(content, monkeypatch, 90_000)
     assert kept == content[:3_000] + content[-3_000:]
-    assert 50_000 < int(kind.removeprefix(f"{server.ENDS}+")) < 51_000
+    assert 50_000 < int(kind.removeprefix(f"{server.MEDIA_TYPE_OF_ENDS}+")) < 51_000
 
 
 @pytest.mark.parametrize("how", [{"length": False}, {"part": ""}], ids=["no length", "no file"])
@@ -137,7 +137,7 @@ def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkey
 
 def test_many_small_uploads_at_once_are_counted_together(monkeypatch):
     monkeypatch.setattr(server.memory, "free", lambda: 1_000 + limits.SPARE)
-    monkeypatch.setattr(limits, "LARGE", 100)
+    monkeypatch.setattr(limits, "LARGE_FILE", 100)
     coming, uploads = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
     assert sum(coming.fits_memory(upload, 90) for upload in uploads) == 5  # each takes twice its size
 
@@ -155,7 +155,7 @@ def test_the_process_that_reads_uploads_begins_after_a_run_that_draws_or_stops(m
 
 def test_two_uploads_at_once_share_the_memory(monkeypatch):
     monkeypatch.setattr(server.memory, "free", lambda: 500 + limits.SPARE)
-    monkeypatch.setattr(limits, "LARGE", 10)
+    monkeypatch.setattr(limits, "LARGE_FILE", 10)
     coming, (first, second) = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
     assert coming.fits_memory(first, 200)
     assert not coming.fits_memory(second, 200)  # 400 are promised to the first

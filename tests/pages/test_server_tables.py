@@ -487,7 +487,7 @@ def test_a_table_without_a_label_is_opened_and_asks_for_one(root, warehouse, by)
 
 def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_memory(root, monkeypatch):
     scores(3_000).to_parquet(root / "many.parquet")
-    monkeypatch.setattr(counting, "MANY_ROWS", 2_000)
+    monkeypatch.setattr(counting, "COUNTED_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
     assert_any_says([note.value for note in at.text], "3,000 rows were grouped", "score and label")

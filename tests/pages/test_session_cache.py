@@ -117,7 +117,7 @@ def test_sessions_share_what_the_server_keeps_and_idle_ones_give_way(monkeypatch
     idle = page("explore_reliability", model="naive_bayes")
     before, first = size(*idle.session_state["kept"].things()), headline(idle)
     monkeypatch.setattr(session_cache, "OF_ALL_SESSIONS", 1_000_000)
-    monkeypatch.setattr(session_cache, "IDLE", -1.0)
+    monkeypatch.setattr(session_cache, "SECONDS_WITHOUT_RUN", -1.0)
     idle.session_state["kept"]._used.clear()  # nothing that its last run used
     at_once("explore_reliability", model="naive_bayes")
     assert size(*idle.session_state["kept"].things()) < before / 2

@@ -43,8 +43,8 @@ def test_it_has_no_sidebar_no_settings_and_three_ways_in_with_a_picture_each():
     assert titles(at)[1:] == [way.title for way in start.WAYS]
     stems = [Path(way.page).stem for way in start.WAYS]
     shipped = {f"{stem}-{shade}.webp" for stem in stems for shade in ("light", "dark")}
-    assert {path.name for path in start.PICTURES.glob("*.webp")} == shipped
-    assert sum(path.stat().st_size for path in start.PICTURES.iterdir()) < 100_000
+    assert {path.name for path in start.PICTURES_FOLDER.glob("*.webp")} == shipped
+    assert sum(path.stat().st_size for path in start.PICTURES_FOLDER.iterdir()) < 100_000
 
 
 def test_an_address_without_a_path_but_with_settings_is_a_link_to_reliability():

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
-from calib.experiments.shared.truth_panels import DRAWN_POINTS
+from calib.experiments.shared.truth_panels import MOST_POINTS_OF_TRUTH
 from calib.export.cards import staged
 from calib.figures import FIGURES, LIGHT
 from calib.figures.narrowing import narrowed
@@ -60,7 +60,7 @@ def test_a_cloud_of_points_that_nobody_sees_is_not_drawn():
     whole = entry.draw(entry.prepare(found), LIGHT).to_dict()
     points = [len(unpacked(one["x"])) for one in whole["data"] if one["mode"] == "markers"]
     hidden = without_data(whole)["data"]
-    assert points == [DRAWN_POINTS] * 6
+    assert points == [MOST_POINTS_OF_TRUTH] * 6
     assert [len(one["x"]) for one in hidden if one.get("mode") != "lines"] == [0] * 6
 
 

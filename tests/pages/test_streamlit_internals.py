@@ -169,12 +169,12 @@ def drawn(name: str) -> bool:
 
 
 def installed() -> dict[str, str]:
-    return {name: ".".join(version(name).split(".")[:2]) for name in server.TRIED}
+    return {name: ".".join(version(name).split(".")[:2]) for name in server.VERSIONS_TRIED}
 
 
 def said() -> str:
     """What a failure tells of the versions."""
-    return f"tried with {server.TRIED}, installed {installed()}"
+    return f"tried with {server.VERSIONS_TRIED}, installed {installed()}"
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,11 @@ def test_one_file_alone_knows_more_of_streamlit_than_its_face():
 
 def test_the_oldest_streamlit_allowed_is_the_one_tried():
     requirements = (PAGES.parent / "requirements.txt").read_text(encoding="utf-8")
-    assert re.search(r"^streamlit>=([\d.]+)", requirements, re.MULTILINE)[1] == server.TRIED["streamlit"]
-    if installed() != server.TRIED:
+    assert (
+        re.search(r"^streamlit>=([\d.]+)", requirements, re.MULTILINE)[1]
+        == server.VERSIONS_TRIED["streamlit"]
+    )
+    if installed() != server.VERSIONS_TRIED:
         reasons = "; ".join(dict.fromkeys(MARKUP.values()))
         warnings.warn(f"{said()}: try what no test sees, then change TRIED: {reasons}", stacklevel=1)
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators import CALIBRATORS, TABLES, Platt, VennAbers
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, Platt, VennAbers
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
@@ -30,7 +30,7 @@ def answers(placement, calibrator):
     if placement == "none":
         return calibrator == "none"
     if placement == "full":
-        return (kind.gives_interval and kind.input not in TABLES) or calibrator == "none"
+        return (kind.gives_interval and kind.input not in INPUT_TABLES) or calibrator == "none"
     return kind.input != "tree_scores" or PLACEMENTS[placement].scores_trees
 
 
@@ -164,7 +164,7 @@ def test_the_base_model_is_fitted_no_more_often_than_needed(key, training, scori
     tests = placed.score(FEW)
     assert CountingForest.fits == training + scoring
     for calibrator in CALIBRATORS:
-        if answers(key, calibrator) and CALIBRATORS[calibrator].input not in TABLES:
+        if answers(key, calibrator) and CALIBRATORS[calibrator].input not in INPUT_TABLES:
             placed.predict(placed.calibrate(CALIBRATORS[calibrator]()), tests)
     assert CountingForest.fits == training + scoring
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from calib import CalibratedClassifier
-from calib.calibrators import CALIBRATORS, JOINT, TABLES, OneVsRest, Pairwise
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, JOINT, OneVsRest, Pairwise
 from calib.kernel.checks import InputError
 from calib.placements.cross_validation import merge_folds
 
@@ -71,7 +71,7 @@ def test_every_calibrator_in_every_placement(placement, calibrator):
         np.testing.assert_array_equal(p, made.placed_.model.predict_proba(NEW))
 
 
-@pytest.mark.parametrize("calibrator", [key for key, one in CALIBRATORS.items() if one.input in TABLES])
+@pytest.mark.parametrize("calibrator", [key for key, one in CALIBRATORS.items() if one.input in INPUT_TABLES])
 @pytest.mark.parametrize("placement", ["split", "cv", "oob_whole", "train"])
 def test_what_needs_more_than_a_score_is_refused(placement, calibrator):
     forest = RandomForestClassifier(5, random_state=0)

@@ -101,7 +101,7 @@ def test_a_scheduler_without_workers_is_said(monkeypatch):
     closed = []
     alone = SimpleNamespace(submit=lambda *args, **more: Future(), close=lambda: closed.append(True))
     monkeypatch.setattr("distributed.Client", lambda *args, **more: alone)
-    monkeypatch.setattr(runner, "WAIT", 0)
+    monkeypatch.setattr(runner, "SECONDS_FOR_SCHEDULER", 0)
     with pytest.raises(InputError, match="tcp://here:1 .*no workers.*dask worker"):
         runner._client("tcp://here:1")
     assert closed

@@ -3,7 +3,7 @@
 import pytest
 
 from calib import Recipe
-from calib.calibrators import CALIBRATORS, JOINT, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, JOINT
 from calib.kernel.checks import InputError
 from calib.models import MODELS
 from calib.study import SHIPPED, load_protocol, read_protocol
@@ -135,7 +135,7 @@ def test_the_arena_has_every_calibrator_model_and_placement_that_can_be():
 
 def test_the_arena_of_more_classes_has_every_calibrator_of_them_on_five_models():
     setups = load_protocol("arena_multiclass").setups
-    tables = {key for key, method in CALIBRATORS.items() if method.input in TABLES}
+    tables = {key for key, method in CALIBRATORS.items() if method.input in INPUT_TABLES}
     methods = {*CALIBRATORS, *JOINT} - tables
     cases = {(setup.recipe.model, setup.recipe.placement) for setup in setups} - {
         (setup.recipe.model, "none") for setup in setups

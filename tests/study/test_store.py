@@ -251,7 +251,7 @@ def test_a_store_is_read_from_its_bytes(path):
     ],
 )
 def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, monkeypatch):
-    monkeypatch.setattr("calib.study.cell.MOST_BYTES", 10**6)
+    monkeypatch.setattr("calib.study.cell.MOST_BYTES_OF_FOLD", 10**6)
     store = Store.in_memory()
     store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
     store._db.execute(f"UPDATE {table} = ?", (value,))

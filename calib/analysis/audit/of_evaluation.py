@@ -20,7 +20,7 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binomial import NORMAL_QUANTILE
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.rows import Rows
@@ -108,7 +108,7 @@ def audit_evaluation(
     table = table_of(evaluation, columns)
     key = ("audit", calibrator, tuple(columns), depth, resamples, min_rows, min_events, unweighted)
     try:
-        return once(evaluation, key, search)
+        return cached_result(evaluation, key, search)
     except InputError as error:
         raise InputError(f"{label_of(calibrator)}: {error}") from None
 

@@ -307,9 +307,9 @@ def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]
 
 
 RANGE_MEAN, RANGE_SD = 2 * math.sqrt(2 / math.pi), math.sqrt(4 * math.log(2) - 8 / math.pi)
-SUM_ROUNDING = 1e-6  # rounding error of sums of residuals in single precision
+ROUNDING_OF_RESIDUALS = 1e-6  # rounding error of sums of residuals in single precision
 TINY = 1e-6  # skewness
-FARTHEST_RANGE, SERIES = (
+FARTHEST_RANGE, SERIES_RANGE = (
     40.0,
     6.0,
 )  # ranges interpolated in a table; beyond them the first term of the tail is enough
@@ -337,7 +337,7 @@ def _divided(values: Array, sd: Array) -> Array:
     values = values.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = values / sd[:, None]
-    impossible = np.where(np.abs(values) > SUM_ROUNDING, np.copysign(np.inf, values), 0.0)
+    impossible = np.where(np.abs(values) > ROUNDING_OF_RESIDUALS, np.copysign(np.inf, values), 0.0)
     return np.where(sd[:, None] > 0, found, impossible)
 
 
@@ -378,7 +378,9 @@ def as_normal(reach: Array) -> Array:
     sd = np.sqrt(np.maximum(squares / (n - 1) - mean**2, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         standard = np.where(
-            sd > SUM_ROUNDING, (centred - mean) / sd, np.where(centred - mean > SUM_ROUNDING, np.inf, -3.0)
+            sd > ROUNDING_OF_RESIDUALS,
+            (centred - mean) / sd,
+            np.where(centred - mean > ROUNDING_OF_RESIDUALS, np.inf, -3.0),
         )
     return np.where(known, range_as_normal(RANGE_MEAN + RANGE_SD * standard), np.inf)
 
@@ -398,9 +400,11 @@ def range_as_normal(x: Array) -> Array:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[Array, Array]:
-    at = np.append(np.arange(0.3, SERIES, 0.005), np.arange(SERIES, FARTHEST_RANGE + 0.01, 0.01))
+    at = np.append(np.arange(0.3, SERIES_RANGE, 0.005), np.arange(SERIES_RANGE, FARTHEST_RANGE + 0.01, 0.01))
     log = [
-        math.log(min(max(range_tail(x), 1e-300), 1.0)) if x < SERIES else math.log(8) + float(log_ndtr(-x))
+        math.log(min(max(range_tail(x), 1e-300), 1.0))
+        if x < SERIES_RANGE
+        else math.log(8) + float(log_ndtr(-x))
         for x in at
     ]
     return at, -ndtri_exp(np.minimum(np.array(log) - math.log(2), math.log(0.5)))

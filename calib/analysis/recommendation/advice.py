@@ -17,24 +17,24 @@ from calib.analysis.recommendation.arena import REFERENCE
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.rule import START_OF_CLASSES, Choice, advise, calibration_rows
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, verdict_of
-from calib.calibrators import CALIBRATORS, TABLES, by_simplicity, complexity_of, name_of
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, by_simplicity, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.wording import briefly, capital, change, from_to, listed, number, values_and_change
-from calib.metrics.confidence import View
+from calib.metrics.confidence_intervals import View
 from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
 UNKNOWN = "Too few rows to say whether to calibrate."
 UNHELPED = "The model needs calibrating, but none of the compared methods helps."
-NOTHING = "There is nothing to compare yet."
-WRONG = "predicted exactly 0 or 1 and was wrong at least once"
+NOTHING_TO_COMPARE = "There is nothing to compare yet."
+IMPOSSIBLE_PREDICTION = "predicted exactly 0 or 1 and was wrong at least once"
 EXTREME = "is more extreme than the data justify, which is costly when wrong"
 # Calibration rows → what the advice was tried on, and its regret and that of automatic calibration, in Brier score
-TRIED = {  # a test compares them with docs/results.md
+BENCHMARKS = {  # a test compares them with docs/results.md
     300: ("430 tables of 150 to 1,000 rows, 20 data sets", "0.0027", "0.0036"),
     1500: ("304 tables with 1,500 calibration rows, 38 data sets", "0.00036", "0.00036"),
     5000: ("208 tables with 5,000 calibration rows, 26 data sets", "0.00015", "0.00018"),
@@ -50,7 +50,7 @@ NOT_FOUND = {  # what the verdict says of a model that need not be calibrated
     TOO_FEW: "These rows are too few to show miscalibration",
 }
 SLIGHT = "too small to matter, or not clear compared with the other methods"
-FOLDS = 5  # folds that compare the methods for arrays, which have no calibration rows
+COMPARISON_FOLDS = 5  # folds that compare the methods for arrays, which have no calibration rows
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
         return replace(recommend(evaluation), fitted=lambda key: owner.only_fitted(key, "to use on new rows"))
     recipe, data = _of_arrays(evaluation, seed)
     try:
-        compared = once(evaluation, ("by folds", seed), lambda: evaluate(recipe, data))
+        compared = cached_result(evaluation, ("by folds", seed), lambda: evaluate(recipe, data))
     except InputError as error:  # rows too few for folds
         return Recommendation(UNKNOWN, (evaluation.verdict.sentence, str(error)))
     return replace(recommend(compared), fitted=lambda key: _on_all(recipe, data, key))
@@ -119,12 +119,17 @@ def _of_arrays(evaluation: Evaluation, seed: int) -> tuple[Recipe, Dataset]:
     data = replace(
         evaluation.dataset, X=evaluation.dataset.X[[score]].set_axis(["p"], axis=1), beside={}, name=score
     )
-    methods = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+    methods = tuple(key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES)
     if data.weight is not None and not evaluation.sample.plain:
         methods = tuple(key for key in methods if CALIBRATORS[key].weighted)
     split = "random" if data.cluster is None else "cluster"
     recipe = Recipe(
-        content="predictions", calibrators=methods, evaluation="folds", folds=FOLDS, split=split, seed=seed
+        content="predictions",
+        calibrators=methods,
+        evaluation="folds",
+        folds=COMPARISON_FOLDS,
+        split=split,
+        seed=seed,
     )
     return recipe, data
 
@@ -142,15 +147,17 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     >>> recommend(evaluation).answer
     'Use Platt scaling.'
     """
-    return once(evaluation, "recommend", lambda: _recommend(evaluation))
+    return cached_result(evaluation, "recommend", lambda: _recommend(evaluation))
 
 
 def _recommend(evaluation: Evaluation) -> Recommendation:
     if evaluation.classes > 2:
-        return _of_classes(advise(evaluation)) if evaluation.predictions else Recommendation(NOTHING)
+        return (
+            _of_classes(advise(evaluation)) if evaluation.predictions else Recommendation(NOTHING_TO_COMPARE)
+        )
     notes = tuple(f"{problem.message} {problem.remedy}" for problem in too_few(evaluation))
     if len(evaluation.predictions) < 2:
-        return Recommendation(NOTHING, _alone(evaluation), notes)
+        return Recommendation(NOTHING_TO_COMPARE, _alone(evaluation), notes)
     found = advise(evaluation)
     if _together_first(evaluation):
         return _together(evaluation, found, notes)
@@ -183,7 +190,7 @@ def tried(rows: float) -> str:
     >>> tried(4000)[:72]
     'In our benchmark (208 tables with 5,000 calibration rows, 26 data sets),'
     """
-    what, own, auto = TRIED[min(TRIED, key=lambda size: abs(np.log(size / max(rows, 1.0))))]
+    what, own, auto = BENCHMARKS[min(BENCHMARKS, key=lambda size: abs(np.log(size / max(rows, 1.0))))]
     return (
         f"In our benchmark ({what}), this advice had a Brier score {own} above that of the best method in hindsight. "
         f"With automatic calibration on every table, it was {auto} above."
@@ -332,7 +339,7 @@ def _fault(found: Choice, key: str) -> str:
     """Return the fault that excludes a method whatever its Brier score, or ""."""
     line = found.table.loc[key]
     if line.infinite:
-        return WRONG
+        return IMPOSSIBLE_PREDICTION
     return EXTREME if line.sure else ""
 
 
@@ -408,7 +415,7 @@ def _not_compared(evaluation: Evaluation) -> str:
     missing = [
         key
         for key in CALIBRATORS
-        if key not in evaluation.predictions and CALIBRATORS[key].input not in TABLES
+        if key not in evaluation.predictions and CALIBRATORS[key].input not in INPUT_TABLES
     ]
     unknown = (
         ""
@@ -471,11 +478,11 @@ def over_splits(choice: str | None, repeats: OtherSplits) -> str:
         better = [key for key in table.index if table.upper[key] < 0]
         if not better:
             return f"{where} none of the compared methods clearly lowers the Brier score."
-        line = "; ".join(f"{name_of(key)} {change(*table.loc[key, ENDS])}" for key in better)
+        line = "; ".join(f"{name_of(key)} {change(*table.loc[key, VALUE_AND_ENDS])}" for key in better)
         return f"{where} the Brier score is clearly lower than without calibration: {line}."
     line = table.loc[choice]
     agrees = "a clear gain" if line.upper < 0 else "so it may not help on another split"
-    return f"{where} {name_of(choice)} changes the Brier score by {change(*line[ENDS])}, {agrees}."
+    return f"{where} {name_of(choice)} changes the Brier score by {change(*line[VALUE_AND_ENDS])}, {agrees}."
 
 
-ENDS = ["value", "lower", "upper"]
+VALUE_AND_ENDS = ["value", "lower", "upper"]

@@ -15,7 +15,7 @@ from calib.kernel.records import Problem
 from calib.kernel.rows import ONE_CLUSTER
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, class_named, counted, describe_rows
-from calib.metrics.confidence import FEWEST_PER_CLASS
+from calib.metrics.confidence_intervals import FEWEST_PER_CLASS
 
 FEWEST_TO_FIT = 20  # minority rows: ten for each of the two numbers of Platt scaling (Peduzzi et al. 1996)
 FEWEST_TO_COMPARE = 20  # minority rows of the test set; with fewer, each one is more than 5 % of them
@@ -27,7 +27,7 @@ def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
 
     At a deployment base rate, too, the knowledge about a class depends on its actual number of rows.
     """
-    evaluation = evaluation.before or evaluation
+    evaluation = evaluation.unadjusted or evaluation
     return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
 
 

@@ -9,7 +9,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.progress import Watch
 from calib.metrics import METRICS
 
-SLOW = ("slope", "observed_expected", "auc")
+SLOW_MEASURES = ("slope", "observed_expected", "auc")
 """Metrics of the verdict whose intervals take long."""
 
 
@@ -22,8 +22,8 @@ def recommend_in_steps(evaluation: Evaluation, watch: Watch) -> Recommendation:
     >>> recommend_in_steps(found, Watch(lambda share, what: seen.append(what))).answer, seen[0], seen[-1]
     ('Use Platt scaling.', 'Calibration slope', 'calibrators')
     """
-    before = evaluation.before or evaluation
-    metrics = SLOW if before.predictions else ()
+    before = evaluation.unadjusted or evaluation
+    metrics = SLOW_MEASURES if before.predictions else ()
     steps = len(metrics) + 2
     for i, metric in enumerate(metrics):
         watch.step(i / steps, METRICS[metric].label)

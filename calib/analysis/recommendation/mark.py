@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import binom
 
 from calib.analysis.clusters import sampling_effect
-from calib.analysis.curves import FEW, curve_of
+from calib.analysis.curves import FEW_IN_BIN, curve_of
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import selected_rows, write_ranges
 from calib.calibrators import name_of
@@ -79,7 +79,7 @@ def telling_mark(evaluation: Evaluation) -> MarkedBin | None:
     """
     key = reference_of(evaluation.predictions)
     curve = curve_of(evaluation, key)
-    enough = np.flatnonzero(curve.count >= FEW)
+    enough = np.flatnonzero(curve.count >= FEW_IN_BIN)
     if not enough.size:
         return None
     count, mean = curve.count[enough], curve.mean_p[enough]
@@ -105,7 +105,7 @@ def sentence_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> str:
 
 def _sure(evaluation: Evaluation, key: str, rows: float, predicted: float, observed: float) -> bool:
     """Tell whether the largest gap of as many bins as the model's own predictions fill is rarely so large by chance."""
-    bins = int((curve_of(evaluation, key).count >= FEW).sum())
+    bins = int((curve_of(evaluation, key).count >= FEW_IN_BIN).sum())
     return _chance(rows / sampling_effect(evaluation, key), predicted, observed) < 0.05 / bins
 
 

@@ -10,8 +10,8 @@ from calib.analysis.decision import net_benefit
 from calib.evaluate import Evaluation
 from calib.kernel.binning import quantiles
 
-SMALL = 0.05
-LEADING = ("brier", "ece", "log_loss")
+RARE_SHARE = 0.05
+LEADING_METRICS = ("brier", "ece", "log_loss")
 LEADING_IF_RARE = ("log_loss", "brier", "observed_expected", "average_precision")
 LEAST_GAIN = 0.05  # relative to the net benefit of a perfect rule, which is the share of class 1
 THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
@@ -27,9 +27,9 @@ def leading_metrics(evaluation: Evaluation) -> tuple[str, ...]:
     >>> [leading_metrics(check([0] * n + [1] * m, [0.5] * (n + m)))[-1] for n, m in ((99, 1), (50, 50), (1, 99))]
     ['average_precision', 'accuracy', 'auc']
     """
-    if evaluation.share < SMALL:
+    if evaluation.share < RARE_SHARE:
         return LEADING_IF_RARE
-    return (*LEADING, "auc" if evaluation.share > 1 - SMALL else "accuracy")
+    return (*LEADING_METRICS, "auc" if evaluation.share > 1 - RARE_SHARE else "accuracy")
 
 
 def small_median(evaluation: Evaluation) -> float | None:
@@ -39,7 +39,7 @@ def small_median(evaluation: Evaluation) -> float | None:
     half = np.array([0.5])
     medians = [float(quantiles(each.p, half, each.weight)[0]) for each in evaluation.predictions.values()]
     middle = float(np.median(medians))
-    return middle if middle < SMALL else None
+    return middle if middle < RARE_SHARE else None
 
 
 def thresholds_in_use(evaluation: Evaluation) -> float | None:

@@ -36,11 +36,11 @@ from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
 from calib.kernel.binomial import NORMAL_QUANTILE
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.metrics.base import TIE_DECIMALS
-from calib.metrics.confidence import mean_interval
+from calib.metrics.confidence_intervals import mean_interval
 from calib.metrics.losses import (
     class_log_losses,
     class_squared_errors,
@@ -51,9 +51,9 @@ from calib.metrics.losses import (
 from calib.metrics.paired_intervals import difference_interval
 
 # The methods with a prior, of two classes and of more; the first compared one is the reference
-START = ("auto", "platt", "venn_abers")
+METHODS_WITH_PRIOR = ("auto", "platt", "venn_abers")
 START_OF_CLASSES = ("auto", "structured_matrix", "dirichlet", "platt")
-GAPS = ("gap", "gap_lower", "gap_upper")  # columns of a difference from the start or the choice
+DIFFERENCE_COLUMNS = ("gap", "gap_lower", "gap_upper")  # columns of a difference from the start or the choice
 CHANGES = ("change", "lower", "upper")  # of that from the uncalibrated model
 LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
 JUSTIFIED_ROW_PART = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
@@ -118,7 +118,7 @@ def advise(evaluation: Evaluation) -> Choice:
             "There is nothing to recommend, because no calibrator was evaluated. Add at least one calibrator."
         )
     rule = _advise if evaluation.classes == 2 else _advise_classes
-    return once(evaluation, "advise", lambda: rule(evaluation))
+    return cached_result(evaluation, "advise", lambda: rule(evaluation))
 
 
 def _advise_classes(evaluation: Evaluation) -> Choice:
@@ -155,7 +155,7 @@ def _advise(evaluation: Evaluation) -> Choice:
     )
     table.insert(3, "sure", table["surest"] < JUSTIFIED_ROW_PART)
     table = table.join(_against(evaluation, "none", CHANGES))
-    start = start_of(table, START)
+    start = start_of(table, METHODS_WITH_PRIOR)
     to_start = _against(evaluation, start)
     uncertainty = evaluation.share * (1 - evaluation.share)
     table["expected"] = expected_gaps(to_start, prior(*calibration_kind(evaluation)), start, uncertainty)
@@ -186,7 +186,9 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     return min(equal, key=by_simplicity)
 
 
-def _against(evaluation: Evaluation, reference: str, names: Sequence[str] = GAPS) -> pd.DataFrame:
+def _against(
+    evaluation: Evaluation, reference: str, names: Sequence[str] = DIFFERENCE_COLUMNS
+) -> pd.DataFrame:
     """Return the mean difference of every method's losses from those of the reference, with its interval."""
     p = {key: each.p for key, each in evaluation.predictions.items()}
     return _differences(
@@ -212,7 +214,11 @@ def calibration_kind(evaluation: Evaluation) -> tuple[float, bool]:
 
 
 def expected_gaps(
-    gaps: pd.DataFrame, before: pd.DataFrame, start: str, uncertainty: float, order: Sequence[str] = START
+    gaps: pd.DataFrame,
+    before: pd.DataFrame,
+    start: str,
+    uncertainty: float,
+    order: Sequence[str] = METHODS_WITH_PRIOR,
 ) -> pd.Series:
     """Return each method's expected Brier score minus that of the start, the mean of prior and test rows.
 
@@ -251,7 +257,7 @@ def expected_gaps(
 
 
 def gaps_from(
-    rows: Rows, losses: Mapping[str, Array], start: str, names: Sequence[str] = GAPS
+    rows: Rows, losses: Mapping[str, Array], start: str, names: Sequence[str] = DIFFERENCE_COLUMNS
 ) -> pd.DataFrame:
     """Return each method's mean loss minus that of the start, with its 95 % interval, in columns of these names.
 

@@ -23,7 +23,7 @@ from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.binning import group_sums
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.kernel.wording import (
@@ -46,14 +46,14 @@ from calib.metrics.distances import gaps_by_chance, in_cells
 Array = np.ndarray
 
 MISCALIBRATED, NEGLIGIBLE, NO_SIGN, TOO_FEW = "miscalibrated", "negligible", "no sign", "too few"
-SMALL = 0.02  # largest negligible average gap, at a share of one half
+NEGLIGIBLE_GAP = 0.02  # largest negligible average gap, at a share of one half
 BLIND = 0.2  # rows that could not show an average gap of this size are too few
 NAMED_DEVIATION = 2.5  # standard deviations by which a range of predictions must deviate to be named
-EXPLAINED = {
+MEASURE_EXPLAINED = {
     "slope": "A slope below 1 means overconfident, above 1 underconfident.",
     "observed_expected": "O/E is the number of events observed, divided by the number expected.",
 }
-OVER, UNDER = "overestimates", "underestimates"
+OVERESTIMATES, UNDERESTIMATES = "overestimates", "underestimates"
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,14 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     >>> verdict_of(evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))).finding
     'miscalibrated'
     """
-    if evaluation.before is not None:
-        found = verdict_of(evaluation.before, key)
+    if evaluation.unadjusted is not None:
+        found = verdict_of(evaluation.unadjusted, key)
         return replace(found, sentences=(*found.sentences, _at_its_own_rate(evaluation, key)))
     if not evaluation.predictions:
         return Verdict(TOO_FEW, ("None of the chosen calibrators can be fitted here.",))
     key = key or reference_of(evaluation.predictions)
     recipe, judged = evaluation.recipe, judged_rows(evaluation, key)
-    found = once(judged, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(judged, key))
+    found = cached_result(judged, ("verdict", key, recipe.bins, recipe.binning), lambda: _judge(judged, key))
     if judged is evaluation:
         return found
     return replace(found, sentences=(*found.sentences, _on_more_rows(evaluation, judged)))
@@ -120,13 +120,13 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
 
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     """Explain why the ECE of the verdict differs from that of the metrics at a deployment base rate."""
-    assert evaluation.before is not None
+    assert evaluation.unadjusted is not None
     if evaluation.whole is not None:
         return (
             "This verdict refers to the class shares of the rows themselves; metrics and diagrams refer to "
             "the deployment shares, so their ECE differs."
         )
-    share = judged_rows(evaluation.before, key or "none").share
+    share = judged_rows(evaluation.unadjusted, key or "none").share
     return (
         f"This verdict refers to the base rate of the rows themselves, {percent(share)}; metrics and "
         f"diagrams refer to {percent(evaluation.share)}, so their ECE differs."
@@ -138,7 +138,7 @@ def judged_rows(evaluation: Evaluation, key: str) -> Evaluation:
 
     At a deployment base rate, only the test set is known.
     """
-    return evaluation.on_every_row() if key == "none" and evaluation.before is None else evaluation
+    return evaluation.on_every_row() if key == "none" and evaluation.unadjusted is None else evaluation
 
 
 def _on_more_rows(evaluation: Evaluation, judged: Evaluation) -> str:
@@ -154,7 +154,7 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
     if not wrong.any():
         found = _of_possible(evaluation, key)
         return replace(found, sentences=(*found.sentences, *_ranking(evaluation, key)))
-    others = once(predictions, "possible", lambda: evaluation.at(np.flatnonzero(~wrong)))
+    others = cached_result(predictions, "possible", lambda: evaluation.at(np.flatnonzero(~wrong)))
     first, apart = _said_impossible(evaluation, key, wrong)
     found = _of_possible(others.with_view(evaluation.recipe), key, apart)
     return replace(
@@ -175,8 +175,8 @@ def _of_possible(evaluation: Evaluation, key: str, apart: str = "") -> Verdict:
     if apart and not (p * (1 - p)).any():
         return Verdict(MISCALIBRATED, (f"{apart}, no prediction is between 0 % and 100 %.",))
     # Cached with the predictions, because they do not depend on the bins
-    test = once(predictions, "calibration_test", lambda: calibration_test(rows, p))
-    largest = once(predictions, "largest_average_gap", lambda: largest_average_gap(rows, p))
+    test = cached_result(predictions, "calibration_test", lambda: calibration_test(rows, p))
+    largest = cached_result(predictions, "largest_average_gap", lambda: largest_average_gap(rows, p))
     finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
     sentences = tuple(words[finding](evaluation, key, test, largest, apart))
@@ -206,7 +206,7 @@ def _said_impossible(evaluation: Evaluation, key: str, wrong: Array) -> tuple[st
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
     """Name the finding from a test, the largest average gap that the rows leave open, and the share of class 1."""
     if test.rejects:
-        return NEGLIGIBLE if largest < SMALL * 4 * share * (1 - share) else MISCALIBRATED
+        return NEGLIGIBLE if largest < NEGLIGIBLE_GAP * 4 * share * (1 - share) else MISCALIBRATED
     return TOO_FEW if test.unseen > BLIND else NO_SIGN
 
 
@@ -243,7 +243,7 @@ def _miscalibrated(
     """Yield where the predictions err and in which direction, a number for it, and the ECE beside that by chance."""
     who = "Not calibrated" if key == "none" else f"{capital(name_of(key))} is not calibrated"
     predictions = evaluation.predictions[key]
-    where = once(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
+    where = cached_result(predictions, "stretches", lambda: stretches(evaluation.sample, predictions.p))
     does, said, explained = _number(evaluation, key, test, where)
     yield f"{apart or who}: it {does}{said}{f' in {_rows(evaluation)}' if apart else ''}."
     yield _against_chance(evaluation, key, test)
@@ -299,7 +299,7 @@ def _number(
             rank = (len(where) == 1 and look == "slope", test.looks[look])
             word = "is overconfident" if estimate.value < 1 else "is underconfident"
             does = word if rank[0] else listed(where)
-            found.append((rank, does, f" ({label} {estimate.text_apart(1)})", (EXPLAINED[metric],)))
+            found.append((rank, does, f" ({label} {estimate.text_apart(1)})", (MEASURE_EXPLAINED[metric],)))
     return min(found)[1:] if found else (listed(where), "", ())
 
 
@@ -330,7 +330,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
         cuts = cuts[:gone] + cuts[gone + 1 :]
     else:
         sums = np.array([rows.weights @ (rows.y - p)])
-    does = [UNDER if each > 0 else OVER for each in sums]
+    does = [UNDERESTIMATES if each > 0 else OVERESTIMATES for each in sums]
     return [what + where for what, where in zip(does, _places(cuts), strict=True)]
 
 

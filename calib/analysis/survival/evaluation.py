@@ -21,12 +21,12 @@ from calib.analysis.survival.censoring import CensoredRows, Censoring
 from calib.evaluate import Evaluation
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted
-from calib.metrics.confidence import LEAST_ERROR, LEVEL, NO_ENDS, Ends, about_ratio
+from calib.metrics.confidence_intervals import LEAST_ERROR, LEVEL, NO_ENDS, Ends, about_ratio
 from calib.metrics.distances import (
     SmoothCells,
     curve_errors,
@@ -42,7 +42,7 @@ Array = np.ndarray
 
 LEAST_RISK = 1e-6  # distance from 0 and 1 to which risks are clipped on the scale of the curve
 TURNED = "If these are survival probabilities, pass 1 − survival."
-QUANTILES = {"e50": 0.5, "e90": 0.9, "emax": 1.0}  # of the distances between curve and risks
+QUANTILE_OF_ERROR = {"e50": 0.5, "e90": 0.9, "emax": 1.0}  # of the distances between curve and risks
 
 
 def log_minus_log(p: Array) -> Array:
@@ -105,7 +105,7 @@ class CensoredEvaluation(Evaluation):
         return replace(self.censoring.rows, y=self.censoring.pseudo_values)
 
     def _cells(self, key: str) -> SmoothCells:
-        return once(
+        return cached_result(
             self.predictions[key],
             "pseudo_cells",
             lambda: smooth_cells(self._pseudo_rows, self.risks[key], log_minus_log),
@@ -167,25 +167,27 @@ class CensoredEvaluation(Evaluation):
             return self.censoring.risk / self.censoring.rows.mean(self.risks[name])
         if key == "ici":
             return self._from_curve(name).mean
-        if key in QUANTILES:
-            return float(self._from_curve(name).quantile(QUANTILES[key]))
+        if key in QUANTILE_OF_ERROR:
+            return float(self._from_curve(name).quantile(QUANTILE_OF_ERROR[key]))
         return super()._measure(key, predictions)
 
     def has_interval(self, metric: str) -> bool:
         """Tell whether ``interval`` knows this metric; here it knows E50, E90 and Emax too."""
-        return metric in QUANTILES or super().has_interval(metric)
+        return metric in QUANTILE_OF_ERROR or super().has_interval(metric)
 
     def interval(self, metric: str, key: str) -> Ends:
         """Return the ends of the 95 % interval of a metric, which count that the censoring is estimated."""
-        if metric in QUANTILES:
-            share = QUANTILES[metric]
-            return once(self.predictions[key], ("pseudo", share), lambda: self._quantile_ends(share, key))
+        if metric in QUANTILE_OF_ERROR:
+            share = QUANTILE_OF_ERROR[metric]
+            return cached_result(
+                self.predictions[key], ("pseudo", share), lambda: self._quantile_ends(share, key)
+            )
         if self.selected or not self.censoring.censored.any():
             return super().interval(metric, key)
         if metric == "observed_expected":
             return self._ratio_ends(self.risks[key])
         if metric == "ici":
-            return once(self.predictions[key], "pseudo_ici", lambda: self._ici_ends(self.risks[key]))
+            return cached_result(self.predictions[key], "pseudo_ici", lambda: self._ici_ends(self.risks[key]))
         return super().interval(metric, key)
 
     def _ratio_ends(self, p: Array) -> Ends:

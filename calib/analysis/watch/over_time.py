@@ -20,7 +20,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import capital, counted
 
-DRAWN_POINTS = 1500
+MOST_POINTS_OVER_TIME = 1500
 SHIFT_LEVEL = 0.01  # level of the test for shifted scores; low, because people look often
 
 
@@ -222,9 +222,9 @@ def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, A
 def _highest(values: Array) -> Array:
     """Return the positions to draw: the highest of each stretch of many values, so that no peak is lost."""
     n = len(values)
-    if n <= DRAWN_POINTS:
+    if n <= MOST_POINTS_OVER_TIME:
         return np.arange(n)
-    cuts = np.linspace(0, n, DRAWN_POINTS + 1).astype(int)
+    cuts = np.linspace(0, n, MOST_POINTS_OVER_TIME + 1).astype(int)
     return np.array([a + int(np.argmax(values[a:b])) for a, b in pairwise(cuts)])
 
 

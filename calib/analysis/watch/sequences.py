@@ -25,7 +25,7 @@ LINE_EDGES = np.concatenate(
     [np.linspace(-14, -6, 41)[:-1], np.linspace(-6, 6, 481), np.linspace(6, 14, 41)[1:]]
 )
 LINE_BINS = len(LINE_EDGES) + 1
-PRIOR_ROWS = 4.0  # weight of the prior of fitted lines: a penalty for leaving a = 0, b = 1
+PRIOR_WEIGHT = 4.0  # weight of the prior of fitted lines: a penalty for leaving a = 0, b = 1
 
 
 def log_wealth(distance: Array, spread: Array) -> Array:
@@ -144,7 +144,7 @@ class LineSequence:
 
     def _renew(self) -> None:
         rows, x, events, tilted = self._table()
-        prior = PRIOR_ROWS / 4
+        prior = PRIOR_WEIGHT / 4
         a, b = self.fit
         for _ in range(4):
             p = expit(a + b * x)

@@ -30,7 +30,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.fields import parse
 from calib.kernel.wording import counted
 
-VERSION = 3
+STATE_VERSION = 3
 FILE_MARK = b"calib.watch"
 EARLIER = b'{"what": "calibration watch"'  # versions 1 and 2 were JSON
 LONGEST_WAIT = 300.0  # seconds to wait for another process
@@ -63,7 +63,7 @@ def to_bytes(history: History) -> bytes:
     content = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), content, compression="zstd")
     body = content.getvalue()
-    return b"%s %d %s\n" % (FILE_MARK, VERSION, hashlib.sha256(body).hexdigest().encode()) + body
+    return b"%s %d %s\n" % (FILE_MARK, STATE_VERSION, hashlib.sha256(body).hexdigest().encode()) + body
 
 
 def of_bytes(content: bytes) -> History:
@@ -79,11 +79,11 @@ def of_bytes(content: bytes) -> History:
     if content.startswith(EARLIER):
         raise InputError("was written by an earlier version of this program, which did not keep the rows")
     version, _, digest = rest.partition(b" ")
-    if mark == FILE_MARK and version.isdigit() and len(version) < 9 and int(version) != VERSION:
-        raise InputError(f"has version {int(version)}, but this program reads version {VERSION}")
+    if mark == FILE_MARK and version.isdigit() and len(version) < 9 and int(version) != STATE_VERSION:
+        raise InputError(f"has version {int(version)}, but this program reads version {STATE_VERSION}")
     if (
         mark != FILE_MARK
-        or version != str(VERSION).encode()
+        or version != str(STATE_VERSION).encode()
         or digest != hashlib.sha256(body).hexdigest().encode()
     ):
         raise InputError("is damaged, or was not written by watch (its checksum is wrong)")

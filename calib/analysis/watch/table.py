@@ -31,7 +31,7 @@ DO = {
     "them.",
 }
 SELECTED = "Its 95 % interval allows for the fact that the alarm selected these rows."
-SLOW = "A slow change may have begun earlier."
+SLOW_CHANGE = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
 MOST_TIMES = 100_000  # times the level of the alarm
 
@@ -330,7 +330,7 @@ def _change_sentences(finding: WatchFindings) -> list[str]:
     )
     lines = [
         f"If the change was sudden, it probably began {kept.at} {began} (95 % interval: {earliest} to {latest}).",
-        SLOW,
+        SLOW_CHANGE,
         change_in_words(found),
         DO[found.advice],
     ]

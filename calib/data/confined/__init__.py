@@ -29,8 +29,8 @@ from calib.kernel.progress import Watch
 
 # Whether calls run in a process of their own (Linux, macOS); not in such a process
 AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
-LOOK = 0.1  # seconds between looks at Cancel
-START = 120.0  # seconds within which the first process starts
+SECONDS_BETWEEN_LOOKS = 0.1  # seconds between looks at Cancel
+SECONDS_TO_START = 120.0  # seconds within which the first process starts
 WALL = 6  # times the processor time that a call may last, because others use the processors too
 SMALLER = (
     "Delete cells outside the table, keep fewer rows or columns, or save the table as CSV; then upload that "
@@ -38,14 +38,21 @@ SMALLER = (
 )
 SAVE_AGAIN = "Save the table as CSV, and upload that file."
 LOG = logging.getLogger(__name__)
-ENDED = 5.0  # seconds within which the end of a process is told
+SECONDS_TO_END = 5.0  # seconds within which the end of a process is told
 NO_MEMORY = 2  # exit status of a process whose memory has ended
-KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "LANG", "LC_ALL")  # other variables may hold passwords
-SETTINGS = {
+KEPT_VARIABLES = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "TZ",
+    "LANG",
+    "LC_ALL",
+)  # other variables may hold passwords
+ONE_THREAD = {
     # one thread, because a process with several cannot be forked safely
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
 }
-HERE = "/"  # its working directory
+WORKING_DIRECTORY = "/"  # its working directory
 COMMAND = [sys.executable, "-P", "-m", "calib.data.confined.process"]
 
 
@@ -109,11 +116,11 @@ class _Call:
     def __init__(self, name: str, bounds: Bounds, watch: Watch) -> None:
         self.name, self.bounds, self.watch = name, bounds, watch
         self.share, self.doing, self.taken = 0.0, "", 0
-        self.until = time.monotonic() + START
+        self.until = time.monotonic() + SECONDS_TO_START
         self.data, data = socket.socketpair()
         self.end, end = socket.socketpair()
-        self.data.settimeout(LOOK)
-        self.end.settimeout(ENDED)
+        self.data.settimeout(SECONDS_BETWEEN_LOOKS)
+        self.end.settimeout(SECONDS_TO_END)
         with data, end:
             _WAITING.begin(bounds.memory, data, end)
 
@@ -242,15 +249,15 @@ class _Waiting:
         self.control.close()
         self.control, there = socket.socketpair()
         path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
-        given = {name: os.environ[name] for name in KEPT if name in os.environ}
+        given = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         with there:
             self.process = subprocess.Popen(
                 [*COMMAND, *self.modules],
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                cwd=HERE,
-                env={**given, **SETTINGS, "PYTHONPATH": path},
+                cwd=WORKING_DIRECTORY,
+                env={**given, **ONE_THREAD, "PYTHONPATH": path},
             )
 
     def begin(self, memory: int, *sockets: socket.socket) -> None:

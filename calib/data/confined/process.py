@@ -44,7 +44,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 
 # What readers import when they first need it, which a confined process cannot
-NEEDED = (
+IMPORTED_BY_READERS = (
     *(
         "pyarrow.csv",
         "pyarrow.json",
@@ -72,26 +72,28 @@ NEEDED = (
     *("calib.data.onnx_model", "calib.data.too_large", "calib.data.workbook", "onnx", "onnxruntime"),
     *("_strptime", "calendar"),
 )
-LOOK = 0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
-EVERY = 0.2  # seconds between reports of progress
-NICE = 5  # pages come first
+SECONDS_BETWEEN_LOOKS_AT_MEMORY = (
+    0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
+)
+SECONDS_BETWEEN_REPORTS = 0.2  # seconds between reports of progress
+READER_NICENESS = 5  # pages come first
 
 
 def main() -> None:
     """Serve the process at the other end of standard input until it ends."""
     confined.AVAILABLE = False
     control = socket.socket(fileno=0)
-    for name in NEEDED:
+    for name in IMPORTED_BY_READERS:
         with suppress(ImportError):  # onnx is optional
             importlib.import_module(name)
     for name in sys.argv[1:]:
         _loaded(name)
     pa.enable_signal_handlers(False)  # for which reading would make pipes
     gc.freeze()  # so that children share these pages
-    _Waiting(control).serve()
+    _WaitingProcess(control).serve()
 
 
-class _Waiting:
+class _WaitingProcess:
     """The process that waits for calls; ``calls`` are those that are served: process → (its caller, most memory)."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -107,7 +109,7 @@ class _Waiting:
 
     def serve(self) -> None:
         while True:
-            for key, _ in self.events.select(LOOK if self.calls else None):
+            for key, _ in self.events.select(SECONDS_BETWEEN_LOOKS_AT_MEMORY if self.calls else None):
                 key.data()
             for pid, (_, most) in self.calls.items():
                 if _resident(pid) > most:
@@ -206,10 +208,10 @@ def _take(data: socket.socket, size: int) -> bytearray:
 
 
 def _limit(most_memory: int, seconds: int) -> None:
-    """Let this process take no more time than this, and touch nothing; ``_Waiting`` ends it if it takes more memory."""
+    """Let this process take no more time than this, and touch nothing; ``_WaitingProcess`` limits its memory."""
     import resource  # not on every system
 
-    os.nice(NICE)
+    os.nice(READER_NICENESS)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # if memory ends, this process is ended and not the server
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -242,7 +244,7 @@ class _Reports:
         self.send, self.last = send, 0.0
 
     def __call__(self, share: float, doing: str) -> None:
-        if (now := time.monotonic()) >= self.last + EVERY:
+        if (now := time.monotonic()) >= self.last + SECONDS_BETWEEN_REPORTS:
             self.last = now
             send_json(self.send, {"share": share, "doing": doing})
 

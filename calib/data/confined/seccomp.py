@@ -12,10 +12,10 @@ import struct
 import sys
 
 NO_NEW_PRIVILEGES, SECCOMP, FILTER = 38, 22, 2  # of prctl
-LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # instructions of the filter
-ALLOW, REFUSE, END = 0x7FFF0000, 0x00050000, 0x80000000
+LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_ANY_BIT, RETURN_VALUE = 0x20, 0x15, 0x45, 0x06  # instructions of the filter
+ALLOW, REFUSE, END_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 EPERM, ENOSYS = 1, 38
-NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # places in what the filter sees of a call
+CALL_NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # places in what the filter sees of a call
 THREAD = 0x00010000  # flag of clone
 
 # Machine → (its number, system call → number)
@@ -87,23 +87,23 @@ def confine() -> None:
 def _filter(machine: int, calls: dict[str, int]) -> bytes:
     """Return the program: each step has an instruction, jumps if true and if false, and a value."""
     threads = [
-        (EQUAL, 0, 1, calls["clone3"]),  # its flags cannot be seen: the C library then takes clone
-        (RETURN, 0, 0, REFUSE | ENOSYS),
-        (EQUAL, 0, 4, calls["clone"]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (ANY_BIT, 0, 1, THREAD),
-        (RETURN, 0, 0, ALLOW),
-        (RETURN, 0, 0, REFUSE | EPERM),
+        (JUMP_IF_EQUAL, 0, 1, calls["clone3"]),  # its flags cannot be seen: the C library then takes clone
+        (RETURN_VALUE, 0, 0, REFUSE | ENOSYS),
+        (JUMP_IF_EQUAL, 0, 4, calls["clone"]),
+        (LOAD_WORD, 0, 0, FIRST_ARGUMENT),
+        (JUMP_IF_ANY_BIT, 0, 1, THREAD),
+        (RETURN_VALUE, 0, 0, ALLOW),
+        (RETURN_VALUE, 0, 0, REFUSE | EPERM),
     ]
     plain = [number for name, number in calls.items() if name not in ("clone", "clone3")]
     steps = [
-        (LOAD, 0, 0, MACHINE),
-        (EQUAL, 1, 0, machine),
-        (RETURN, 0, 0, END),
-        (LOAD, 0, 0, NUMBER),
+        (LOAD_WORD, 0, 0, MACHINE),
+        (JUMP_IF_EQUAL, 1, 0, machine),
+        (RETURN_VALUE, 0, 0, END_PROCESS),
+        (LOAD_WORD, 0, 0, CALL_NUMBER),
         *threads,
-        *((EQUAL, len(plain) - i, 0, number) for i, number in enumerate(plain)),
-        (RETURN, 0, 0, REFUSE | EPERM),
-        (RETURN, 0, 0, ALLOW),
+        *((JUMP_IF_EQUAL, len(plain) - i, 0, number) for i, number in enumerate(plain)),
+        (RETURN_VALUE, 0, 0, REFUSE | EPERM),
+        (RETURN_VALUE, 0, 0, ALLOW),
     ]
     return b"".join(struct.pack("HBBI", *step) for step in steps)

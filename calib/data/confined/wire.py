@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from calib.data.column_types import arrow
-from calib.data.table import About, about, describe
+from calib.data.table import TableReading, note_reading, reading_of
 from calib.kernel.cache import is_known, mark_known
 
 Send = Callable[[Any], None]  # sends bytes
@@ -49,7 +49,7 @@ def _plain(value: Any) -> Any:
 def send_table(send: Send, frame: pd.DataFrame) -> None:
     """Send a typed table and what is known of it, column by column, so that no copy of the whole is made."""
     # pairs, because the keys of a JSON object are texts
-    known = about(frame)._asdict()
+    known = reading_of(frame)._asdict()
     spelling = {name: list(spelt.items()) for name, spelt in known.pop("spelling").items()}
     send_json(send, {"columns": list(frame.columns), "about": known, "spelling": spelling})
     for _, column in frame.items():
@@ -74,7 +74,7 @@ def take_table(take: Take) -> pd.DataFrame:
     columns = {str(name): _column(take_part(take)) for name in head["columns"]}
     known = head["about"] | {name: tuple(head["about"][name]) for name in ("notes", "sheets", "top")}
     known["spelling"] = {name: dict(spelt) for name, spelt in head["spelling"].items()}
-    return describe(pd.DataFrame(columns, copy=False), **About(**known)._asdict())
+    return note_reading(pd.DataFrame(columns, copy=False), **TableReading(**known)._asdict())
 
 
 def _column(part: Any) -> pd.Series:

@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
-from calib.experiments.calibration_size.simulation import RUN, training_rows
+from calib.experiments.calibration_size.simulation import SIZE_RUN, training_rows
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.forest_lines import (
     DRAWN_METHODS,
@@ -30,14 +30,14 @@ from calib.experiments.shared.forest_lines import (
 )
 from calib.experiments.shared.forest_settings import (
     BASES,
+    FOREST_MEASURES,
     FOREST_TERMS,
-    MEASURES,
     RESULTS,
     base,
     measure_setting,
 )
 from calib.experiments.shared.long_run import LongResult
-from calib.experiments.shared.plane_settings import PAPER
+from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow
 from calib.figures.many import GREY, THREE, in_colour, mute
@@ -59,11 +59,11 @@ PUBLISHED_ENTROPY = {
 }
 """Entropy of the predictions for 100 test rows in Table 3, at most log2 100 = 6.64 bits."""
 
-CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
+SHOWN_FIRST = ("isotonic", "venn_abers", "platt", "rf_opt")
 """Methods in the order of the answers."""
 
 MUCH = ("accuracy", "group_entropy", "bin_entropy")
-IN_SIGHT = 0.1
+SHARE_IN_SIGHT = 0.1
 """Share of calibration rows from which errors are in the picture: up to the first, the lines would end as one."""
 
 
@@ -105,7 +105,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     needs = _needs(rows, measure, n_train) if measure in ("tce", "ece", "brier") else ""
     other = measure != "tce" or base != "tuned"
     # the range of the vertical axis, without the first and largest errors
-    sight = span(rows if much else rows[rows["share"] >= IN_SIGHT], measure, from_zero=much)
+    sight = span(rows if much else rows[rows["share"] >= SHARE_IN_SIGHT], measure, from_zero=much)
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
@@ -113,10 +113,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         f"{_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
         f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
-        alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
+        alt=f"{FOREST_MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
-        answer=None if unasked else 1 + int(np.argmin([last[key] for key in CANDIDATES])),
+        answer=None if unasked else 1 + int(np.argmin([last[key] for key in SHOWN_FIRST])),
         unasked=unasked,
         rows=rows,
         measure=measure,
@@ -138,7 +138,12 @@ def _above(rows: pd.DataFrame, measure: str, top: float, n_train: int) -> str:
 
 def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) -> str:
     """Name the best method, unless its value looks equal to that of the uncalibrated forest."""
-    what, forest, own, venn = MEASURES[measure], BASES[base].lower(), last[UNCALIBRATED], last["venn_abers"]
+    what, forest, own, venn = (
+        FOREST_MEASURES[measure],
+        BASES[base].lower(),
+        last[UNCALIBRATED],
+        last["venn_abers"],
+    )
     if brief(last[best]) == brief(own):
         as_it_is, with_venn = briefly(own, venn)
         side = "above" if much else "below"
@@ -205,7 +210,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": f"Calibration rows, in addition to {record.n_train:,} training rows"},
                 "range": [0, 1.02 * record.n_train],
             },
-            yaxis={"title": {"text": MEASURES[record.measure]}, "range": record.range},
+            yaxis={"title": {"text": FOREST_MEASURES[record.measure]}, "range": record.range},
         )
     )
     rows = record.rows.assign(rows=(record.rows["share"] * record.n_train).round())
@@ -224,7 +229,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
         figure.add_annotation(
             text=f"↑ {record.above}",
             **{
-                "x": IN_SIGHT * record.n_train,
+                "x": SHARE_IN_SIGHT * record.n_train,
                 "xanchor": "left",
                 "y": 1,
                 "yref": "y domain",
@@ -403,7 +408,7 @@ EXPERIMENT = Experiment(
             "n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Test rows per repetition."
         ),
     ),
-    simulation=RUN,
+    simulation=SIZE_RUN,
     notice=(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
         "Isotonic regression, Venn–Abers and rank calibration can follow any rising curve, and need about "
@@ -428,7 +433,7 @@ EXPERIMENT = Experiment(
         r"H = -\sum_v \tfrac{n_v}{n} \log_2 \tfrac{n_v}{n}",
         r"n_v \text{ of the } n \text{ predictions equal } v",
     ),
-    source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. The sizes follow the paper's code: 800 "
+    source=f"{RF_PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. The sizes follow the paper's code: 800 "
     f"training and 100 test rows. Platt scaling uses probabilities, as in the paper; the Explore "
     f"pages use log-odds.",
     large=True,

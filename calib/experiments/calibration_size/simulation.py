@@ -21,23 +21,23 @@ from calib.kernel.records import Dataset
 from calib.synthetic.mixture import CALIBRATION_SHARES, SizeSweep, size_sweep
 
 STREAM = 12
-SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
+SIZE_SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
 MIXTURES = 12  # mixtures with searched settings; later repetitions reuse them in turn
 SHARE_STEP = 0.1  # step between shares at which forests on training and calibration rows are trained
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
     """Return the repetitions: name → chunk."""
-    own = {name: settings[name] for name in SETTINGS if name != "repetitions"}
+    own = {name: settings[name] for name in SIZE_SETTINGS if name != "repetitions"}
     return {
         (random_state, i, *own.values()): partial(one_repetition, i, random_state, **own)
         for i in range(settings["repetitions"])
     }
 
 
-RUN = LongRun(
+SIZE_RUN = LongRun(
     package="calib.experiments.calibration_size",
-    settings=SETTINGS,
+    settings=SIZE_SETTINGS,
     chunks=chunks,
     by=("share",),
     order=("share",),

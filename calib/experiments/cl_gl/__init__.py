@@ -16,7 +16,7 @@ from calib.experiments.base import Experiment, view_of
 from calib.experiments.cl_gl.simulation import (
     AGAINST,
     LEAF_COUNT,
-    TREES,
+    TREES_OF_MODEL,
     Groups,
     OneModel,
     Sweep,
@@ -25,7 +25,14 @@ from calib.experiments.cl_gl.simulation import (
 )
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, LEAF_NAMES, PAPER, SIZE, SPREAD
+from calib.experiments.shared.plane_settings import (
+    COVARIANCES_OF_CLASSES,
+    DEPTH,
+    LEAF,
+    LEAF_NAMES,
+    RF_PAPER,
+    TRAINING_ROWS,
+)
 from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
@@ -464,9 +471,9 @@ EXPERIMENT = Experiment(
             extra=view_of(numbers_of=("cl_gl_sweep",)),
         ),
         LEAF_COUNT,
-        TREES,
-        SIZE,
-        SPREAD,
+        TREES_OF_MODEL,
+        TRAINING_ROWS,
+        COVARIANCES_OF_CLASSES,
     ),
     simulation=one_model,
     notice=(
@@ -490,7 +497,7 @@ EXPERIMENT = Experiment(
         r"\text{log loss: } \mathrm{KL}(c\,\|\,p),\ \mathrm{KL}(\pi\,\|\,c),\ H(\pi)",
         r"c_g = \text{mean of } \pi \text{ over the group } g",
     ),
-    source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
+    source=f"{RF_PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
     also={"cl_gl_sweep": sweep_setting},
     plays="depth",

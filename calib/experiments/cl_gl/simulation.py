@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.special import rel_entr
 
 from calib.experiments.shared.gaussian_plane import Plane, draw_plane, groups_for
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, SIZE
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, TRAINING_ROWS
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
@@ -39,10 +39,10 @@ LEAF_COUNT = Parameter(
     choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
     help="Maximum number of leaves per tree.",
 )
-TREES = Parameter(
+TREES_OF_MODEL = Parameter(
     "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
 )
-SWEPT = {setting.name: setting for setting in (DEPTH, LEAF_COUNT, TREES, SIZE, LEAF)}
+SWEPT = {setting.name: setting for setting in (DEPTH, LEAF_COUNT, TREES_OF_MODEL, TRAINING_ROWS, LEAF)}
 NO_GROUP = -1
 
 

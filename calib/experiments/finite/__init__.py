@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from calib.experiments.base import Experiment
 from calib.experiments.finite.simulation import PRESETS, EveryPartition, every_partition, fewest_cuts
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.plane_settings import PAPER
+from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined
@@ -25,7 +25,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, number
 from calib.synthetic.finite import Partitions
 
-NAMES = {
+TREE_NAMES = {
     "own": "Yours",
     "one_leaf": "One leaf",
     "one_split": "One split",
@@ -217,7 +217,7 @@ class PartitionCosts(Finding):
 def prepare_losses(found: EveryPartition) -> PartitionCosts:
     """Compare the reader's partition with the presets and the best."""
     every, rows = found.every, list(found.rows.values())
-    names = [NAMES[name] for name in found.rows]
+    names = [TREE_NAMES[name] for name in found.rows]
     terms = {term: getattr(every, term)[rows] for term in STACKED_LOSSES}
     total = every.loss[rows]
     cost = dict(zip(found.rows, map(_brief, total), strict=True))
@@ -355,7 +355,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             x=[every.grouping[row]],
             y=[every.calibration[row]],
             mode="markers",
-            name=NAMES[name].lower(),
+            name=TREE_NAMES[name].lower(),
             hoverinfo="skip",
             marker=marker,
         )
@@ -387,7 +387,9 @@ def _equal_loss(total: float, theme: Theme) -> dict[str, Any]:
     return {"type": "line", **ends, "line": {"color": theme.grid, "width": 1}, "layer": "below"}
 
 
-START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
+FIRST_POINTS = (
+    "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
+)
 FLAT_LINE = (
     "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
 )
@@ -415,7 +417,7 @@ EXPERIMENT = Experiment(
             "line",
             "Points, as position:probability:label, and | for a cut",
             "line",
-            START,
+            FIRST_POINTS,
             help=f"Enter 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without "
             "a label is not a training row.",
             choices={FLAT_LINE: "nearly one half everywhere"},
@@ -442,7 +444,7 @@ EXPERIMENT = Experiment(
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
         r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{IL}}",
     ),
-    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
+    source=f"{RF_PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
     "values.",
     more_figures=("finite_losses", "finite_all"),
     seeded=False,

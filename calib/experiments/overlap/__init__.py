@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment, view_of, with_default
-from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, DrawnSteps, draw_steps
+from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, OVERLAP_RUN, DrawnSteps, draw_steps
 from calib.experiments.shared.findings import Finding, class_marks
 from calib.experiments.shared.forest_lines import (
     PAPER_CALIBRATORS,
@@ -28,21 +28,21 @@ from calib.experiments.shared.forest_lines import (
 )
 from calib.experiments.shared.forest_settings import (
     BASES,
+    FOREST_MEASURES,
     FOREST_TERMS,
-    MEASURES,
     RESULTS,
     base,
     measure_setting,
 )
 from calib.experiments.shared.long_run import LongResult
-from calib.experiments.shared.plane_settings import PAPER
+from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import panels, set_axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, number
-from calib.synthetic.overlap import MAX_DISTANCE, STEPS
+from calib.synthetic.overlap import MAX_DISTANCE, STEPS_OF_DISTANCE
 
 # Distances, on an axis of their square roots, where equal shifts are equal steps
 TICKS = (0, 0.5, 1, 2, 3, 4, 5)
@@ -78,7 +78,7 @@ class OverlapPanels(Finding):
 
 
 def prepare(
-    found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS
+    found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS_OF_DISTANCE
 ) -> OverlapPanels:
     """Prepare one measure along the distance for the first ``steps`` steps, with one panel per dimension."""
     table = _rooted(of_base(found.table, base))
@@ -95,7 +95,7 @@ def prepare(
         "only from the rows that are not held out for calibration. The thick grey line shows the same forest "
         "without calibration. Black lines (white in dark mode) show forests that learn from all rows. "
         f"{source_in_words(found)}{_of_all(steps)}{GREY}",
-        alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
+        alt=f"The panels show {FOREST_MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
             ["d", "step", "distance", "method", "base", "runs", measure, f"{measure}_error"]
@@ -109,7 +109,7 @@ def prepare(
 
 
 def prepare_measures(
-    found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS
+    found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS_OF_DISTANCE
 ) -> OverlapPanels:
     """Prepare all measures for one number of dimensions and the first ``steps`` steps."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
@@ -120,10 +120,10 @@ def prepare_measures(
         caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
         "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
         "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
-        alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN_MEASURES),
+        alt=" ".join(f"{FOREST_MEASURES[key]}: {_ends(table, key)}." for key in SHOWN_MEASURES),
         table=table.drop(columns="root"),
         answer=None,
-        panels=tuple((MEASURES[key], table, key) for key in SHOWN_MEASURES),
+        panels=tuple((FOREST_MEASURES[key], table, key) for key in SHOWN_MEASURES),
         columns=2,
         coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
@@ -132,8 +132,8 @@ def prepare_measures(
 def _of_all(steps: int) -> str:
     """State that the headline covers all steps if only some are shown."""
     return (
-        f" The picture shows the first {steps} of {STEPS} steps; the headline covers all of them."
-        if steps < STEPS
+        f" The picture shows the first {steps} of {STEPS_OF_DISTANCE} steps; the headline covers all of them."
+        if steps < STEPS_OF_DISTANCE
         else ""
     )
 
@@ -152,7 +152,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     The comparison is with the same forest uncalibrated.
     """
     if measure not in ("tce", "ece", "brier", "excess"):
-        return f"{MEASURES[measure]} from complete overlap to none", None, ()
+        return f"{FOREST_MEASURES[measure]} from complete overlap to none", None, ()
     d, last = int(table["d"].min()), int(table["step"].max())
     means = wide(table[table["d"] == d], "step", measure)
     as_it_is, calibrated = means[UNCALIBRATED], means[list(PAPER_CALIBRATORS)]
@@ -169,7 +169,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
-        f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
+        f"Calibrating the {forest} helps most at distance {brief(distance)} ({FOREST_MEASURES[measure]} "
         f"from {_loss_text(as_it_is[step])} to {_loss_text(calibrated.loc[step, best])} with {method_name(best)}); "
         f"most methods harm it at {steps}"
     )
@@ -212,7 +212,7 @@ def draw(record: OverlapPanels, theme: Theme = LIGHT) -> go.Figure:
             y={
                 "range": span(everything if shared else rows, measure),
                 "showticklabels": not shared or i % record.columns == 0,
-                "title": {"text": MEASURES[measure]} if shared and i % record.columns == 0 else None,
+                "title": {"text": FOREST_MEASURES[measure]} if shared and i % record.columns == 0 else None,
                 "nticks": 5,
             },
         )
@@ -321,9 +321,9 @@ EXPERIMENT = Experiment(
             "steps",
             "Steps shown",
             "integer",
-            STEPS,
+            STEPS_OF_DISTANCE,
             1,
-            STEPS,
+            STEPS_OF_DISTANCE,
             help="Number of steps shown. At the first step, both classes have the same distribution. The "
             "headline covers all steps.",
             extra=view_of("overlap", "overlap_measures"),
@@ -366,7 +366,7 @@ EXPERIMENT = Experiment(
             "all rows.",
         ),
     ),
-    simulation=RUN,
+    simulation=OVERLAP_RUN,
     notice=(
         "On the left the classes are identical, so every true probability is one half. A fully grown forest has "
         "learnt noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls "
@@ -395,7 +395,7 @@ EXPERIMENT = Experiment(
         r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2",
         r"c \text{: the shift of every mean}",
     ),
-    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it "
+    source=f"{RF_PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it "
     "splits its 1,000 rows. Here one fifth is used for calibration, and 1,000 new rows form the test set. "
     "Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),

@@ -22,23 +22,23 @@ from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.synthetic import GaussianPair, overlap_path
 from calib.synthetic.mixture import part_of
-from calib.synthetic.overlap import STEPS
+from calib.synthetic.overlap import STEPS_OF_DISTANCE
 
 STREAM = 11
 DIMENSIONS = (2, 5, 10, 20)
-TESTS = 1000
-SETTINGS = ("n", "share", "repetitions")
+OVERLAP_TEST_ROWS = 1000
+OVERLAP_SETTINGS = ("n", "share", "repetitions")
 EMBEDDINGS = {"pca": "PCA", "tsne": "t-SNE"}
-DRAWN_STEPS, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
+DRAWN_STEPS, DRAWN_OBJECTS = (1, 7, 13, STEPS_OF_DISTANCE), 600
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
     """Return the steps in the chosen dimensions: name → chunk."""
     dimensions = DIMENSIONS if settings["d"] == "all" else (int(settings["d"]),)
-    own = {name: settings[name] for name in SETTINGS}
+    own = {name: settings[name] for name in OVERLAP_SETTINGS}
     return {
         (random_state, d, step, *own.values()): partial(one_step, d, step, random_state, **own)
-        for step in range(1, STEPS + 1)
+        for step in range(1, STEPS_OF_DISTANCE + 1)
         for d in dimensions
     }
 
@@ -47,9 +47,9 @@ def _chosen(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     return table if settings["d"] == "all" else table[table["d"] == int(settings["d"])]
 
 
-RUN = LongRun(
+OVERLAP_RUN = LongRun(
     package="calib.experiments.overlap",
-    settings=SETTINGS,
+    settings=OVERLAP_SETTINGS,
     chunks=chunks,
     by=("d", "step", "distance"),
     order=("d", "step"),
@@ -65,7 +65,7 @@ def one_step(
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):
         rng, seed = generator(d, step, repetition, random_state), random_state + repetition
-        data, test = pair.sample(n, rng), pair.sample(TESTS, rng)
+        data, test = pair.sample(n, rng), pair.sample(OVERLAP_TEST_ROWS, rng)
         calibrated = Calibrated(part_of(data, size, n), part_of(data, 0, size), test, found, seed)
         tables += [baselines(data, test, found, seed), calibrated.table(size)]
     return pd.concat(tables).assign(d=d, step=step, distance=pair.bhattacharyya())
@@ -73,7 +73,7 @@ def one_step(
 
 def path(d: int, random_state: int) -> list[GaussianPair]:
     """Return the twenty pairs in d dimensions."""
-    return overlap_path(d, STEPS, random_state=np.random.default_rng([random_state, STREAM, d]))
+    return overlap_path(d, STEPS_OF_DISTANCE, random_state=np.random.default_rng([random_state, STREAM, d]))
 
 
 def generator(d: int, step: int, repetition: int, random_state: int) -> np.random.Generator:

@@ -23,7 +23,7 @@ from calib.metrics import METRICS
 from calib.metrics.tce import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
 
-TREES, LARGE_TREES = 100, 500
+FEW_TREES, MANY_TREES = 100, 500
 PAPER_OPTIONS = {"venn_abers": {"merge": "square"}}  # the paper's merge rule
 
 
@@ -32,7 +32,7 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
     shapes: dict[str, dict[str, Any]] = {
         "rf_d": {},
         "rf_opt": dict(found.forest),
-        "rf_large": {"n_estimators": LARGE_TREES},
+        "rf_large": {"n_estimators": MANY_TREES},
         "ct": {"curtail": found.curtail},
     }
     return _table(
@@ -43,7 +43,7 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
 
 def forest(data: Dataset, random_state: int, **shape: Any) -> ProbabilityForest:
     """Fit a forest of TREES trees unless ``shape`` says otherwise."""
-    return ProbabilityForest(**({"n_estimators": TREES} | shape), random_state=random_state).fit(
+    return ProbabilityForest(**({"n_estimators": FEW_TREES} | shape), random_state=random_state).fit(
         data.X, data.y
     )
 

@@ -15,7 +15,7 @@ BASELINES = {
 FOREST_TERMS = ("rf_d", "rf_opt", "rf_large", "ct")
 """Keys of their glossary entries."""
 BASES = {"tuned": "Tuned forest", "default": "Default forest"}
-MEASURES = {
+FOREST_MEASURES = {
     "tce": "TCE",
     "ece": "ECE",
     "brier": "Brier score",
@@ -44,7 +44,7 @@ def measure_setting(*figures: str) -> Parameter:
         "Measure",
         "choice",
         "tce",
-        choices=MEASURES,
+        choices=FOREST_MEASURES,
         help="TCE, CL + GL and IL need the true probabilities; the other measures can also be computed from "
         "real data.",
         extra=view_of(*figures),

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from calib.analysis.depth import FOREST_GROUPS
-from calib.experiments.shared.plane_settings import SIZE
+from calib.experiments.shared.plane_settings import TRAINING_ROWS
 from calib.kernel.checks import Array
 from calib.models import ProbabilityForest, ProbabilityTree
 from calib.synthetic import GaussianPair
 
-TESTS = 10_000
-GRID = 72  # cells along each axis of a heat map
+TEST_ROWS = 10_000
+CELLS_OF_PLANE = 72  # cells along each axis of a heat map
 MOST_EXACT = 200  # most different predictions that form groups; beyond, quantile bins
 
 
@@ -66,11 +66,11 @@ def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
     """
     streams = np.random.SeedSequence(random_state).spawn(3)
     pair = GaussianPair.variant(covariances, 2, np.random.default_rng(streams[0]))
-    train = pair.sample(max(SIZE.choices), np.random.default_rng(streams[1]))
-    test = pair.sample(TESTS, np.random.default_rng(streams[2]))
+    train = pair.sample(max(TRAINING_ROWS.choices), np.random.default_rng(streams[1]))
+    test = pair.sample(TEST_ROWS, np.random.default_rng(streams[2]))
     X, T = train.X.to_numpy()[:n], test.X.to_numpy()
     low, high = np.quantile(T, (0.005, 0.995), axis=0)
-    x1, x2 = (np.linspace(low[i], high[i], GRID) for i in (0, 1))
+    x1, x2 = (np.linspace(low[i], high[i], CELLS_OF_PLANE) for i in (0, 1))
     grid = np.column_stack([a.ravel() for a in np.meshgrid(x1, x2)])
     arrays = (X, train.y[:n], T, pair.posterior(T), x1, x2, grid, pair.posterior(grid))
     for array in arrays:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.experiments.shared.forest_settings import MEASURES
+from calib.experiments.shared.forest_settings import FOREST_MEASURES
 from calib.kernel.progress import Watch
 
 TOOLS = ("numpy", "scikit-learn")
@@ -160,7 +160,7 @@ def _stored(package: str) -> tuple[pd.DataFrame, HowMade] | None:
 
 def means(tables: Iterable[pd.DataFrame], by: Iterable[str]) -> pd.DataFrame:
     """Average over repetitions: columns ``by``, method, base, runs, then tce, tce_error, …"""
-    grouped = pd.concat(list(tables)).groupby([*by, "method", "base"], sort=False)[list(MEASURES)]
+    grouped = pd.concat(list(tables)).groupby([*by, "method", "base"], sort=False)[list(FOREST_MEASURES)]
     mean, error = grouped.mean(), grouped.sem().add_suffix("_error")
     return pd.concat([grouped.size().rename("runs"), mean, error], axis=1).reset_index()
 

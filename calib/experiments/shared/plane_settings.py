@@ -5,7 +5,7 @@ from __future__ import annotations
 from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
 
-PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
+RF_PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 
 LEAF_NAMES = {"frequency": "Frequency", "laplace": "Laplace"}
 
@@ -25,7 +25,7 @@ LEAF = Parameter(
     choices=LEAF_NAMES,
     help="A leaf predicts its share of class 1, or Laplace's estimate (n1 + 1)/(n + 2).",
 )
-SIZE = Parameter(
+TRAINING_ROWS = Parameter(
     "n",
     "Training rows",
     "choice",
@@ -34,7 +34,7 @@ SIZE = Parameter(
     help="Number of training rows, about half in each class. A larger sample contains all rows of a smaller "
     "sample.",
 )
-SPREAD = Parameter(
+COVARIANCES_OF_CLASSES = Parameter(
     "covariances",
     "Covariances",
     "choice",
@@ -42,7 +42,7 @@ SPREAD = Parameter(
     choices={"equal": "Equal", "separate": "As printed", "unequal": "Unequal"},
     help="Covariances: drawn once for both classes, drawn per class (as in the paper), or very unequal.",
 )
-TREES = Parameter(
+TREES_OF_FOREST = Parameter(
     "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
 )
 CURTAIL = Parameter(

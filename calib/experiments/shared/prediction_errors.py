@@ -17,7 +17,7 @@ from calib.kernel.checks import Array
 from calib.metrics import loss_decomposition, true_calibration_error
 from calib.metrics.decomposition import LossDecomposition
 
-LEVELS = 20  # equal-width bins of the true probability
+TRUTH_BINS = 20  # equal-width bins of the true probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class PredictionErrors:
 
     @cached_property
     def levels(self) -> Levels:
-        index = np.unique(bin_index(self.posterior, LEVELS), return_inverse=True)[1]
+        index = np.unique(bin_index(self.posterior, TRUTH_BINS), return_inverse=True)[1]
         k = int(index.max()) + 1
         count, off = group_sums(index, k), self.p - self.posterior
         truth, predicted, mean = (

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib.kernel.checks import Array
 
-LEVELS = 10
+DRAW_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ def running_mean(values: Array, points: int = 200) -> RunningMean:
     return RunningMean(t, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(t - 1, 1)))
 
 
-def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
+def by_level(y: Array, p: Array, groups: int = DRAW_BINS) -> pd.DataFrame:
     """Compute mean p and frequency of class 1 in groups of about equal size; equal p stay together.
 
     Parameters

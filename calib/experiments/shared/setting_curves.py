@@ -18,7 +18,7 @@ from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
-STYLES = (
+LINE_STYLES = (
     ("solid", "circle", 2.4),
     ("dash", "square", 2.4),
     ("dot", "diamond", 2.4),
@@ -131,7 +131,7 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
             figure.add_shape(own, layer="below")
         for j, (quantity, values) in enumerate(curves.items()):
             color, on = _ink(quantity, j, theme), {"xaxis": x, "yaxis": y}
-            figure.add_trace(_line(quantity, values, color, *STYLES[j]).update(on, showlegend=i == 0))
+            figure.add_trace(_line(quantity, values, color, *LINE_STYLES[j]).update(on, showlegend=i == 0))
             if record.ringed == "all" or (record.ringed == "first" and j == 0):
                 figure.add_trace(_least(values, color).update(on, showlegend=i == 0 and j == 0))
     return figure
@@ -169,4 +169,4 @@ def _ink(quantity: str, place: int, theme: Theme) -> str:
     return losses.get(quantity[:2]) or (theme.muted if place else theme.ink)
 
 
-CURVES = draw, panels_of
+CURVES_BY_SETTING = draw, panels_of

@@ -18,7 +18,9 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
-DRAWN_POINTS = 600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
+MOST_POINTS_OF_TRUTH = (
+    600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
+)
 DENSITY_CELLS = 50  # cells of a density along each axis
 TALL_PANEL, LOW_PANEL = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
 FEWEST_IN_BIN = 30  # the line of means skips bins of the true probability with fewer rows
@@ -57,7 +59,7 @@ def against_truth(
 ) -> TruthPanels:
     """Make the record of these panels: TCE, its two parts, and the losses of each model."""
     tests = len(shown[0].p)
-    drawn = f"{min(DRAWN_POINTS, tests):,} of " if cloud == "points" else "the density of "
+    drawn = f"{min(MOST_POINTS_OF_TRUTH, tests):,} of " if cloud == "points" else "the density of "
     return TruthPanels(
         title=title,
         caption=f"The picture shows {drawn}{tests:,} new rows, by true probability and prediction. The line is the "
@@ -168,8 +170,8 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
     """Draw the first test rows, which are in random order."""
     return go.Scatter(
         **on,
-        x=errors.posterior[:DRAWN_POINTS].round(3),
-        y=errors.p[:DRAWN_POINTS].round(3),
+        x=errors.posterior[:MOST_POINTS_OF_TRUTH].round(3),
+        y=errors.p[:MOST_POINTS_OF_TRUTH].round(3),
         mode="markers",
         marker={"color": rgba(theme.scale[1], 0.45), "size": 4},
         hovertemplate="true %{x:.3f}, predicted %{y:.3f}<extra></extra>",
@@ -196,4 +198,4 @@ def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
     )
 
 
-PANELS = draw, panels_of
+TRUTH_PANELS = draw, panels_of

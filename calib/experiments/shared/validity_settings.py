@@ -9,9 +9,9 @@ TAUGHT, PROVED = (
     "simulations",
 )  # pages: the lesson's own experiments, and the other proofs
 TRIED, PROOFS = "Experiments", "Validity"  # their views
-PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
+VENN_PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
 
-GAP = Parameter(
+CLASS_DISTANCE = Parameter(
     "gap",
     "Distance between the classes",
     "number",

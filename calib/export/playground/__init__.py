@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.curves import FEW, BinnedCurve
+from calib.analysis.curves import FEW_IN_BIN, BinnedCurve
 from calib.analysis.recommendation.mark import MarkedBin, sentence_after
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
@@ -34,13 +34,13 @@ HERE = Path(__file__).parent
 ISOTONIC = HERE / "isotonic.js"
 NUMBERS = (ISOTONIC, HERE / "numbers.js")
 DIAGRAM = HERE / "diagram.js"
-SCRIPTS = (*NUMBERS, DIAGRAM, HERE / "view.js")
+PLAYGROUND_SCRIPTS = (*NUMBERS, DIAGRAM, HERE / "view.js")
 CALIBRATED = (*NUMBERS, DIAGRAM, HERE / "calibrated.js")
 STYLE = HERE / "style.css"
 PLAYGROUND_SETTINGS = {one.name: one for one in PAGE_SETTINGS["playground"]}
 
 
-def script(files: Sequence[Path] = SCRIPTS) -> str:
+def script(files: Sequence[Path] = PLAYGROUND_SCRIPTS) -> str:
     """Return the text of these files, by default all of the playground's JavaScript."""
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
@@ -93,7 +93,7 @@ def marks_of(
     record = FIGURES["reliability"].prepare(evaluation, keys, selection=selection)
     shapes = [shape_of(record.curves[one]) for one in keys]
     enough = [
-        (shape.count >= FEW) & (near(record.histograms[one], shape.x) >= FEW)
+        (shape.count >= FEW_IN_BIN) & (near(record.histograms[one], shape.x) >= FEW_IN_BIN)
         for one, shape in zip(keys, shapes, strict=True)
     ]
     if evaluation.recipe.curve == "binned":
@@ -141,7 +141,7 @@ def _in_words(key: str, bins: BinnedCurve, part: Sequence[float]) -> str:
     marks = [
         f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
         for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
-        if n >= FEW and part[0] <= p <= part[1]
+        if n >= FEW_IN_BIN and part[0] <= p <= part[1]
     ]
     return f"{label_of(key)}: {'; '.join(marks)}."
 

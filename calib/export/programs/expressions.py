@@ -27,11 +27,11 @@ import numpy as np
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces, Score
 
 BRANCHES = 8
-SMALLEST = 1e-307  # smallest product that is computed
-NEAREST = 1e-17  # to 0, if the range of a factor includes it
-PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+SMALLEST_PRODUCT = 1e-307  # smallest product that is computed
+NEAREST_TO_ZERO = 1e-17  # to 0, if the range of a factor includes it
+PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 # words: right, these are the reserved words of SQL
-WORDS = """
+SQL_WORDS = """
 all analyse analyze and any array as asc asymmetric between both by case cast check collate column commit constraint
 create cross current_date current_role current_time current_timestamp current_user default deferrable delete desc
 describe distinct do drop else end escape except exists false fetch filter for foreign from full glob grant group
@@ -41,7 +41,7 @@ pivot_wider placing primary qualify range references returning right row rows se
 some summarize symmetric table then to trailing transaction true union unique unpivot update user using values
 variadic view when where window with
 """
-RESERVED = frozenset(WORDS.split())
+RESERVED_BY_SQL = frozenset(SQL_WORDS.split())
 
 
 def identifier(name: str) -> str:
@@ -52,7 +52,7 @@ def identifier(name: str) -> str:
     >>> identifier("score"), identifier("Model score"), identifier("order")
     ('score', '"Model score"', '"order"')
     """
-    if PLAIN.fullmatch(name) and name not in RESERVED:
+    if PLAIN_NAME.fullmatch(name) and name not in RESERVED_BY_SQL:
         return name
     return '"' + name.replace('"', '""') + '"'
 
@@ -109,7 +109,7 @@ class Writer:
     def _factor(self, term: Expression, other: Expression, indent: str) -> str:
         """Write a factor of a product: 0 if PostgreSQL would refuse the product as too small."""
         same_sign = other.low > 0 or other.high < 0
-        least = max(min(abs(other.low), abs(other.high)) if same_sign else 0.0, NEAREST)
+        least = max(min(abs(other.low), abs(other.high)) if same_sign else 0.0, NEAREST_TO_ZERO)
         if least >= 1 or not _may_be_tiny(term):
             return self.write(term, indent)
         if isinstance(term, Clip) and id(term) not in self.columns:
@@ -154,7 +154,7 @@ def _may_be_tiny(term: Expression) -> bool:
 
 
 def _tiny(x: str, least: float) -> str:
-    return f" WHEN ABS({x}) < {literal(SMALLEST / least)} THEN 0e0"
+    return f" WHEN ABS({x}) < {literal(SMALLEST_PRODUCT / least)} THEN 0e0"
 
 
 def tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
@@ -180,7 +180,12 @@ def polynomial(term: Expression, x: str, origin: float, coefficients: np.ndarray
     if origin == 0 and kept.tolist() == [0, 1]:
         return x
     away = f"({x} {'-' if origin > 0 else '+'} {literal(abs(origin))})" if origin else x
-    if len(kept) > 1 and abs(kept[-1]) < 1 and abs(origin) < SMALLEST / NEAREST and _may_be_tiny(term):
+    if (
+        len(kept) > 1
+        and abs(kept[-1]) < 1
+        and abs(origin) < SMALLEST_PRODUCT / NEAREST_TO_ZERO
+        and _may_be_tiny(term)
+    ):
         away = f"CASE{_tiny(away, abs(float(kept[-1])))} ELSE {away} END"
     for coefficient in kept[-2::-1]:
         sign = "+" if coefficient >= 0 else "-"

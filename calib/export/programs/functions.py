@@ -80,7 +80,7 @@ function each(scores, outputs) {
   return Array.from({ length: outputs }, (_, k) => found.map(row => row[k]));
 }
 """
-NAMES = {"ln": "log", "log1p": "log1p", "exp": "exp"}
+FUNCTION_NAMES = {"ln": "log", "log1p": "log1p", "exp": "exp"}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Body:
             case Arithmetic():
                 return f"({self.write(term.left)} {term.operator} {self.write(term.right)})"
             case Function():
-                return f"{self.syntax.math}.{NAMES[term.name]}({self.write(term.of)})"
+                return f"{self.syntax.math}.{FUNCTION_NAMES[term.name]}({self.write(term.of)})"
             case Clip():
                 return self.syntax.clipped.format(self.write(term.of), number(term.low), number(term.high))
             case Pieces():

@@ -20,7 +20,7 @@ from calib.kernel.version import __version__
 
 IR_VERSION, OPSET = 8, 17
 DOUBLE, INT64 = 11, 7
-OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
+ONNX_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
 
 
 def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
@@ -89,7 +89,7 @@ class Graph:
             case Number():
                 return self.number(term.value)
             case Arithmetic():
-                return self.node(OPERATORS[term.operator], self.write(term.left), self.write(term.right))
+                return self.node(ONNX_OPERATORS[term.operator], self.write(term.left), self.write(term.right))
             case Function():
                 return self._function(term.name, self.write(term.of))
             case Clip():

@@ -22,8 +22,10 @@ from calib.export.programs.formulas import Formulas, formulas_of, parts, uses
 from calib.kernel.checks import Array
 from calib.kernel.formula import Expression, Number, Pieces, Score
 
-FLAT = 100  # fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
-FARTHEST = "1e308"  # a break that no term reaches
+BREAKS_IN_ONE_LEVEL = (
+    100  # fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
+)
+BREAK_BEYOND_TERMS = "1e308"  # a break that no term reaches
 # Without it SQLite and PostgreSQL write each stage's terms into the next, and compute them once for each use
 FENCE = "LIMIT 9223372036854775807 OFFSET 0"
 FASTER = f"In DuckDB, delete every {FENCE!r}: the query then uses all processors."
@@ -209,7 +211,7 @@ class Query:
 
     def _place(self, breaks: Array, x: str, stage: int) -> tuple[str, int]:
         """Return the column of the number of breaks that are at most x, and the first stage that can use it."""
-        if len(breaks) < FLAT:
+        if len(breaks) < BREAKS_IN_ONE_LEVEL:
             numbers = list(map(str, range(len(breaks) + 1)))
             return self._column(stage, re.sub(r"\s+", " ", tree(x, breaks, numbers, ""))), stage + 1
         width = int(np.ceil(np.sqrt(len(breaks) + 1)))
@@ -217,7 +219,7 @@ class Query:
         names = [self._name() for _ in range(width - 1)]
         starts = range(0, len(breaks) + 1, width)
         rows = [list(map(literal, breaks[start : start + width - 1])) for start in starts]
-        rows = [[str(i), *row, *[FARTHEST] * (width - 1 - len(row))] for i, row in enumerate(rows)]
+        rows = [[str(i), *row, *[BREAK_BEYOND_TERMS] * (width - 1 - len(row))] for i, row in enumerate(rows)]
         self._join(stage + 1, block, names, rows)
         return self._column(stage + 1, f"{width} * {block} + {_count(x, names)}"), stage + 2
 

@@ -15,12 +15,12 @@ from calib.kernel.version import __version__
 
 HERE = Path(__file__).parent
 PEOPLE = HERE / "people.json"
-ARITHMETIC = (*NUMBERS, HERE / "arithmetic.js")
-PARTS = ("you", "bank", "chance", "repair", "enough", "whom", "still")
-SCRIPTS = (
-    *ARITHMETIC,
+STORY_ARITHMETIC = (*NUMBERS, HERE / "arithmetic.js")
+STORY_PARTS = ("you", "bank", "chance", "repair", "enough", "whom", "still")
+STORY_SCRIPTS = (
+    *STORY_ARITHMETIC,
     DIAGRAM,
-    *(HERE / f"{name}.js" for name in ("state", "statements", "cards", "stage", *PARTS, "story")),
+    *(HERE / f"{name}.js" for name in ("state", "statements", "cards", "stage", *STORY_PARTS, "story")),
 )
 
 
@@ -35,7 +35,7 @@ def story_html() -> bytes:
     page = (HERE / "page.html").read_text(encoding="utf-8")
     parts = {
         "STYLE": (HERE / "style.css").read_text(encoding="utf-8"),
-        "SCRIPT": script(SCRIPTS),
+        "SCRIPT": script(STORY_SCRIPTS),
         "DATA": PEOPLE.read_text(encoding="utf-8").strip(),
         "VERSION": escape(__version__),
     }

@@ -22,7 +22,7 @@ from calib.kernel.wording import listed
 from calib.metrics import METRICS
 from calib.study.rows import KEYS, measure
 
-COLUMNS = ("data", "setup", "own", "published", "difference", "table", "comparable", "remark")
+COMPARISON_COLUMNS = ("data", "setup", "own", "published", "difference", "table", "comparable", "remark")
 SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 """Lines of printed tables that are not data sets."""
 
@@ -97,7 +97,7 @@ VENN_ABERS = Paper(
     ),
     MappingProxyType({"brier": ("rmse", "The paper prints the square root of the Brier score.")}),
 )
-TREES = Paper(
+TREES_PAPER = Paper(
     "probability_trees_2019",
     "Johansson, Löfström and Boström 2019 (trees)",
     (
@@ -140,7 +140,7 @@ TREES = Paper(
     ),
     MappingProxyType({"log_loss": ("log_loss_base2", "The paper uses base-2 logarithms.")}),
 )
-FORESTS = Paper(
+FORESTS_PAPER = Paper(
     "rf_calibration_2025",
     "Shaker and Hüllermeier 2025",
     (
@@ -170,7 +170,7 @@ FORESTS = Paper(
     ),
 )
 
-PAPERS = {paper.key: paper for paper in (FORESTS, TREES, VENN_ABERS)}
+PAPERS = {paper.key: paper for paper in (FORESTS_PAPER, TREES_PAPER, VENN_ABERS)}
 
 
 @dataclass(frozen=True)
@@ -195,25 +195,25 @@ COMPARISONS = {
     for one in (
         Comparison(
             "forests_calibrated",
-            FORESTS.key,
+            FORESTS_PAPER.key,
             "Random forest calibration 2025: calibration methods (Tables 5–8)",
             (*_FORESTS, "Platt", "ISO", "Beta", "VA", "CT", "PPA", "Rank"),
         ),
         Comparison(
             "forests_and_others",
-            FORESTS.key,
+            FORESTS_PAPER.key,
             "Random forest calibration 2025: learners (Tables 17–20)",
             (*_FORESTS, "DNN_ens", "XGB_opt", "DT_opt", "LR_opt", "SVM_opt", "DNN_opt", "GNB_opt"),
         ),
         Comparison(
             "trees_frequency",
-            TREES.key,
+            TREES_PAPER.key,
             "Probability estimation trees 2019: relative frequencies (Tables 1–6)",
             _prefixed(*_METHODS, prefix="RF"),
         ),
         Comparison(
             "trees_laplace",
-            TREES.key,
+            TREES_PAPER.key,
             "Probability estimation trees 2019: Laplace estimates (Tables 1–6)",
             _prefixed(*_METHODS, prefix="LaP"),
         ),
@@ -349,7 +349,7 @@ def with_published(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame
     with np.errstate(invalid="ignore"):
         difference = np.where(ours == theirs, 0.0, ours - theirs)
     found["difference"] = np.where(found["comparable"], difference, np.nan)
-    return found.rename(columns={"value": "published"})[list(COLUMNS)]
+    return found.rename(columns={"value": "published"})[list(COMPARISON_COLUMNS)]
 
 
 def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str]) -> dict[str, str]:

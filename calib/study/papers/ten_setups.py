@@ -19,7 +19,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.confidence import INTERVALS, mean_interval
+from calib.metrics.confidence_intervals import INTERVALS, mean_interval
 from calib.metrics.losses import hits, overconfidence, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
@@ -28,27 +28,27 @@ from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS
 from calib.study.reading import load_protocol
 
-PROTOCOL = load_protocol("venn_forests_2019")
-NAMES = {(setup.calibrator, setup.recipe.placement): setup.name for setup in PROTOCOL.setups}
-METHODS, PLACED = (tuple(dict.fromkeys(names)) for names in zip(*NAMES, strict=True))
+PUBLISHED_PROTOCOL = load_protocol("venn_forests_2019")
+SETUP_NAMES = {(setup.calibrator, setup.recipe.placement): setup.name for setup in PUBLISHED_PROTOCOL.setups}
+METHODS, PLACED = (tuple(dict.fromkeys(names)) for names in zip(*SETUP_NAMES, strict=True))
 # Each is the mean of one number per row
 MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
-GAPS = ("brier_above_lowest", "accuracy_gained")
-GAP_COLUMNS = tuple(f"{gap}{end}" for gap in GAPS for end in ("", "_low", "_high"))
+RELATIVE_MEASURES = ("brier_above_lowest", "accuracy_gained")
+GAP_COLUMNS = tuple(f"{gap}{end}" for gap in RELATIVE_MEASURES for end in ("", "_low", "_high"))
 
-_OF = {setup.calibrator: setup.recipe for setup in PROTOCOL.setups}
+_OF = {setup.calibrator: setup.recipe for setup in PUBLISHED_PROTOCOL.setups}
 AS_PUBLISHED: dict[str, Any] = {
     "model": _OF["venn_abers"].model,
     "params": dict(_OF["venn_abers"].params),
     "calibration_size": _OF["venn_abers"].calibration_size,
-    "evaluation": PROTOCOL.splits.kind,
-    "folds": PROTOCOL.splits.folds,
+    "evaluation": PUBLISHED_PROTOCOL.splits.kind,
+    "folds": PUBLISHED_PROTOCOL.splits.folds,
     "options": dict(_OF["isotonic"].options),
     "merge": _OF["venn_abers"].merge,
 }
-_TREES, _FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
+_PUBLISHED_TREES, _PUBLISHED_FOLDS = AS_PUBLISHED["params"]["n_estimators"], AS_PUBLISHED["folds"]
 PUBLISHED_IN_WORDS = (
-    f"The paper uses {_TREES} trees and {_FOLDS} folds, holds out a third, "
+    f"The paper uses {_PUBLISHED_TREES} trees and {_PUBLISHED_FOLDS} folds, holds out a third, "
     "and takes the midpoint of p0 and p1."
 )
 
@@ -83,7 +83,7 @@ def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, R
     return {key: recipe.replace(placement=key, **chosen) for key in placements}
 
 
-TOGETHER = ("log_loss", "brier", "accuracy")
+SHARED_METRICS = ("log_loss", "brier", "accuracy")
 
 
 def together_placements(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def placements_together(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         for placement, one in evaluations.items()
         if key in one.all_classes.predictions
         for table in [one.all_classes.intervals(key)]
-        for metric in TOGETHER
+        for metric in SHARED_METRICS
     ]
     columns = ["calibrator", "placement", "metric", "value", "low", "high"]
     return pd.DataFrame(lines, columns=columns)
@@ -120,9 +120,9 @@ def departures(recipe: Recipe) -> list[str]:
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
     departures = _from_the_forest(recipe)
-    if (recipe.evaluation, recipe.folds) != (AS_PUBLISHED["evaluation"], _FOLDS):
+    if (recipe.evaluation, recipe.folds) != (AS_PUBLISHED["evaluation"], _PUBLISHED_FOLDS):
         kind = "one test set" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
-        departures.append(f"{kind} instead of {_FOLDS} folds")
+        departures.append(f"{kind} instead of {_PUBLISHED_FOLDS} folds")
     if not math.isclose(recipe.calibration_size, AS_PUBLISHED["calibration_size"]):
         departures.append(f"{100 * recipe.calibration_size:.0f} % held out instead of a third")
     if recipe.merge != AS_PUBLISHED["merge"]:
@@ -143,10 +143,12 @@ def departures(recipe: Recipe) -> list[str]:
 def _from_the_forest(recipe: Recipe) -> list[str]:
     """List the differences between the model and the paper's forest."""
     if recipe.model != AS_PUBLISHED["model"]:
-        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of {_TREES} trees"]
+        return [
+            f"{MODELS[recipe.model].label.lower()} instead of a random forest of {_PUBLISHED_TREES} trees"
+        ]
     changed = dict(recipe.params)
     trees = changed.pop("n_estimators", recipe.parameter("params.n_estimators").default)
-    fewer = [f"{trees} trees instead of {_TREES}"] if trees != _TREES else []
+    fewer = [f"{trees} trees instead of {_PUBLISHED_TREES}"] if trees != _PUBLISHED_TREES else []
     return [*fewer, "other forest settings"] if changed else fewer
 
 
@@ -170,12 +172,12 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         the same method with a held-out share.
     """
     rows = {}
-    for (key, placement), name in NAMES.items():
+    for (key, placement), name in SETUP_NAMES.items():
         evaluation = evaluations.get(placement)
         if evaluation is not None and key in evaluation.predictions:
             called = name if "forest" in evaluation.recipe.model else name.replace("RF-", "Raw-")
             rows[called] = {"calibrator": key, "placement": placement, **_setup(evaluation, key)}
-    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[*COLUMNS])
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[*SETUP_COLUMNS])
     return _with_gaps(table, evaluations)
 
 
@@ -219,7 +221,7 @@ def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
     return row
 
 
-COLUMNS = (
+SETUP_COLUMNS = (
     "calibrator",
     "placement",
     "accuracy_gap",
@@ -252,7 +254,7 @@ class PaperFinding:
 
 def findings(table: pd.DataFrame) -> list[PaperFinding]:
     """Compare the paper's results with those of one data set; empty if some of the ten setups are missing."""
-    if len(table) < len(NAMES):
+    if len(table) < len(SETUP_NAMES):
         return []
     gap, size, accuracy, reliability = (
         table[name] for name in ("accuracy_gap", "size", "accuracy", "reliability")

@@ -45,7 +45,7 @@ def show(evaluation: Evaluation) -> None:
     recipe, name = evaluation.recipe, plain(class_named(evaluation.dataset.classes[1]))
     headings.heading("Adjust the base rate")
     table = compare_base_rates(evaluation)
-    here = (evaluation.before or evaluation).share
+    here = (evaluation.unadjusted or evaluation).share
     st.markdown(
         f"{percent(here)} of the test rows are in {name}. {REMEDY if recipe.base_rate is None else ''}"
     )
@@ -68,7 +68,7 @@ def _shares(evaluation: Evaluation) -> None:
     """Draw the share of each class in deployment, and the scores of all classes before and after."""
     whole, recipe = evaluation.whole, evaluation.recipe
     headings.heading("Adjust the class shares")
-    here = (whole.before or whole).shares
+    here = (whole.unadjusted or whole).shares
     stated = dict(recipe.base_rates) or dict(zip(whole.names, here, strict=True))
     st.markdown(
         "If classes are rarer or more frequent in deployment than in these data, change the class shares below. "
@@ -100,7 +100,7 @@ def _shares(evaluation: Evaluation) -> None:
         alt="Share of each class among the test rows and in deployment",
     )
     st.caption("If you change one share, the other shares keep their ratios.")
-    if whole.before is None:
+    if whole.unadjusted is None:
         return
     st.button(
         "Use the shares of the table", key="own_shares", on_click=state.update, kwargs={"base_rates": {}}

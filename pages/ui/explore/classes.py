@@ -24,14 +24,17 @@ from pages.ui import chart, downloads, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
-GAPS = (
+GAPS_CAPTION = (
     "Classes are sorted by the size of their gap: mean prediction minus observed share, with its 95 % "
     "interval. Select a class to see it on every page."
 )
-LINES, HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
-WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
-NAME, SIGN = (52, 110), 8  # least and most width of the names of classes, and of one sign, in pixels
-CALIBRATOR = "reliability.classes_of"
+LINES, TABLE_HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
+CLASS_COLUMN_WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
+NAME_WIDTH, SIGN_WIDTH = (
+    (52, 110),
+    8,
+)  # least and most width of the names of classes, and of one sign, in pixels
+CALIBRATOR_FIELD = "reliability.classes_of"
 KERNEL = (
     "The test compares pairs of rows with similar predictions, and uses at most 500 rows. The p-value shows "
     "how extreme the observed labels are, compared with labels drawn from the probabilities."
@@ -43,7 +46,7 @@ def each(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        headings.heading("One class at a time", help=GAPS)
+        headings.heading("One class at a time", help=GAPS_CAPTION)
         key = _calibrator(evaluation)
     table = evaluation.whole.by_class(key)
     _table(table, evaluation.recipe.view_class)
@@ -124,7 +127,7 @@ def _chosen_calibrator(evaluation: Evaluation) -> str:
     """Return the calibrator whose classes are listed; the recommended one by default."""
     keys = list(evaluation.predictions)
     choice = recommend(evaluation).choice
-    chosen = evaluation.recipe.setting(CALIBRATOR)
+    chosen = evaluation.recipe.setting(CALIBRATOR_FIELD)
     return chosen if chosen in keys else choice if choice in keys else keys[0]
 
 
@@ -133,7 +136,7 @@ def _calibrator(evaluation: Evaluation) -> str:
     keys, begin = list(evaluation.predictions), _chosen_calibrator(evaluation)
     return state.control(
         st.selectbox,
-        CALIBRATOR,
+        CALIBRATOR_FIELD,
         begin,
         "Calibrator",
         keys,
@@ -149,7 +152,10 @@ def _table(table: pd.DataFrame, shown: str | None) -> None:
     begin = [names.index(shown)] if shown in names else []
     name = f"classes_{tables.slug(shown or '')}"  # a new table if the class was chosen elsewhere
 
-    widths = {"Class": min(max(20 + SIGN * max(map(len, names)), NAME[0]), NAME[1]), **WIDTHS}
+    widths = {
+        "Class": min(max(20 + SIGN_WIDTH * max(map(len, names)), NAME_WIDTH[0]), NAME_WIDTH[1]),
+        **CLASS_COLUMN_WIDTHS,
+    }
 
     def chosen() -> None:
         rows = st.session_state[name].selection.rows
@@ -157,7 +163,7 @@ def _table(table: pd.DataFrame, shown: str | None) -> None:
 
     grid(
         formatted_classes(table),
-        height="content" if len(names) <= LINES else HEIGHT,
+        height="content" if len(names) <= LINES else TABLE_HEIGHT,
         hide_index=True,
         column_config={column: st.column_config.TextColumn(width=width) for column, width in widths.items()},
         key=name,

@@ -50,8 +50,8 @@ from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
 MOST_SIDE_BY_SIDE = 6
-COMPARED = "compared"  # kind of work
-LONGEST, LONGEST_TEXT = 60, 400  # letters of a name, and of a line on the report's first page
+COMPARISON_JOB = "compared"  # kind of work
+LONGEST_RECIPE_NAME, LONGEST_TEXT = 60, 400  # letters of a name, and of a line on the report's first page
 
 
 def kept() -> dict[str, Recipe]:
@@ -65,7 +65,7 @@ def keep(recipe: Recipe) -> None:
             "Name",
             placeholder=_suggestion(recipe),
             key="recipe_name",
-            max_chars=LONGEST,
+            max_chars=LONGEST_RECIPE_NAME,
             persist_state="session",
         )
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
@@ -94,7 +94,7 @@ def keep(recipe: Recipe) -> None:
 def _suggestion(recipe: Recipe) -> str:
     if recipe.content == "predictions":
         return f"{recipe.score or _first_score(recipe)}, {recipe.file or recipe.data.partition(':')[2]}"[
-            :LONGEST
+            :LONGEST_RECIPE_NAME
         ]
     return f"{MODELS[recipe.model].label}, {PLACEMENTS[recipe.placement].label.lower()}"
 
@@ -123,7 +123,7 @@ def _differing(recipe: Recipe) -> str:
 def _load(content: bytes, file: str) -> None:
     uploaded.check_ends(uploaded.recipes, content, file)
     found = read_recipes(content, file.removesuffix(".json"))
-    kept().update({name[:LONGEST]: one for name, one in found.items()})
+    kept().update({name[:LONGEST_RECIPE_NAME]: one for name, one in found.items()})
 
 
 def compared(recipe: Recipe) -> dict[str, Recipe]:
@@ -167,7 +167,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     if not recipes:
         st.info("Choose at least one of your saved settings.")
         return {}
-    found = evaluations_of(recipes, COMPARED) if may_fit(recipes, COMPARED) else None
+    found = evaluations_of(recipes, COMPARISON_JOB) if may_fit(recipes, COMPARISON_JOB) else None
     if found is None:
         return or_previous("compared", None) or {}
     shown = {}

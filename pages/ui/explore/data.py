@@ -15,11 +15,11 @@ from calib.data import (
     LargeFile,
     ReadingQuestion,
     Table,
-    about,
     class_counts,
     class_shares,
     inspect,
     may_count,
+    reading_of,
     summarise_columns,
     target_candidates,
     weight_meaning,
@@ -42,8 +42,8 @@ from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_pi
 from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
-KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
-FORMATS = (
+KEPT_PROBLEMS, KEPT_TABLE_SUMMARIES, KEPT_INPUTS = 6, 6, 2
+FORMATS_OFFERED = (
     f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {format_bytes(LIMIT)}"
 )
 
@@ -63,8 +63,8 @@ def uploader(recipe) -> None:
         "Upload a table or predictions",
         key="file",
         on_change=_received,
-        help=f"{FORMATS}. The file stays in this session's memory and is never written to disk. If the file is too "
-        "large, the page shows a query that counts its rows.",
+        help=f"{FORMATS_OFFERED}. The file stays in this session's memory and is never written to disk. If the file is "
+        "too large, the page shows a query that counts its rows.",
     )
 
 
@@ -113,27 +113,27 @@ def other_file(recipe: Recipe) -> None:
     """Draw the upload of another table for evaluation; this table then trains and calibrates."""
     on = _asked_for(
         "judge_elsewhere",
-        recipe.judge_on,
+        recipe.test_data,
         sources.with_test_file(None, before=recipe),
-        recipe.label("judge_on"),
+        recipe.label("test_data"),
         "The model and the calibrators are fitted on this table and evaluated on every row of the other table. "
         "Columns are matched by name.",
     )
     if not on:
         return
-    if recipe.judge_on is not None:
-        st.markdown(f"Evaluated on **{plain(recipe.judge_file or recipe.judge_on)}**.")
+    if recipe.test_data is not None:
+        st.markdown(f"Evaluated on **{plain(recipe.test_file or recipe.test_data)}**.")
     table_picker(
-        f"A table with the same columns: {FORMATS}",
+        f"A table with the same columns: {FORMATS_OFFERED}",
         key="other_file",
-        on_change=lambda: receive_table("other_file", _use_as_test_set, state.recipe().judge_file or ""),
+        on_change=lambda: receive_table("other_file", _use_as_test_set, state.recipe().test_file or ""),
         help="The file stays in this session's memory and is never written to disk.",
     )
 
 
 def _use_as_test_set(key: str) -> None:
     other = f"upload:{key}"
-    state.update(sources.with_test_file(other, state.uploads()[key].name, state.recipe()), judge_on=other)
+    state.update(sources.with_test_file(other, state.uploads()[key].name, state.recipe()), test_data=other)
 
 
 def own_model(recipe: Recipe) -> None:
@@ -199,7 +199,7 @@ def inputs_of_model(recipe: Recipe, table: Table) -> None:
 
 def unscored(recipe: Recipe) -> Recipe:
     """Return the Recipe without its ONNX model, so that the choice of columns does not wait for the model."""
-    return recipe if recipe.onnx is None else recipe.replace(onnx=None, judge_on=None)
+    return recipe if recipe.onnx is None else recipe.replace(onnx=None, test_data=None)
 
 
 def openml() -> None:
@@ -229,7 +229,11 @@ def raw(recipe: Recipe) -> Table:
 def more(recipe: Recipe) -> Any:
     """Draw the folded part: other sources, roles, columns; open if one of them is in use."""
     used = (
-        recipe.judge_on or recipe.onnx or recipe.exclude or recipe.keep or any(sources.roles(recipe).values())
+        recipe.test_data
+        or recipe.onnx
+        or recipe.exclude
+        or recipe.keep
+        or any(sources.roles(recipe).values())
     )
     place = st.expander("Other sources and column roles", expanded=bool(used), key="more")
     with place:
@@ -245,13 +249,13 @@ def more(recipe: Recipe) -> Any:
 def reading(recipe: Recipe, place: Any) -> None:
     """Draw the choice of the sheet, and at ``place`` of the header line of a file; nothing for other formats."""
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
-    if upload is None or about(upload.frame).header is None or isinstance(upload.file, LargeFile):
+    if upload is None or reading_of(upload.frame).header is None or isinstance(upload.file, LargeFile):
         return
     options = sources.reading(recipe)
     try:
-        found = about(upload.file.read(**options))
+        found = reading_of(upload.file.read(**options))
     except InputError:
-        found = about(upload.frame)  # the page shows the error below
+        found = reading_of(upload.frame)  # the page shows the error below
     sheets = found.sheets
     if len(sheets) > 1:
         sheet = options.get("sheet", found.sheet)
@@ -465,7 +469,7 @@ def _labels(recipe: Recipe, table: Table) -> None:
     chosen = dict(recipe.data_params)
     if sources.is_sampled(recipe, evaluations.opened(recipe)):
         return  # a sample has the labels as they are written
-    counts = about(table.frame).labels or class_counts(table.frame, str(table.target))
+    counts = reading_of(table.frame).labels or class_counts(table.frame, str(table.target))
     if alternative_spellings(counts):
         name = "data_params.merge_labels"
         controls.parameter_control(recipe.parameter(name), name, chosen.get("merge_labels", False))
@@ -499,7 +503,7 @@ def _repeated(recipe: Recipe) -> None:
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
     """Draw the choice of automatically excluded columns to use nevertheless, if there are any."""
     unused = evaluations.of_data(
-        "unused", KEPT_SUMMARIES, recipe, lambda: _columns_of(others, "identifier", "text")
+        "unused", KEPT_TABLE_SUMMARIES, recipe, lambda: _columns_of(others, "identifier", "text")
     )
     if unused:
         controls.choice(
@@ -515,7 +519,7 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
 def how_read(recipe: Recipe) -> ReadingQuestion | None:
     """Write how the table was read; or ask, and return the question."""
     try:
-        read_as.line(recipe, evaluations.load(recipe), read_as.AT_ONCE)
+        read_as.line(recipe, evaluations.load(recipe), read_as.READING_BUTTONS)
     except ReadingQuestion as question:
         read_as.ask(question)
         return question
@@ -569,7 +573,7 @@ def _is_asked(problem: Problem, question: ReadingQuestion) -> bool:
 def _ask_for_label(table: pd.DataFrame) -> None:
     likely = target_candidates(table)[:LIKELY_CLASSES]
     if not likely:
-        another = "another sheet" if len(about(table).sheets) > 1 else "upload another file"
+        another = "another sheet" if len(reading_of(table).sheets) > 1 else "upload another file"
         st.info(
             f"No column looks like a label: a label has at least 2 and at most {LIKELY_CLASSES} different "
             f"values. Choose the label column above, or {another}."
@@ -624,15 +628,15 @@ def _lines(groups: list[list[Problem]]) -> Iterator[str]:
         yield _line(last, f"In each of these cases: {remedy}" if others else remedy)
 
 
-MOST_NAMED = 12  # columns in a line
+COLUMNS_IN_LINE = 12  # columns in a line
 
 
 def _line(group: list[Problem], remedy: str | None = None) -> str:
     """Return one line for problems that are alike, naming all their columns."""
     names = [problem.column for problem in group if problem.column]
     remedy = group[0].remedy if remedy is None else remedy
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    columns = f"**{plain(', '.join(names[:MOST_NAMED]) + more)}**: " if names else ""
+    more = f" and {len(names) - COLUMNS_IN_LINE} more" if len(names) > COLUMNS_IN_LINE else ""
+    columns = f"**{plain(', '.join(names[:COLUMNS_IN_LINE]) + more)}**: " if names else ""
     return f"- {columns}{plain(group[0].message)} {plain(remedy)}".rstrip()
 
 
@@ -725,7 +729,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         _balance(data)
     headings.heading("Columns")
     grid(
-        evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
+        evaluations.of_data("summaries", KEPT_TABLE_SUMMARIES, recipe, lambda: summarise_columns(data.X)),
         hide_index=True,
         column_config={"column": st.column_config.TextColumn(width="medium")},
         alt="Type, missing values and examples of each column",

@@ -24,7 +24,7 @@ from calib.kernel.wording import (
     probability,
     short_class,
 )
-from calib.metrics.confidence import why_missing
+from calib.metrics.confidence_intervals import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, headings, state
@@ -37,7 +37,7 @@ from pages.ui.widget import show_widget
 MOST_LISTED = 200
 MOST_EDITED = 12  # classes whose costs fit a table on the page
 # A thousandth apart for rare events; a range is proposed only if narrower than half of the whole range
-STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
+STEPS_OF_THRESHOLD = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
 WIDEST = 0.5
 
 
@@ -155,7 +155,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
         (low, high),
         moved,
         "Thresholds of the decision curve",
-        sorted({low, high, *STEPS}),
+        sorted({low, high, *STEPS_OF_THRESHOLD}),
         format_func=lambda threshold: f"{threshold:g}",
         help="Choose the range of thresholds that are plausible in practice.",
     )
@@ -207,7 +207,7 @@ def table(decision: Decision) -> None:
         f"{decision.evaluation.size_text}. A difference whose interval includes 0 may be due to sampling "
         f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
     )
-    before = decision.evaluation.before
+    before = decision.evaluation.unadjusted
     if before is not None:
         share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
         headings.heading(f"Costs at the table's base rate, where {share}")

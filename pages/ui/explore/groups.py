@@ -39,9 +39,9 @@ from pages.ui.explore.survival import choose_centres, draw_centres, of_centres, 
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
-HINT = "Click a segment to see only its rows on the other pages."
+SEGMENT_HINT = "Click a segment to see only its rows on the other pages."
 GROUP_DIAGRAMS = 6
-LISTED = 200  # segments in the table below; the download has all
+LISTED_SEGMENTS = 200  # segments in the table below; the download has all
 REPAIR = "multicalibration"
 LEFT_OUT = (
     "A model of all other centres predicts each centre (internal–external validation). It does not use the column of "
@@ -81,7 +81,7 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
         evaluation,
         group=chosen,
         on_click=_pick_group(evaluation, chosen),
-        hint=HINT,
+        hint=SEGMENT_HINT,
         **recipe.stated_settings("reliability", "selection"),
     )
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
@@ -165,8 +165,8 @@ def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
         return
     pick = picking(found)
     with place.picture:
-        chart.show("audit", found, sentence=place.sentence, on_click=pick, hint=HINT)
-    chart.show("audit_sizes", found, on_click=pick, hint=HINT)
+        chart.show("audit", found, sentence=place.sentence, on_click=pick, hint=SEGMENT_HINT)
+    chart.show("audit_sizes", found, on_click=pick, hint=SEGMENT_HINT)
     segments(found, recipe)
 
 
@@ -307,21 +307,21 @@ def segments(made: Audited, recipe: Recipe) -> None:
     """Draw one line per cause, the chosen segment below, and the download of all segments."""
     headings.part("Segments")
     found = made.found
-    lines = [each.line for each in made.causes] or list(range(min(LISTED, len(found.segments))))
+    lines = [each.line for each in made.causes] or list(range(min(LISTED_SEGMENTS, len(found.segments))))
     others = {each.line: len(each.others) for each in made.causes}
-    shown = found.segments.iloc[lines[:LISTED]]
+    shown = found.segments.iloc[lines[:LISTED_SEGMENTS]]
     table = shown.drop(columns="statistic").assign(
         look=[LOOK_LABELS[look_of(found, line)] if line < found.found else "nothing" for line in shown.index],
         more=[others.get(line, 0) for line in shown.index],
     )
     chosen = made.line_of(recipe.setting("groups.chosen"))
     picked = grid(
-        table.rename(columns=COLUMNS),
+        table.rename(columns=SEGMENT_COLUMNS),
         hide_index=True,
         key=f"segments_{found.resamples}_{len(found.segments)}",
         on_select="rerun",
         selection_mode="single-row",
-        column_config=FORMATS,
+        column_config=COLUMN_FORMATS,
         alt="Segments, worst first",
     )
     if rows := picked.selection.rows:
@@ -341,7 +341,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     segment(made, chosen, shown.index)
 
 
-COLUMNS = {
+SEGMENT_COLUMNS = {
     "segment": "Segment",
     "rows": "Rows",
     "predicted": "Predicted",
@@ -350,7 +350,7 @@ COLUMNS = {
     "look": "Deviation",
     "more": "More",
 }
-FORMATS = {
+COLUMN_FORMATS = {
     "Rows": st.column_config.NumberColumn(format="localized"),
     "Predicted": st.column_config.NumberColumn(format="percent"),
     "Observed": st.column_config.NumberColumn(format="percent"),
@@ -393,9 +393,9 @@ def segment(made: Audited, line: int, listed: Collection[int]) -> None:
             f"{counted(len(cause.others), 'overlapping segment')} with the same cause", key="same_rows"
         ):
             alike = [each for each in (cause.line, *cause.others) if each != line]
-            also = found.segments.iloc[alike[:LISTED]].drop(columns="statistic")
+            also = found.segments.iloc[alike[:LISTED_SEGMENTS]].drop(columns="statistic")
             alt = "Overlapping segments with the same cause"
-            grid(also.rename(columns=COLUMNS), hide_index=True, column_config=FORMATS, alt=alt)
+            grid(also.rename(columns=SEGMENT_COLUMNS), hide_index=True, column_config=COLUMN_FORMATS, alt=alt)
 
 
 def loss(evaluation: Evaluation, recipe: Recipe) -> None:

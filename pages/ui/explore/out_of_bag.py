@@ -33,7 +33,7 @@ from pages.ui import bagging, chart, controls, downloads, frame, headings, jobs,
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
 from pages.ui.grid import grid
 
-WITHOUT_FEATURES = (
+FOREST_NEEDED = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
     "predictions that came without their model, so no setup can be built. The Reliability and Venn–Abers pages "
     "calibrate and evaluate the predictions."

@@ -41,7 +41,7 @@ from calib.kernel.cache import is_known
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
-from calib.metrics.confidence import why_missing
+from calib.metrics.confidence_intervals import why_missing
 from calib.models import MODELS
 from calib.recipe import Recipe, with_model
 from calib.settings import DETAILS
@@ -66,13 +66,13 @@ from pages.ui.text import plain
 from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
-GROUPS = "groups"  # in links; groups have a page of their own
+GROUPS_VIEW = "groups"  # in links; groups have a page of their own
 OTHER_FITS = (
     101  # of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 )
 KEPT_RUNS = 4  # models whose finished fits a session keeps
 PLUS_632 = "The estimate .632+ exists for the Brier score and the AUC."
-LISTED = 500  # selected rows on the page; the download contains all
+LISTED_ROWS = 500  # selected rows on the page; the download contains all
 PICK = (
     "Click or tap a mark to list its rows below. "
     "On a wide screen, the chart’s Box Select tool selects several marks."
@@ -85,7 +85,7 @@ GRAPHS = ("smooth_calibration", "cumulative")
 
 def to_groups(recipe: Recipe) -> None:
     """Redirect links to this page's former subgroups to the Groups page."""
-    if recipe.setting("reliability.details") == GROUPS:
+    if recipe.setting("reliability.details") == GROUPS_VIEW:
         there = recipe.replace(**{"reliability.details": "metrics", "groups.view": "column"})
         st.switch_page("pages/explore_groups.py", query_params=state.address(there, state.lesson_open()))
 
@@ -255,7 +255,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "optimism": of_optimism,
     }
     recipe = evaluation.recipe
-    offered = [name for name in DETAILS if name != GROUPS]
+    offered = [name for name in DETAILS if name != GROUPS_VIEW]
     controls.choice(
         "reliability.details", recipe, offered=offered, label_visibility="collapsed", width="stretch"
     )
@@ -293,13 +293,13 @@ def rows(evaluation: Evaluation) -> None:
         st.info("Click or tap a mark in the diagram, or choose a range above.")
         return
     st.markdown(plain(_summary(evaluation, positions)))
-    shown = selected_frame(evaluation, selection, LISTED)
+    shown = selected_frame(evaluation, selection, LISTED_ROWS)
     decimals = {
         key: st.column_config.NumberColumn(label_of(key), format="%.3g") for key in evaluation.predictions
     }
     grid(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="Selected rows")
-    if len(positions) > LISTED:
-        st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download contains all rows.")
+    if len(positions) > LISTED_ROWS:
+        st.caption(f"The first {LISTED_ROWS:,} of {len(positions):,} rows; the download contains all rows.")
     with st.container(horizontal=True):
         downloads.table("Rows (CSV)", lambda: selected_frame(evaluation, selection), "rows.csv")
         st.button("Clear", key="clear_rows", on_click=lambda: state.update(**{"reliability.selection": ()}))

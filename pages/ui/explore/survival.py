@@ -23,12 +23,15 @@ from pages.ui import chart, controls, current, downloads, evaluations, headings,
 from pages.ui.grid import grid
 from pages.ui.text import plain
 
-KEPT = 12  # results per session
-LEADING = ("observed_expected", "slope", "ici", "brier", "auc")
-NEEDED = "This page needs a table with times until an event."
-CENTRES = "The column that names the centre of each row, such as its hospital."
-LABELS = {"cause=": "“Event of interest”", "censored=": "“Censored”"}  # of messages → of the controls
-SAMPLE = {
+KEPT_RESULTS = 12  # results per session
+LEADING_MEASURES = ("observed_expected", "slope", "ici", "brier", "auc")
+TIMES_NEEDED = "This page needs a table with times until an event."
+CENTRE_HELP = "The column that names the centre of each row, such as its hospital."
+CONTROL_OF_MESSAGE = {
+    "cause=": "“Event of interest”",
+    "censored=": "“Censored”",
+}  # of messages → of the controls
+RELAPSES = {
     "data": "sample:relapses",
     "content": "predictions",
     "target": "target",
@@ -42,12 +45,12 @@ def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
     try:
         frame, label, positive = evaluations.first_rows(recipe)
     except InputError as error:
-        st.info(plain(f"{error} {NEEDED}"))
+        st.info(plain(f"{error} {TIMES_NEEDED}"))
         _sample()
         st.stop()
     known = survival_columns(frame, label, positive, **recipe.stated_settings("survival", *SURVIVAL_SETTINGS))
     if known.missing:
-        st.info(plain(f"{NEEDED} Choose the {listed(known.missing)}."))
+        st.info(plain(f"{TIMES_NEEDED} Choose the {listed(known.missing)}."))
         _sample()
         _controls(recipe, frame, known)
         st.stop()
@@ -56,7 +59,7 @@ def chosen(recipe: Recipe) -> tuple[pd.DataFrame, SurvivalColumns]:
 
 def _sample() -> None:
     st.page_link(
-        "pages/explore_survival.py", label="Show a sample with censored patients", query_params=SAMPLE
+        "pages/explore_survival.py", label="Show a sample with censored patients", query_params=RELAPSES
     )
 
 
@@ -110,10 +113,12 @@ def found(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> Surviv
         "censoring_groups": recipe.setting("survival.within"),
     }
     key = (evaluations.data_key(recipe), known, *roles.values())
-    made = jobs.cached("survival", KEPT, key, lambda: jobs.or_why(lambda: known.check(frame, **roles)))
+    made = jobs.cached(
+        "survival", KEPT_RESULTS, key, lambda: jobs.or_why(lambda: known.check(frame, **roles))
+    )
     if isinstance(made, InputError):
         text = str(made)
-        for name, label in LABELS.items():
+        for name, label in CONTROL_OF_MESSAGE.items():
             text = text.replace(name, label)
         st.error(plain(text))
         return None
@@ -123,7 +128,7 @@ def found(recipe: Recipe, frame: pd.DataFrame, known: SurvivalColumns) -> Surviv
 def headline(made: SurvivalEvaluation) -> None:
     """Draw O/E, slope, ICI, Brier score and AUC with their intervals; the reasons are folded."""
     with headings.rows():
-        for metric, line in made.table().loc[list(LEADING)].iterrows():
+        for metric, line in made.table().loc[list(LEADING_MEASURES)].iterrows():
             value, *ends = alike(*line)
             tables.noted(METRICS[metric].label, value, f"[{', '.join(ends)}]", help=METRICS[metric].help)
     with headings.details():
@@ -167,15 +172,17 @@ def choose_centres(recipe: Recipe, names: Sequence[str]) -> str | None:
     preferred = preferred_centres(recipe)
     chosen = preferred if preferred in names else None
     how = {"widget": st.selectbox, "placeholder": "Choose a column"}
-    controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRES, **how)
+    controls.choice("reliability.group", recipe, chosen, names, label="Centres by", help=CENTRE_HELP, **how)
     if chosen is None:
-        st.caption(CENTRES)
+        st.caption(CENTRE_HELP)
     return chosen
 
 
 def of_centres(evaluation: Evaluation, names: Any, same: Hashable, key: str | None = None) -> Centres | None:
     """Draw the centres of an evaluation, computed once for equal ``same``; return them, or None with the reason."""
-    made = jobs.cached("centres", KEPT, same, lambda: jobs.or_why(pool_centres, evaluation, names, key))
+    made = jobs.cached(
+        "centres", KEPT_RESULTS, same, lambda: jobs.or_why(pool_centres, evaluation, names, key)
+    )
     if isinstance(made, InputError):
         st.info(plain(made))
         return None

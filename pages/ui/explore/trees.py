@@ -31,7 +31,7 @@ from calib.analysis.depth import (
 )
 from calib.analysis.grown_tree import GrownTree, grown_tree
 from calib.calibrators import interval_methods, label_of
-from calib.evaluate import MANY_ROWS, Evaluation
+from calib.evaluate import FEWEST_ESTIMATED, Evaluation
 from calib.figures.depth import best_cells, metric_of
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -52,9 +52,9 @@ ROW_ROLES = {
     "trained": "a training row",
 }
 # A leaf's prediction comes first, because a rule alone would fill a phone
-COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
+LEAF_COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
-WITHOUT_FEATURES = (
+FEATURES_NEEDED = (
     "This page grows trees, so it needs feature columns. These data contain predictions instead. "
     "The Reliability and Venn–Abers pages evaluate the predictions."
 )
@@ -178,7 +178,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
 def _may_grow(recipe: Recipe, data: Dataset, key: tuple[Any, ...]) -> bool:
     """Tell whether the tree may be grown at every depth; if many rows take long, after a click."""
     # A lesson's text needs the trees, so it does not ask
-    if data.n < MANY_ROWS or jobs.started("depths", key) or state.lesson_open():
+    if data.n < FEWEST_ESTIMATED or jobs.started("depths", key) or state.lesson_open():
         return True
     full = evaluations.expected([(depth_recipe(recipe, "tree"), data)])
     if full is None:
@@ -391,7 +391,7 @@ def _table(table: pd.DataFrame, key: str) -> None:
         shown,
         key=key,
         hide_index=True,
-        column_order=[name for name in COLUMNS if name in shown],
+        column_order=[name for name in LEAF_COLUMNS if name in shown],
         column_config={
             name: st.column_config.NumberColumn(format="%.3g", width=66)
             for name in ("p0", "p1", "own", "observed")

@@ -12,7 +12,7 @@ from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.figures import FIGURES
 from calib.figures.class_pairs import PAIRWISE, has_pairs
-from calib.figures.pairs import LISTED, listed_rows
+from calib.figures.pairs import LISTED_PAIRS, listed_rows
 from calib.figures.series import PREDICTOR_KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.wording import brief, briefly, capital, short_class
@@ -36,8 +36,8 @@ from pages.ui.grid import grid
 from pages.ui.points import Point
 from pages.ui.text import plain
 
-NEAR, MOST_STILL = 24, 20_000  # calibration rows that can be dragged; most that are drawn at all
-EXPLAINED = {"venn_abers.details": "explained"}
+DRAGGED_ROWS, MOST_STILL = 24, 20_000  # calibration rows that can be dragged; most that are drawn at all
+FIGURE_OF_FOLD = {"venn_abers.details": "explained"}
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -104,14 +104,14 @@ def chosen_row(result: Evaluation) -> int:
 
 def choose_row(known: list) -> None:
     """Explain the row of a clicked mark."""
-    state.update(EXPLAINED, **{"venn_abers.row": int(known[0])})
+    state.update(FIGURE_OF_FOLD, **{"venn_abers.row": int(known[0])})
 
 
 def number(recipe: Recipe) -> None:
     """Draw the number of the row to explain."""
     name = "venn_abers.row"
     controls.parameter_control(
-        recipe.parameter(name), name, recipe.setting(name), and_then=lambda _: EXPLAINED
+        recipe.parameter(name), name, recipe.setting(name), and_then=lambda _: FIGURE_OF_FOLD
     )
 
 
@@ -223,7 +223,7 @@ def rows(result: Evaluation, row: int) -> None:
         if chosen is None
         else "the chosen row first, then the rows with the most similar p0 and p1"
     )
-    st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
+    st.caption(f"{min(LISTED_PAIRS, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
 
 
 def explanation(result: Evaluation, row: int) -> None:
@@ -313,7 +313,7 @@ def _draggable(rows: pd.DataFrame, score: float, window: tuple[float, float]) ->
     low, high = window
     cell = (30 * (rows["score"] - low) / (high - low)).round()
     seen = rows.assign(cell=cell, far=(rows["score"] - score).abs())[rows["score"].between(low, high)]
-    return seen.sort_values("far").drop_duplicates(["cell", "label"]).head(NEAR).sort_index().index
+    return seen.sort_values("far").drop_duplicates(["cell", "label"]).head(DRAGGED_ROWS).sort_index().index
 
 
 def _place(score: float, label: int | None) -> str:

@@ -12,7 +12,7 @@ from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
 from calib.analysis.watch.table import (
     DO,
     MOST_TIMES,
-    SLOW,
+    SLOW_CHANGE,
     change_in_words,
     correction_sentences,
     evidence_words,
@@ -22,7 +22,7 @@ from calib.analysis.watch.table import (
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
-from calib.kernel.cache import once
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, percent
@@ -34,7 +34,7 @@ from pages.ui.tables import noted
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 
-HINT = "Click a mark to see only its period on the other pages."
+PERIOD_HINT = "Click a mark to see only its period on the other pages."
 SO_FAR = {
     "level": (
         "Observed − predicted",
@@ -47,7 +47,7 @@ SO_FAR = {
         "underconfident.",
     ),
 }
-BY_ROW = (
+TIME_IS_ROW_ORDER = (
     "The program assumes that the rows are in order of time. If a column contains dates, choose it under "
     "“Date or time” on *Data*."
 )
@@ -99,7 +99,9 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     try:
         what = f"Watching {counted(len(evaluation.rows), 'row')}"
         work = partial(over_time, evaluation, key, **options)
-        return once(evaluation, known, lambda: in_background(what, lambda watch: work(progress=watch)))
+        return cached_result(
+            evaluation, known, lambda: in_background(what, lambda watch: work(progress=watch))
+        )
     except InputError as error:
         st.info(plain(error))
         controls(recipe)
@@ -117,7 +119,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
         ends = f"{seen.shown(alarm.earliest_moment)} to {seen.shown(alarm.latest_moment)}"
-        when = f"If the change was sudden, it probably began {at} {began} (95 % interval: {ends}). {SLOW}"
+        when = (
+            f"If the change was sudden, it probably began {at} {began} (95 % interval: {ends}). {SLOW_CHANGE}"
+        )
         if seen.from_the_start:
             when = f"The predictions may have been wrong from the start (95 % interval for a sudden change: {ends})."
         st.markdown(f"{change_in_words(alarm)} **{DO[alarm.advice]}**")
@@ -140,7 +144,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     size = f"All {seen.evaluation.size_text}{' in the order of the table' if by_row else ''}"
     st.caption(
         f"{size}; {percent(1 - watched.alpha)} intervals, valid however often you look.",
-        help=f"These numbers include the rows before a change. {BY_ROW if by_row else ''}".strip(),
+        help=f"These numbers include the rows before a change. {TIME_IS_ROW_ORDER if by_row else ''}".strip(),
     )
     if by_row and seen.evaluation.recipe.data == DEFAULT_DATA:
         sample = {
@@ -187,7 +191,7 @@ def _offer(seen: OverTime) -> str:
 def table(seen: OverTime) -> None:
     """Draw the numbers of each period."""
     headings.heading("Periods")
-    named = seen.table.rename(columns=COLUMNS)
+    named = seen.table.rename(columns=PERIOD_COLUMNS)
     grid(
         named,
         hide_index=True,
@@ -207,7 +211,7 @@ def table(seen: OverTime) -> None:
     downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 
 
-COLUMNS = {
+PERIOD_COLUMNS = {
     "gap": "observed − predicted",
     "low": "band low",
     "high": "band high",

@@ -16,7 +16,7 @@ from pages.ui.controls import parameter_control
 from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 
-FIELD = "pooling"
+POOLING_FIELD = "pooling"
 
 
 def variations() -> dict[str, PageVariation]:
@@ -31,20 +31,22 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
     """Draw the picture of the chosen move, and the slider of all moves."""
     step = min(values["step"], found.moves)
     hint = "Click a point to flip its label."
-    record = chart.show(FIELD, found, first=True, step=step, on_click=partial(_turn, found), hint=hint)
+    record = chart.show(
+        POOLING_FIELD, found, first=True, step=step, on_click=partial(_turn, found), hint=hint
+    )
     if found.moves:
-        declared = replace(recipe.parameter(f"{FIELD}.step"), high=found.moves)
-        parameter_control(declared, f"{FIELD}.step", step, plays=True)
+        declared = replace(recipe.parameter(f"{POOLING_FIELD}.step"), high=found.moves)
+        parameter_control(declared, f"{POOLING_FIELD}.step", step, plays=True)
     return [record]
 
 
 def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
     """Draw the points and a new row, which can all be dragged, and the pair p0, p1 of the new row."""
-    new, given = values["score"], labelled_points(values["points"], f"{FIELD}.points")
+    new, given = values["score"], labelled_points(values["points"], f"{POOLING_FIELD}.points")
     scores = [new, *(score for score, _ in given)]
     with st.expander("Drag the points", key="dragged", expanded=True):
         points.show(
-            FIELD,
+            POOLING_FIELD,
             [Point(new), *(Point(score, label=label) for score, label in given)],
             _dropped,
             kind="scores",
@@ -73,4 +75,4 @@ def _turn(found: Moves, point: int | list[int]) -> None:
 
 
 def _change(**changes: Any) -> None:
-    state.update(**{f"{FIELD}.{name}": value for name, value in changes.items()})
+    state.update(**{f"{POOLING_FIELD}.{name}": value for name, value in changes.items()})

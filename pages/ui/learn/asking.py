@@ -15,7 +15,7 @@ from pages.ui import chart, current, placed_guess
 from pages.ui.text import NO_BREAK, plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
-WRONG = ":red-badge[:material/cancel: Not quite.]"
+NOT_QUITE = ":red-badge[:material/cancel: Not quite.]"
 
 
 def ask(
@@ -84,7 +84,7 @@ def feedback(about: str, text: str, right: bool) -> None:
     sure = st.session_state.get("sure", {})
     if about in sure:
         forecasts().setdefault(about, Forecast(sure[about], right))
-    st.markdown(f"{RIGHT if right else WRONG} {text.replace(' %', NO_BREAK)}")
+    st.markdown(f"{RIGHT if right else NOT_QUITE} {text.replace(' %', NO_BREAK)}")
 
 
 def sign(right: bool) -> str:

@@ -35,7 +35,7 @@ from pages.ui.question import current_question
 from pages.ui.text import plain
 
 SAME_SEED = "The same seed gives the same result here, in a notebook and on the command line."
-IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
+SETTINGS_IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 BESIDE = [0.3, 0.7]  # widths of the words with the controls, and of the picture
 VIEW_NAMES = {"playground": "Playground", "lesson": "Lesson", "questions": "Three questions"}
 AT_FIRST = 2  # sentences of what to notice; the others are folded
@@ -326,12 +326,16 @@ def _settings(
     if (
         lesson_layout.has("controls") and not state.presenter()
     ):  # a step has space for two, and the player already shows one of them
-        first = [each for each in drawn[:IN_SIGHT] if each.name != experiment.plays and each.kind != "points"]
+        first = [
+            each
+            for each in drawn[:SETTINGS_IN_SIGHT]
+            if each.name != experiment.plays and each.kind != "points"
+        ]
         in_sight = _fields(experiment, first, values)
         folded = [*_fields(experiment, [each for each in drawn if each not in first], values), *seed]
     else:
         fields = [*_fields(experiment, drawn, values), *seed]
-        in_sight, folded = fields[:IN_SIGHT], fields[IN_SIGHT:]
+        in_sight, folded = fields[:SETTINGS_IN_SIGHT], fields[SETTINGS_IN_SIGHT:]
     with words, lesson_layout.on("player"):
         player = st.container()
     with words, lesson_layout.on("controls"):

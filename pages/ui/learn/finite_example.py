@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.finite import NAMES
+from calib.experiments.finite import TREE_NAMES
 from calib.experiments.finite.simulation import EveryPartition, ForecastLine
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
@@ -22,7 +22,7 @@ from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 from pages.ui.question import current_question
 
-FIELD = "finite.line"
+FINITE_FIELD = "finite.line"
 SLIDERS = 4  # most cuts with a slider; more cuts have buttons only
 
 
@@ -40,7 +40,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     with st.container(horizontal=True, key="partitions"):
         for name in list(found.rows)[1:]:
             st.button(
-                NAMES[name],
+                TREE_NAMES[name],
                 key=f"take_{name}",
                 type="primary" if found.rows[name] == found.rows["own"] else "secondary",
                 on_click=partial(_change, line.cut_at(found.cuts(name))),
@@ -64,7 +64,7 @@ def clicked(line: ForecastLine, what: str, which: int) -> ForecastLine:
 
 
 def _change(line: ForecastLine | str) -> None:
-    state.update(**{FIELD: str(line)})
+    state.update(**{FINITE_FIELD: str(line)})
 
 
 def _cuts(line: ForecastLine) -> None:
@@ -77,7 +77,7 @@ def _cuts(line: ForecastLine) -> None:
 
     state.control(
         st.pills,
-        FIELD,
+        FINITE_FIELD,
         list(line.cuts),
         "Cut between the points",
         gaps,
@@ -96,7 +96,7 @@ def _cuts(line: ForecastLine) -> None:
             with place:
                 state.control(
                     st.select_slider,
-                    FIELD,
+                    FINITE_FIELD,
                     cut,
                     f"Move cut {i + 1}",
                     free,

@@ -14,15 +14,15 @@ from pages.ui.text import plain
 
 PAGE = "learn_glossary"
 BY_WRITING = {form: term for term in GLOSSARY.values() if term.linked for form in term.written}
-WORDS = re.compile(
+TERM_PATTERN = re.compile(
     r"(?<![\w\[])(?:"
     + "|".join(re.escape(plain(form)) for form in sorted(BY_WRITING, key=len, reverse=True))
     + r")(?!\w)"
 )
-PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
+TERM_OF_PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
 # Links, formulas and code stay as they are
-MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
-ENTRIES = "".join(
+NEVER_LINKED = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
+ENTRIES_HTML = "".join(
     f'<details><summary><h2 id="{term.anchor}">{escape(term.name)}</h2></summary>'
     f"<p>{escape(term.meaning)}</p></details>"
     for term in GLOSSARY.values()
@@ -37,21 +37,27 @@ def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
     known = set() if known is None else known
 
     def link(found: re.Match[str]) -> str:
-        term = PLAIN[found[0]]
+        term = TERM_OF_PLAIN[found[0]]
         if term.name in known:
             return found[0]
         known.add(term.name)
         return _link(found[0], term)
 
     return [
-        "".join(part if i % 2 else WORDS.sub(link, part) for i, part in enumerate(MADE.split(text)))
+        "".join(
+            part if i % 2 else TERM_PATTERN.sub(link, part) for i, part in enumerate(NEVER_LINKED.split(text))
+        )
         for text in texts
     ]
 
 
 def links_in(texts: Iterable[str], known: set[str]) -> str:
     """Return links to the terms in these texts, except those in ``known``."""
-    terms = {PLAIN[found[0]].name: PLAIN[found[0]] for text in texts for found in WORDS.finditer(text)}
+    terms = {
+        TERM_OF_PLAIN[found[0]].name: TERM_OF_PLAIN[found[0]]
+        for text in texts
+        for found in TERM_PATTERN.finditer(text)
+    }
     return ", ".join(_link(plain(name), term) for name, term in terms.items() if name not in known)
 
 
@@ -68,5 +74,5 @@ def _link(text: str, term: Term) -> str:
 def listed() -> None:
     """List every term; a click on its name, or a link to its anchor, shows its meaning."""
     style.add("glossary")
-    st.html(f'<div class="glossary">{ENTRIES}</div>')
+    st.html(f'<div class="glossary">{ENTRIES_HTML}</div>')
     browser.open_entry()

@@ -28,7 +28,7 @@ from pages.ui.question import current_question
 from pages.ui.text import plain
 
 LIST = "pages/learn_two_probabilities.py"
-BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (desk.css)
+TEXT_AND_PICTURE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (desk.css)
 VIEW = "two_probabilities.experiment"
 
 
@@ -67,7 +67,9 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):
-        text, picture = st.columns(lesson_layout.COLUMN_WIDTHS if state.presenter() else BESIDE, gap="medium")
+        text, picture = st.columns(
+            lesson_layout.COLUMN_WIDTHS if state.presenter() else TEXT_AND_PICTURE, gap="medium"
+        )
     with (
         text if state.presenter() else title
     ):  # the drawer in presenter view covers either all of the text or nothing

@@ -31,15 +31,18 @@ from calib.lessons import LESSONS, QUIZZES, Lesson
 from calib.lessons.live_quiz import LENGTH, Rooms, RoomState, Round, Vote
 from pages.ui import browser, chart, current, downloads, jobs, state, style
 from pages.ui.learn import handout
-from pages.ui.learn.asking import RIGHT, WRONG
+from pages.ui.learn.asking import NOT_QUITE, RIGHT
 from pages.ui.learn.small_pictures import known, pictures
 from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
-ALONE, BESIDE = [1, 0.12], [0.4, 0.6]  # shares of the width: votes and QR code, votes and picture
+VOTES_AND_CODE, VOTES_AND_PICTURE = (
+    [1, 0.12],
+    [0.4, 0.6],
+)  # shares of the width: votes and QR code, votes and picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-HIGHEST = 840  # pixels, of a picture beside the votes (live_quiz.css)
+PICTURE_BESIDE_VOTES = 840  # pixels, of a picture beside the votes (live_quiz.css)
 
 
 @st.cache_resource
@@ -318,7 +321,7 @@ def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
             st.markdown(plain(asked.story))
         st.header(plain(asked.text if asked.answers else asked.title), anchor=False)
     beside = asked.step is not None
-    words, rest = st.columns(BESIDE if beside else ALONE, gap="medium")
+    words, rest = st.columns(VOTES_AND_PICTURE if beside else VOTES_AND_CODE, gap="medium")
     with words:
         if asked.answers:
             _follow(code, seen, partial(_ballots, code, key))
@@ -379,7 +382,7 @@ def _picture(made: Staged, asked: Round, empty: bool) -> None:
     drawn = made.chart.draw(current.theme())
     if empty:
         drawn = go.Figure(without_data(drawn.to_dict(), kept=known(asked)))
-    figure = for_projector(drawn, highest=HIGHEST, fills=True)
+    figure = for_projector(drawn, highest=PICTURE_BESIDE_VOTES, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
             figure,
@@ -510,7 +513,7 @@ def _feedback(mine: Vote | None, asked: Round) -> None:
     elif mine.answer == asked.right:
         st.markdown(f"{RIGHT} {right}")
     else:
-        st.markdown(f"{WRONG} {_reason(asked, mine.answer)}")
+        st.markdown(f"{NOT_QUITE} {_reason(asked, mine.answer)}")
         st.markdown(f"The answer is {right}")
 
 

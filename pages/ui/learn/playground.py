@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.export.playground import PLAYGROUND_SETTINGS, SCRIPTS, STYLE, described, playground_html
+from calib.export.playground import PLAYGROUND_SCRIPTS, PLAYGROUND_SETTINGS, STYLE, described, playground_html
 from calib.recipe import Recipe
 from pages.ui import browser, chart, downloads, state
 
@@ -21,7 +21,7 @@ def show(recipe: Recipe) -> None:
         found: dict[str, Any] = st.session_state[PAGE].changed or {}
         state.update(**{f"{PAGE}.{name}": found[name] for name in PLAYGROUND_SETTINGS if name in found})
 
-    component = browser.component(PAGE, SCRIPTS, STYLE)
+    component = browser.component(PAGE, PLAYGROUND_SCRIPTS, STYLE)
     component(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     chart.caption(
         "Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "

@@ -24,15 +24,15 @@ from calib.figures.without_data import without_data
 from calib.lessons.live_quiz import Round
 from pages.ui import downloads
 
-WIDTH, FORMAT = 960, "webp"
-MOST = 100  # steps
+PICTURE_WIDTH, PICTURE_FORMAT = 960, "webp"
+MOST_PICTURED_STEPS = 100  # steps
 
 
 class Pictures:
     """Images of steps, by theme and by whether they show data. Any thread may call any method."""
 
     def __init__(self) -> None:
-        self._made: LRUCache[Hashable, Future] = LRUCache(MOST)
+        self._made: LRUCache[Hashable, Future] = LRUCache(MOST_PICTURED_STEPS)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="phones")
         self._lock = Lock()
 
@@ -68,10 +68,11 @@ def _images(made: Chart, round: Round) -> dict[tuple[str, bool], str]:
     """Draw a chart in both themes, before and after the reveal, by one start of the browser."""
     wanted = [(theme, open) for theme in (LIGHT, DARK) for open in (True, False)]
     files = draw_files(
-        [_figure(made, theme, open and not round.posed, known(round)) for theme, open in wanted], (FORMAT,)
+        [_figure(made, theme, open and not round.posed, known(round)) for theme, open in wanted],
+        (PICTURE_FORMAT,),
     )
     return {
-        (theme.name, open): f"data:image/{FORMAT};base64,{b64encode(file[FORMAT]).decode()}"
+        (theme.name, open): f"data:image/{PICTURE_FORMAT};base64,{b64encode(file[PICTURE_FORMAT]).decode()}"
         for (theme, open), file in zip(wanted, files, strict=True)
     }
 
@@ -86,5 +87,5 @@ def known(round: Round) -> Collection[str]:
 
 
 def _figure(made: Chart, theme: Theme, empty: bool, known: Collection[str]) -> go.Figure:
-    figure = for_projector(made.draw(theme)).update_layout(width=WIDTH)
+    figure = for_projector(made.draw(theme)).update_layout(width=PICTURE_WIDTH)
     return go.Figure(without_data(figure.to_dict(), kept=known)) if empty else figure

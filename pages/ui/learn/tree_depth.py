@@ -25,18 +25,18 @@ def forests() -> Callable[..., Any]:
     return session_cache.for_all(grow)
 
 
-SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}
+SETTING_OF_EXPERIMENT = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}
 """Setting on the horizontal axis of each experiment's curve."""
 
 
 def variations() -> dict[str, PageVariation]:
-    return {key: PageVariation(below=_curve, using={"grow": forests()}) for key in SETTINGS}
+    return {key: PageVariation(below=_curve, using={"grow": forests()}) for key in SETTING_OF_EXPERIMENT}
 
 
 def _curve(recipe: Recipe, values: dict[str, Any]) -> None:
     """Draw the errors along the setting of the shown experiment; changing this setting computes nothing again."""
     experiment = EXPERIMENTS[recipe.setting("labs.experiment")]
-    setting, key = SETTINGS[experiment.key], f"{experiment.key}_curve"
+    setting, key = SETTING_OF_EXPERIMENT[experiment.key], f"{experiment.key}_curve"
     fixed = experiment.numbers(values | {setting: experiment.values({})[setting]})
     found = experiments.simulated(experiment, fixed, recipe.seed, key, {"grow": forests()})
     if found is not None:

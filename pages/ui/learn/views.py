@@ -20,7 +20,7 @@ from pages.ui.learn import (
     which_model,
 )
 
-OTHERS: Mapping[str, Callable[[Recipe], None]] = {
+SHOW_OF_VIEW: Mapping[str, Callable[[Recipe], None]] = {
     "playground": playground.show,
     "lesson": lessons.contents,
     "questions": lessons.questions,
@@ -35,7 +35,7 @@ def show(recipe: Recipe, page: str) -> None:
     if experiment is None:
         with lesson_layout.words():
             experiments.choose_view(recipe, page)
-        OTHERS[recipe.setting(f"{page}.experiment")](recipe)
+        SHOW_OF_VIEW[recipe.setting(f"{page}.experiment")](recipe)
     else:
         variations = {key: one for module in DIFFERENT for key, one in module.variations().items()}
         experiments.show(recipe, experiment, variations.get(experiment.key, experiments.PageVariation()))

@@ -28,7 +28,7 @@ def models() -> Callable[..., Any]:
     )
 
 
-COLUMNS = {
+MODEL_COLUMNS = {
     "model": "Model",
     "tce": "TCE",
     "bias_squared": "Bias²",
@@ -52,7 +52,12 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     found = experiments.simulated(
         experiment, experiment.numbers(values), recipe.seed, using={"fit": models()}
     )
-    table = FIGURES["which_model"].prepare(found).to_frame().rename(columns=COLUMNS)[list(COLUMNS.values())]
+    table = (
+        FIGURES["which_model"]
+        .prepare(found)
+        .to_frame()
+        .rename(columns=MODEL_COLUMNS)[list(MODEL_COLUMNS.values())]
+    )
     grid(
         table.set_index("Model").map(number),
         key="which_model_losses",

@@ -43,8 +43,8 @@ from pages.ui.widget import show_widget
 
 MOST_VALUES = 10_000_000  # in all uploaded tables together: 80 MB
 MOST_PROTOCOL = 1  # megabytes
-KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
-UPLOAD, OPENML = "upload:", "openml:"
+KEPT_PROTOCOLS, KEPT_STUDY_FILES, KEPT_SETS = 4, 50, 2
+UPLOAD_PREFIX, OPENML_PREFIX = "upload:", "openml:"
 FETCH = "fetch"
 
 
@@ -86,7 +86,7 @@ def protocol(recipe: Recipe) -> Protocol:
             help="The file sets title, setups, splits and metrics; the guide describes it. The file stays in this "
             "session's memory.",
         )
-    known = shipped() | {f"{UPLOAD}{key}": one for key, one in reversed(protocols().items())}
+    known = shipped() | {f"{UPLOAD_PREFIX}{key}": one for key, one in reversed(protocols().items())}
     chosen = recipe.setting("run.protocol")
     found = known.get(chosen)
     if found is None:
@@ -119,7 +119,7 @@ def shipped() -> dict[str, Protocol]:
 
 def _wanted(recipe: Recipe) -> str:
     chosen = recipe.setting("run.protocol")
-    if not chosen.startswith(UPLOAD):
+    if not chosen.startswith(UPLOAD_PREFIX):
         return f"Protocol {chosen!r} does not exist. Choose a protocol, or upload a file."
     what = recipe.setting("run.protocol_file") or "the protocol of this link"
     return f"Upload {what} again to continue; links do not contain files."
@@ -145,7 +145,7 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     named = tuple(name for name in protocol.data.sets if name in _known(protocol.data.sets))
     return {
         "run.protocol": key,
-        "run.protocol_file": f"{protocol.key}.toml" if key.startswith(UPLOAD) else None,
+        "run.protocol_file": f"{protocol.key}.toml" if key.startswith(UPLOAD_PREFIX) else None,
         **{"run.setups": (), "run.metrics": (), "run.repeats": None, "run.test_folds": None},
         **({"run.sets": named} if named else {}),
     }
@@ -160,7 +160,7 @@ def _keep_protocol(content: bytes, name: str) -> None:
         raise InputError(f"{name} is not UTF-8 text. Choose a TOML file.") from None
     protocols()[digest(content)] = found
     session_cache.latest(protocols(), KEPT_PROTOCOLS)
-    key = f"{UPLOAD}{digest(content)}"
+    key = f"{UPLOAD_PREFIX}{digest(content)}"
     if state.recipe().setting("run.protocol") != key:  # else a link waited for it
         state.update(**_opening(key, found))
 
@@ -174,7 +174,9 @@ def here() -> dict[str, str]:
 
 def _known(names: Iterable[str]) -> dict[str, str]:
     """Return all available data sets, name → label: those at hand, and among these names those of OpenML."""
-    numbers = {name: f"OpenML {name.removeprefix(OPENML)}" for name in names if name.startswith(OPENML)}
+    numbers = {
+        name: f"OpenML {name.removeprefix(OPENML_PREFIX)}" for name in names if name.startswith(OPENML_PREFIX)
+    }
     return here() | numbers
 
 
@@ -215,7 +217,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
 
 
 def _missing(name: str) -> str:
-    if name.startswith(UPLOAD):
+    if name.startswith(UPLOAD_PREFIX):
         return f"Upload {_file(name)} again to continue; links do not contain files."
     return f"Data set {name!r} does not exist. Choose another data set, or upload a file."
 
@@ -231,7 +233,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
             help="The server downloads these data sets from openml.org and keeps them in its cache.",
         )
         if press.form_submit_button("Fetch", width="stretch"):
-            names = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
+            names = [f"{OPENML_PREFIX}{number}" for number in numbers.replace(",", " ").split()]
             jobs.forget(FETCH, [(name, protocol.data) for name in names])
             before = recipe.stated_settings("run", "sets").get("sets", ())  # the default gives way
             state.update(**{"run.sets": tuple(dict.fromkeys([*before, *names]))} if names else {})
@@ -240,7 +242,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
 
 def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
     """Return the sets in this order; those of OpenML are fetched in the background, because a network may be slow."""
-    rules, remote = protocol.data, [name for name in names if name.startswith(OPENML)]
+    rules, remote = protocol.data, [name for name in names if name.startswith(OPENML_PREFIX)]
     calls = {(name, rules): partial(_fetched, name, rules) for name in remote}
     found = jobs.run(FETCH, "Fetching from OpenML", calls)
     if found is None:
@@ -272,7 +274,7 @@ def _files_received() -> None:
     problems, new = [], []
     for file in st.session_state["run_files"] or ():
         content = file.getvalue()
-        name = f"{UPLOAD}{digest(content)}:{file.name}"
+        name = f"{UPLOAD_PREFIX}{digest(content)}:{file.name}"
         if name in tables():
             continue
         try:
@@ -296,7 +298,7 @@ def _files_received() -> None:
 
 def _file(name: str) -> str:
     """Return the file's name in upload:DIGEST:NAME, or the name of another set."""
-    return name.split(":", 2)[-1] if name.startswith(UPLOAD) else name
+    return name.split(":", 2)[-1] if name.startswith(UPLOAD_PREFIX) else name
 
 
 def _table(content: bytes, name: str) -> pd.DataFrame:
@@ -318,7 +320,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
     for other in [other for other in tables() if _file(other) == _file(name)]:
         del tables()[other]
     tables()[name] = frame
-    session_cache.latest(tables(), KEPT_FILES)
+    session_cache.latest(tables(), KEPT_STUDY_FILES)
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:

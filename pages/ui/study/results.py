@@ -28,7 +28,7 @@ from calib.figures.metrics import EVERYDAY
 from calib.kernel.records import Predictions
 from calib.kernel.wording import brief, brief_percent, counted, listed, within_a_sentence
 from calib.recipe import Recipe
-from calib.settings import AUTO, NONE, PUBLISHED, UPLOAD
+from calib.settings import AUTO, NONE, PUBLISHED_RESULTS, UPLOADED
 from calib.sources import digest
 from calib.study import (
     COMPARISONS,
@@ -56,11 +56,11 @@ from pages.ui.uploads import received
 from pages.ui.widget import show_widget
 
 SQLITE = b"SQLite format 3\0"
-KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
+KEPT_RESULT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # kinds of failed results in the table
 WRITTEN_OUT = 3  # reasons in full above the table
-LETTER, NAMES = 7, 180  # pixels of a letter, and of the longest name of a row
-FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
+LETTER_WIDTH, WIDEST_NAME = 7, 180  # pixels of a letter, and of the longest name of a row
+TABLE_FORMATS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +101,9 @@ def opened(recipe: Recipe) -> Opened:
     with picker:
         uploader()
     kind, _, key = recipe.setting("results.rows").partition(":")
-    if kind == PUBLISHED and key in COMPARISONS:
+    if kind == PUBLISHED_RESULTS and key in COMPARISONS:
         found = jobs.cached("published_rows", len(COMPARISONS), key, partial(_published, key))
-    elif kind == UPLOAD and key in files():
+    elif kind == UPLOADED and key in files():
         found = files()[key]
     else:
         found = None
@@ -118,7 +118,7 @@ def opened(recipe: Recipe) -> Opened:
 def _wanted(recipe: Recipe) -> str:
     """Return a message: what a link needs that is missing, and the remedy."""
     kind, _, key = recipe.setting("results.rows").partition(":")
-    if kind == PUBLISHED:
+    if kind == PUBLISHED_RESULTS:
         return f"There are no published tables called {key!r}. Choose results under Open, or upload a file."
     known = recipe.setting("results.file_name")
     what = f"{known} again" if known else "the results file of this link"
@@ -146,17 +146,17 @@ def take(content: bytes, name: str) -> None:
     found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
-    session_cache.latest(files(), KEPT_FILES)
+    session_cache.latest(files(), KEPT_RESULT_FILES)
     session_cache.within(files(), session_cache.OF_UPLOADS, {key})
     state.say(None)
-    if state.recipe().setting("results.rows") != f"{UPLOAD}:{key}":  # else a link waited for it
-        state.update(**_opening(f"{UPLOAD}:{key}", found))
+    if state.recipe().setting("results.rows") != f"{UPLOADED}:{key}":  # else a link waited for it
+        state.update(**_opening(f"{UPLOADED}:{key}", found))
 
 
 def _opening(rows: str, found: Opened | None) -> dict[str, object]:
     """Return the settings that change with the open results."""
     metric = "brier" if found is None else next(iter(_offered(found)), "brier")
-    name = found.name if found is not None and rows.startswith(UPLOAD) else None
+    name = found.name if found is not None and rows.startswith(UPLOADED) else None
     return {
         "results.rows": rows,
         "results.file_name": name,
@@ -168,13 +168,13 @@ def _opening(rows: str, found: Opened | None) -> dict[str, object]:
 
 def _choose_source(recipe: Recipe) -> None:
     """Offer uploaded results and published tables."""
-    names = {f"{UPLOAD}:{key}": one.name for key, one in reversed(files().items())}
-    names |= {f"{PUBLISHED}:{key}": one.label for key, one in COMPARISONS.items()}
+    names = {f"{UPLOADED}:{key}": one.name for key, one in reversed(files().items())}
+    names |= {f"{PUBLISHED_RESULTS}:{key}": one.label for key, one in COMPARISONS.items()}
     chosen = recipe.setting("results.rows")
 
     def change(rows: str) -> None:
         kind, _, key = rows.partition(":")
-        state.update(**_opening(rows, files().get(key) if kind == UPLOAD else None))
+        state.update(**_opening(rows, files().get(key) if kind == UPLOADED else None))
 
     show_widget(
         st.selectbox,
@@ -341,7 +341,7 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
 def _show(table: StudyTable, key: str, alt: str, **clicks: Any) -> None:
     """Draw a table; narrow row names, which stay in view, leave space for numbers on a phone."""
     longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
-    names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
+    names = {"_index": st.column_config.Column(width=min(WIDEST_NAME, LETTER_WIDTH * (longest + 4)))}
     grid(readable(table), column_config=names, key=key, alt=alt, **clicks)
 
 
@@ -431,7 +431,9 @@ def _download(table: StudyTable) -> None:
             ("tex", "application/x-tex", partial(latex_table, table)),
             ("md", "text/markdown", partial(markdown_table, table)),
         ):
-            downloads.button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
+            downloads.button(
+                TABLE_FORMATS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}"
+            )
 
 
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:

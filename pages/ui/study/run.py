@@ -36,7 +36,7 @@ from pages.ui.uploads import received
 
 KIND, WHAT = "study", "Running"
 # Of a study here: the store stays below 100 MB
-MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000
+MOST_STUDY_CELLS, MOST_STUDY_RESULTS, MOST_STUDY_PREDICTIONS = 2000, 20_000, 3_000_000
 MOST_STORE = 100  # megabytes of an uploaded results file
 
 
@@ -105,11 +105,15 @@ def key_of(study: Study) -> tuple:
 
 def _too_many(of: Extent) -> str | None:
     """Explain why the study is too large for the browser."""
-    if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
+    if (
+        of.cells > MOST_STUDY_CELLS
+        or of.results > MOST_STUDY_RESULTS
+        or of.predictions > MOST_STUDY_PREDICTIONS
+    ):
         return (
-            f"In the browser, a study can have at most {MOST_CELLS:,} runs, {MOST_RESULTS:,} results and "
-            f"{MOST_PREDICTIONS:,} predictions. Choose fewer repeats, setups or data sets, or use the command line "
-            "below."
+            f"In the browser, a study can have at most {MOST_STUDY_CELLS:,} runs, {MOST_STUDY_RESULTS:,} results and "
+            f"{MOST_STUDY_PREDICTIONS:,} predictions. Choose fewer repeats, setups or data sets, or use the command "
+            "line below."
         )
     return None
 

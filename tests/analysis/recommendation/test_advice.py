@@ -13,7 +13,7 @@ from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.differences import OtherSplits, differences
 from calib.analysis.recommendation.advice import (
     LEAVE,
-    NOTHING,
+    NOTHING_TO_COMPARE,
     UNHELPED,
     UNKNOWN,
     headline,
@@ -22,7 +22,7 @@ from calib.analysis.recommendation.advice import (
 )
 from calib.analysis.recommendation.rule import advise
 from calib.analysis.recommendation.verdict import verdict_of
-from calib.calibrators import CALIBRATORS, TABLES, name_of
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, name_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import change
 from calib.metrics import brier_score
@@ -92,7 +92,7 @@ def test_what_was_not_compared_is_named():
     assert all(
         name_of(key) in left_out
         for key in CALIBRATORS
-        if key not in ("none", "platt") and CALIBRATORS[key].input not in TABLES
+        if key not in ("none", "platt") and CALIBRATORS[key].input not in INPUT_TABLES
     )
     assert "Platt" not in left_out
 
@@ -213,7 +213,7 @@ def test_whatever_is_compared_no_sentence_contradicts_the_table(case):
     found, advice, verdict = advise(evaluation), recommend(evaluation), verdict_of(evaluation)
     table, first = found.table, (recommend(evaluation).reasons or ("",))[0]
     assert (advice.choice == found.choice) or (
-        advice.choice is None and advice.answer in (UNKNOWN, UNHELPED, NOTHING)
+        advice.choice is None and advice.answer in (UNKNOWN, UNHELPED, NOTHING_TO_COMPARE)
     )
     if advice.choice in (None, "none") and len(predicted) > 1:
         assert headline(evaluation) == verdict.headline
@@ -250,11 +250,11 @@ def test_with_too_few_rows_for_a_verdict_nothing_is_recommended():
 def test_one_method_is_compared_with_nothing(keys):
     y, truth, _, rng = known_truth(9, 300)
     found = recommend(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in keys}))
-    assert (found.answer, found.choice) == (NOTHING, None)
+    assert (found.answer, found.choice) == (NOTHING_TO_COMPARE, None)
 
 
 def test_no_method_at_all_is_no_error():
-    assert recommend(given_evaluation([0, 1], {})).answer == NOTHING
+    assert recommend(given_evaluation([0, 1], {})).answer == NOTHING_TO_COMPARE
 
 
 def test_without_the_uncalibrated_model_it_says_that_it_cannot_know_whether_calibrating_helps():
@@ -340,7 +340,7 @@ REAL = product(("digits", "breast_cancer", "loans", "rare_faults"), ("naive_baye
     ("data", "model"), [pytest.param(*one, marks=() if one in IN_SHORT else pytest.mark.soak) for one in REAL]
 )
 def test_on_real_sets_no_sentence_contradicts_a_number(data, model):
-    keys = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+    keys = tuple(key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES)
     evaluation = evaluate(Recipe(data=f"sample:{data}", model=model, calibrators=keys), load_sample(data))
     found, table, verdict = recommend(evaluation), differences(evaluation).table, verdict_of(evaluation)
     brier = table[table["metric"] == "brier"].set_index("calibrator")

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from calib.analysis.recommendation.arena import REFERENCE, arena, is_tied, prior
-from calib.calibrators import CALIBRATORS, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from scripts.arena_sizes import complete, grid, regrets
 
 
 def test_every_calibrator_of_one_score_has_a_line_at_every_size():
-    every = {key for key in CALIBRATORS.shipped if CALIBRATORS[key].input not in TABLES}
+    every = {key for key in CALIBRATORS.shipped if CALIBRATORS[key].input not in INPUT_TABLES}
     for (minority, tied), lines in arena().groupby(["minority", "tied"]):
         assert set(lines["method"]) == every, (minority, tied)
         assert len(lines) == len(every)

@@ -10,13 +10,19 @@ from scipy.stats import norm
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.arena import prior
-from calib.analysis.recommendation.rule import JUSTIFIED_ROW_PART, LITTLE, START, advise, expected_gaps
+from calib.analysis.recommendation.rule import (
+    JUSTIFIED_ROW_PART,
+    LITTLE,
+    METHODS_WITH_PRIOR,
+    advise,
+    expected_gaps,
+)
 from calib.analysis.recommendation.verdict import verdict_of
-from calib.calibrators import CALIBRATORS, TABLES
+from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.intervals import joined
 
-EVERY = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
+EVERY = tuple(key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES)
 
 
 # --- what is added
@@ -153,9 +159,9 @@ def test_no_method_but_the_start_is_more_extreme_than_its_rows_justify(case):
 
 def test_the_reference_is_automatic_calibration_then_platt_then_venn_abers_then_the_model_itself():
     y, truth, _, rng = known_truth(9, 300)
-    three = {key: jitter(truth, rng, 0.02) for key in ("none", "isotonic", *START)}
-    for first, start in enumerate([*START, "none"]):
-        left = {key: p for key, p in three.items() if key not in START[:first]}
+    three = {key: jitter(truth, rng, 0.02) for key in ("none", "isotonic", *METHODS_WITH_PRIOR)}
+    for first, start in enumerate([*METHODS_WITH_PRIOR, "none"]):
+        left = {key: p for key, p in three.items() if key not in METHODS_WITH_PRIOR[:first]}
         assert advise(given_evaluation(y, left)).start == start
     certain = three | {"auto": certain_and_wrong(truth, y)}
     assert advise(given_evaluation(y, certain)).start == "platt"

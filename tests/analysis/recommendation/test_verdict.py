@@ -18,7 +18,7 @@ from calib.kernel.rows import Rows
 from calib.kernel.wording import briefly, with_interval
 from calib.metrics import METRICS
 from calib.metrics.calibration_test import calibration_test
-from calib.metrics.confidence import confidence_interval
+from calib.metrics.confidence_intervals import confidence_interval
 from tests.saying import assert_says
 
 

@@ -92,7 +92,7 @@ def made_up(change=None, settings=None, text=None):
     return of_body(content.getvalue().to_pybytes())
 
 
-def of_body(body, version=state_file.VERSION):
+def of_body(body, version=state_file.STATE_VERSION):
     digest = state_file.hashlib.sha256(body).hexdigest().encode()
     return b"calib.watch %d %s\n" % (version, digest) + body
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calib.experiments.calibration_size import IN_SIGHT, MUCH
+from calib.experiments.calibration_size import MUCH, SHARE_IN_SIGHT
 from calib.experiments.shared.forest_lines import DRAWN_METHODS, wide
 from calib.figures import FIGURES, LIGHT
 from calib.figures.many import recolour
@@ -21,7 +21,7 @@ def test_a_calibrator_that_is_better_with_all_rows_is_seen_below_the_uncalibrate
     low, high = figure.layout.yaxis.range
     last = wide(of.rows, "share", "tce").iloc[-1]
     assert PIXELS * (last["none"] - last["venn_abers"]) / (high - low) > 8
-    later = wide(of.rows[of.rows["share"] >= IN_SIGHT], "share", "tce")[list(DRAWN_METHODS)]
+    later = wide(of.rows[of.rows["share"] >= SHARE_IN_SIGHT], "share", "tce")[list(DRAWN_METHODS)]
     assert low < later.min(axis=None)
     assert later.max(axis=None) < high
 

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from calib.experiments import EXPERIMENTS
 from calib.experiments.calibration_size import PUBLISHED_ENTROPY, settled
 from calib.experiments.calibration_size import simulation as calibration_size
-from calib.experiments.calibration_size.simulation import RUN, one_repetition, sweep
+from calib.experiments.calibration_size.simulation import SIZE_RUN, one_repetition, sweep
 from calib.experiments.shared.forest_search import stored_searches
 
 simulate = EXPERIMENTS["calibration_size"].simulate
@@ -61,10 +61,10 @@ def test_forests_without_calibration_learn_from_both_sets(cell):
 
 
 def test_cells_are_the_repetitions():
-    assert len(RUN.chunks(0, PRESET)) == 100
-    assert RUN.stored_results(0, PRESET) is not None
-    assert RUN.stored_results(1, PRESET) is None
-    assert RUN.stored_results(0, PRESET | {"repetitions": 5}) is None
+    assert len(SIZE_RUN.chunks(0, PRESET)) == 100
+    assert SIZE_RUN.stored_results(0, PRESET) is not None
+    assert SIZE_RUN.stored_results(1, PRESET) is None
+    assert SIZE_RUN.stored_results(0, PRESET | {"repetitions": 5}) is None
 
 
 @pytest.mark.soak

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.finite import START
+from calib.experiments.finite import FIRST_POINTS
 from calib.experiments.finite.simulation import ForecastLine
 from calib.figures import DARK, FIGURES, LIGHT
 from tests.saying import assert_says
@@ -12,11 +12,11 @@ from tests.saying import assert_says
 simulate = EXPERIMENTS["finite"].simulate
 
 
-def record(key, line=START):
+def record(key, line=FIRST_POINTS):
     return FIGURES[key].prepare(simulate(line=line))
 
 
-def traces(key, line=START, theme=LIGHT):
+def traces(key, line=FIRST_POINTS, theme=LIGHT):
     return {trace.name: trace for trace in FIGURES[key].draw(record(key, line), theme).data}
 
 
@@ -24,7 +24,7 @@ def test_the_title_holds_the_identity_with_its_numbers():
     own = record("finite")
     assert_says(own.title, "2 leaves in 2 groups", "0.38", "CL 0.00014", "GL 0.036", "IL 0.35", "unavoidable")
     assert_says(own.caption, "CL 0.000139 + GL 0.0357 + IL 0.347 = 0.383")
-    one = record("finite", str(ForecastLine.of(START).cut_at([])))
+    one = record("finite", str(ForecastLine.of(FIRST_POINTS).cut_at([])))
     assert_says(one.title, "1 leaf in 1 group", "0.50", "CL 0", "GL 0.15", "IL 0.35", "unavoidable")
     assert one.table.prediction.tolist() == [0.5] * 12
 
@@ -59,7 +59,7 @@ def test_how_many_partitions_are_better():
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_mark_knows_what_a_click_on_it_means(theme):
     drawn = traces("finite", theme=theme)
-    line = ForecastLine.of(START)
+    line = ForecastLine.of(FIRST_POINTS)
     for name, label in (("class 0", 0), ("class 1", 1), ("no label", None)):
         points = [i for i, (_, _, of) in enumerate(line.points) if of == label]
         assert list(drawn[name].customdata) == [["turn", i] for i in points]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.finite import START
+from calib.experiments.finite import FIRST_POINTS
 from calib.experiments.finite.simulation import ForecastLine, fewest_cuts
 from calib.kernel.checks import InputError
 from calib.synthetic import FiniteExample
@@ -31,7 +31,7 @@ def any_label(labels):
 
 
 def test_the_page_starts_with_the_paper_s_example():
-    assert ForecastLine.of(START).example == FiniteExample()
+    assert ForecastLine.of(FIRST_POINTS).example == FiniteExample()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
-from calib.experiments.overlap.simulation import DIMENSIONS, RUN, STEPS, one_step, path
+from calib.experiments.overlap.simulation import DIMENSIONS, OVERLAP_RUN, STEPS_OF_DISTANCE, one_step, path
 from calib.experiments.shared.forest_comparison import Calibrated
 from calib.experiments.shared.forest_search import SEARCH_DRAWS, stored_searches
 from calib.experiments.shared.forest_settings import BASELINES
@@ -29,7 +29,7 @@ def kept():
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_the_path_grows_from_nothing_to_5_72(d):
     distances = [pair.bhattacharyya() for pair in path(d, 0)]
-    assert len(distances) == STEPS
+    assert len(distances) == STEPS_OF_DISTANCE
     assert distances[0] == 0
     assert distances[-1] == pytest.approx(5.72, abs=1e-9)
     assert np.all(np.diff(distances) > 0)
@@ -44,23 +44,23 @@ def test_a_cell_depends_on_its_seed_and_settings_alone():
 
 
 def test_cells_are_the_steps_of_the_chosen_dimensions():
-    assert len(RUN.chunks(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
-    assert {name[1] for name in RUN.chunks(0, PRESET | {"d": "5"})} == {5}
+    assert len(OVERLAP_RUN.chunks(0, PRESET | {"d": "all"})) == STEPS_OF_DISTANCE * len(DIMENSIONS)
+    assert {name[1] for name in OVERLAP_RUN.chunks(0, PRESET | {"d": "5"})} == {5}
 
 
 def test_what_is_there_already_is_a_result():
     some = [one_step(2, step, 0, n=60, share=0.25, repetitions=1) for step in (20, 1)]
-    table = RUN.gathered(some, {}).table
+    table = OVERLAP_RUN.gathered(some, {}).table
     assert list(table["step"].unique()) == [1, 20]
     assert table["runs"].eq(1).all()
 
 
 def test_other_seeds_and_settings_are_computed_anew():
-    assert RUN.stored_results(0, PRESET) is not None
-    assert RUN.stored_results(1, PRESET) is None
-    assert RUN.stored_results(0, PRESET | {"n": 500}) is None
-    assert RUN.stored_results(0, PRESET | {"results": "anew"}) is None
-    assert set(RUN.stored_results(0, PRESET | {"d": "5"}).table["d"]) == {5}
+    assert OVERLAP_RUN.stored_results(0, PRESET) is not None
+    assert OVERLAP_RUN.stored_results(1, PRESET) is None
+    assert OVERLAP_RUN.stored_results(0, PRESET | {"n": 500}) is None
+    assert OVERLAP_RUN.stored_results(0, PRESET | {"results": "anew"}) is None
+    assert set(OVERLAP_RUN.stored_results(0, PRESET | {"d": "5"}).table["d"]) == {5}
     with pytest.raises(InputError, match="d"):
         simulate(random_state=0, d="3")
 
@@ -69,26 +69,26 @@ def test_what_was_made_beforehand_is_what_the_code_computes():
     """RF_d at the last step by scikit-learn, from the same draws."""
     pair, expected = path(2, 0)[-1], []
     for repetition in range(PRESET["repetitions"]):
-        rng = overlap.generator(2, STEPS, repetition, 0)
-        data, test = pair.sample(PRESET["n"], rng), pair.sample(overlap.TESTS, rng)
+        rng = overlap.generator(2, STEPS_OF_DISTANCE, repetition, 0)
+        data, test = pair.sample(PRESET["n"], rng), pair.sample(overlap.OVERLAP_TEST_ROWS, rng)
         forest = RandomForestClassifier(100, random_state=repetition).fit(data.X, data.y)
         expected.append(np.mean((forest.predict_proba(test.X)[:, 1] - test.posterior) ** 2))
     table = simulate(random_state=0, d="2").table
-    row = table[(table["step"] == STEPS) & (table["method"] == "rf_d")].iloc[0]
+    row = table[(table["step"] == STEPS_OF_DISTANCE) & (table["method"] == "rf_d")].iloc[0]
     assert row["tce"] == pytest.approx(np.mean(expected), rel=1e-4)
     assert row["tce_error"] == pytest.approx(np.std(expected, ddof=1) / np.sqrt(len(expected)), rel=1e-4)
     assert row["distance"] == pytest.approx(5.72, abs=1e-4)
 
 
 def test_every_step_was_searched_with_all_draws():
-    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(
+    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS_OF_DISTANCE + 1)} <= set(
         stored_searches()
     )
     assert SEARCH_DRAWS == 50
 
 
 def test_the_results_are_whole(kept):
-    assert kept.shape == (STEPS * len(DIMENSIONS), len(BASELINES) + 9)
+    assert kept.shape == (STEPS_OF_DISTANCE * len(DIMENSIONS), len(BASELINES) + 9)
     assert kept.notna().all().all()
 
 

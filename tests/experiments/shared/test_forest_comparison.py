@@ -8,7 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 from calib.calibrators import CALIBRATORS
 from calib.experiments.shared.forest_comparison import Calibrated, baselines, measured
 from calib.experiments.shared.forest_search import ForestSettings, search
-from calib.experiments.shared.forest_settings import BASELINES, MEASURES
+from calib.experiments.shared.forest_settings import BASELINES, FOREST_MEASURES
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityForest
 from calib.synthetic import GaussianPair
@@ -71,7 +71,7 @@ def test_measures_by_their_definitions(objects):
     *_, test = objects
     p = np.round(np.clip(test.posterior + 0.1, 0, 1), 1)
     got, pi = measured(test, p), test.posterior
-    assert set(got) == set(MEASURES)
+    assert set(got) == set(FOREST_MEASURES)
     assert got["tce"] == pytest.approx(np.mean((p - pi) ** 2), abs=1e-12)
     assert got["irreducible"] == pytest.approx(np.mean(pi * (1 - pi)), abs=1e-12)
     assert got["excess"] == pytest.approx(np.mean((p - test.y) ** 2) - np.mean((pi - test.y) ** 2), abs=1e-12)

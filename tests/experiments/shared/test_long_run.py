@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.forest_settings import MEASURES
+from calib.experiments.shared.forest_settings import FOREST_MEASURES
 from calib.experiments.shared.long_run import LongRun, means, resumed
 from calib.kernel.progress import Watch
 
@@ -17,7 +17,7 @@ def part_of(step, watch=None):
     rng = np.random.default_rng(step)
     rows = [("rf_d", ""), ("platt", "tuned")] * 2
     table = pd.DataFrame(rows, columns=["method", "base"]).assign(step=step)
-    return table.assign(**{measure: rng.random(4) for measure in MEASURES})
+    return table.assign(**{measure: rng.random(4) for measure in FOREST_MEASURES})
 
 
 @pytest.fixture

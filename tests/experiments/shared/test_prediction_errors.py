@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.experiments.shared.gaussian_plane import expected_loss
-from calib.experiments.shared.prediction_errors import LEVELS, PredictionErrors
+from calib.experiments.shared.prediction_errors import TRUTH_BINS, PredictionErrors
 
 HUNDREDTHS = st.integers(0, 100)
 OBJECTS = st.lists(st.tuples(HUNDREDTHS, HUNDREDTHS), min_size=1, max_size=30)
@@ -24,7 +24,7 @@ def test_tce_and_its_parts_are_those_of_the_definition(objects):
     exact = [(Fraction(a, 100), Fraction(b, 100)) for a, b in objects]
     bins: dict[int, list[Fraction]] = {}
     for truth, p in exact:
-        bins.setdefault(min(LEVELS - 1, int(truth * LEVELS)), []).append(p - truth)
+        bins.setdefault(min(TRUTH_BINS - 1, int(truth * TRUTH_BINS)), []).append(p - truth)
     bias = sum(sum(off) ** 2 / len(off) for off in bins.values()) / len(exact)
     found = errors_of(objects)
     assert found.tce == pytest.approx(

@@ -6,8 +6,8 @@ import pytest
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.experiments.shared.truth_panels import (
     DENSITY_CELLS,
-    DRAWN_POINTS,
     FEWEST_IN_BIN,
+    MOST_POINTS_OF_TRUTH,
     against_truth,
     draw,
     panels_of,
@@ -47,9 +47,9 @@ def test_points_lie_where_they_are_said_to_lie(shown):
     figure = draw(against_truth(shown, 3, "points", "title", None))
     clouds = [trace for trace in figure.data if trace.mode == "markers"]
     for cloud, errors in zip(clouds, shown, strict=True):
-        assert len(cloud.x) == DRAWN_POINTS
-        assert np.asarray(cloud.x) == pytest.approx(errors.posterior[:DRAWN_POINTS], abs=1e-3)
-        assert np.asarray(cloud.y) == pytest.approx(errors.p[:DRAWN_POINTS], abs=1e-3)
+        assert len(cloud.x) == MOST_POINTS_OF_TRUTH
+        assert np.asarray(cloud.x) == pytest.approx(errors.posterior[:MOST_POINTS_OF_TRUTH], abs=1e-3)
+        assert np.asarray(cloud.y) == pytest.approx(errors.p[:MOST_POINTS_OF_TRUTH], abs=1e-3)
 
 
 def test_the_table_holds_both_identities(shown):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.calibrators import CALIBRATORS, TABLES, OneVsRest, joint_calibrator
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, OneVsRest, joint_calibrator
 from calib.export import (
     read_calibrator,
     write_calibrator,
@@ -25,7 +25,7 @@ Y = RNG.integers(0, K, 400)
 P = RNG.dirichlet([1, 1, 1, 1], 400) * 0.7 + 0.3 * np.eye(K)[Y]
 P[:8] = np.eye(K)[RNG.integers(0, K, 8)]  # certain rows
 NEW = np.vstack([RNG.dirichlet([0.5, 0.5, 0.5, 0.5], 60), np.eye(K), P[:20], np.full((1, K), 1 / K)])
-KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
+KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in INPUT_TABLES]
 ENGINES = [engines.sqlite, engines.duckdb, engines.onnx, engines.python, engines.javascript]
 
 

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from calib import Recipe, evaluate
 from calib.calibrators import (
     CALIBRATORS,
+    INPUT_TABLES,
     PPA,
-    TABLES,
     Isotonic,
     Platt,
     Rank,
@@ -43,7 +43,7 @@ from tests.export.programs.engines import ENGINES, run
 
 EXACT = ("venn", "venn_abers", "histogram")
 VARIANTS = [
-    *(method() for method in CALIBRATORS.values() if method.input not in TABLES),
+    *(method() for method in CALIBRATORS.values() if method.input not in INPUT_TABLES),
     *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
     *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("uniform", "quantile")),
     VennAbers(merge="midpoint"),
@@ -139,7 +139,9 @@ def test_a_million_scores(unfitted, engine):
     agree(ENGINES[engine](fitted, queries), expected(fitted, queries), is_steps(fitted))
 
 
-@pytest.mark.parametrize("key", [key for key, method in CALIBRATORS.items() if method.input not in TABLES])
+@pytest.mark.parametrize(
+    "key", [key for key, method in CALIBRATORS.items() if method.input not in INPUT_TABLES]
+)
 def test_one_that_went_through_a_file_answers_alike(key):
     scores, y = calibration(200)
     fitted = CALIBRATORS[key]().fit(scores, y)

@@ -8,7 +8,7 @@ import pytest
 
 from calib.calibrators import PPA, Beta, CenteredIsotonic, Isotonic, Platt, Uncalibrated, VennAbers
 from calib.export import write_sql
-from calib.export.programs.expressions import RESERVED, identifier, literal
+from calib.export.programs.expressions import RESERVED_BY_SQL, identifier, literal
 from calib.kernel.base_rate import BaseRate
 from calib.placements.adjusted import Adjusted
 from tests.export.programs.engines import answers
@@ -68,7 +68,7 @@ def test_all_words_that_duckdb_reserves_are_quoted():
     found = duckdb.sql(
         "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
     ).fetchall()
-    assert {word for (word,) in found} <= RESERVED
+    assert {word for (word,) in found} <= RESERVED_BY_SQL
 
 
 DECIMALS = [f"{k / 1000:.3f}" for k in range(0, 1001)]

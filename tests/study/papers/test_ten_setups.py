@@ -9,7 +9,7 @@ from calib import Recipe, evaluate
 from calib.kernel.records import Dataset
 from calib.study.papers.ten_setups import (
     AS_PUBLISHED,
-    NAMES,
+    SETUP_NAMES,
     departures,
     findings,
     setup_recipes,
@@ -46,12 +46,12 @@ def table(evaluations):
 
 
 def test_the_ten_names_are_the_papers_in_its_order(table):
-    assert list(table.index) == PAPER == list(NAMES.values())
+    assert list(table.index) == PAPER == list(SETUP_NAMES.values())
 
 
 def test_gaps_between_setups_are_paired_on_their_common_rows(table, evaluations):
     """Errors above the lowest setup's, hits above those held out."""
-    p = {name: evaluations[place].predictions[key].p for (key, place), name in NAMES.items()}
+    p = {name: evaluations[place].predictions[key].p for (key, place), name in SETUP_NAMES.items()}
     y = evaluations["oob"].y
     assert np.array_equal(evaluations["oob"].rows, evaluations["split"].rows)
     lowest = min(p, key=lambda name: ((y - p[name]) ** 2).mean())
@@ -73,14 +73,14 @@ def test_gaps_between_setups_are_paired_on_their_common_rows(table, evaluations)
     assert table.loc[[name for name in p if name.endswith("-cal")], "accuracy_gained"].isna().all()
 
 
-@pytest.mark.parametrize(("key", "placement"), NAMES)
+@pytest.mark.parametrize(("key", "placement"), SETUP_NAMES)
 def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     """A Recipe with this calibrator alone, and the paper's formulas written out."""
     on_probabilities = (
         {"platt.on": "score"} if key == "platt" else {}
     )  # the paper's eq. 2.4 takes the forest's probability as it is
     alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,), options=on_probabilities), DATA)
-    predictions, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
+    predictions, y, row = alone.predictions[key], alone.y, table.loc[SETUP_NAMES[key, placement]]
     p, label = predictions.p, (predictions.p > 0.5).astype(int)
     estimate = np.where(label == 1, p, 1 - p)
     assert row["accuracy"] == pytest.approx((label == y).mean())
@@ -169,7 +169,7 @@ def test_departures_from_the_paper_are_named_one_by_one(changes, words):
 
 def made(**columns):
     """A table of ten setups with these columns, in the paper's order."""
-    kinds = [key for key, _ in NAMES]
+    kinds = [key for key, _ in SETUP_NAMES]
     rest = dict.fromkeys(("low", "high"), 0.5)
     base = {"calibrator": kinds, "placement": ["split", "oob"] * 5} | rest
     return pd.DataFrame(base | columns, index=PAPER)
