@@ -221,7 +221,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     table = read_table((files / "data.csv").read_bytes(), "data.csv")
     table[["target", "z", "x", "town"]].iloc[:80].to_csv(files / "new.csv", index=False)
     assert (
-        run(files, "--judge-on", files / "new.csv", "--csv", files / "p.csv", "--html", files / "out.html")
+        run(files, "--test-data", files / "new.csv", "--csv", files / "p.csv", "--html", files / "out.html")
         == 0
     )
     said = pd.read_csv(files / "p.csv", encoding="utf-8-sig")
@@ -232,7 +232,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     assert "for file in (&#39;data.csv&#39;, &#39;new.csv&#39;):" in report
     capsys.readouterr()
     table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
-    assert run(files, "--judge-on", files / "new.csv") == 2
+    assert run(files, "--test-data", files / "new.csv") == 2
     assert_says(capsys.readouterr().err, "new.csv", "not match", "data.csv", "no column 'z', 'town'")
 
 
@@ -284,7 +284,7 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     table.to_csv(files / "days.csv", index=False)
     table.iloc[:80].to_csv(files / "new.csv", index=False)
     in_time = RECIPE.replace(time="day", split="time", evaluation="folds", data_params={"gap": 2.0})
-    assert run(files, "--judge-on", files / "new.csv", recipe=in_time, data="days.csv") == 0
+    assert run(files, "--test-data", files / "new.csv", recipe=in_time, data="days.csv") == 0
     said = capsys.readouterr().err
     for words in (
         'split in the Recipe ("time")',
@@ -298,7 +298,7 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
     judged = RECIPE.replace(**with_test_file("upload:00ff", "new.csv"))
     assert run(files, recipe=judged) == 2
-    assert_says(capsys.readouterr().err, "needs new.csv", "--judge-on")
+    assert_says(capsys.readouterr().err, "needs new.csv", "--test-data")
 
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
@@ -332,10 +332,10 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     assert_says(capsys.readouterr().err, *facts, "To choose another", f'"positive": "{often}"')
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
-    assert run(files, "--judge-on", files / "new.csv") == 0
+    assert run(files, "--test-data", files / "new.csv") == 0
     facts = "Positive class", f"{often!r}", "both files together", f"{counts[often] + 20} rows"
     assert_says(capsys.readouterr().err, *facts, f'"positive": "{rare}"')
-    assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
+    assert run(files, "--test-data", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said
     assert "To choose another" not in said

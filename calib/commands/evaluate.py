@@ -70,7 +70,7 @@ def add_evaluate(commands: Any) -> None:
         help="train on N rows, drawn at random within each class, and evaluate on all other rows (default "
         f"for a table too large for memory: {LEARN_ROWS:,})",
     )
-    add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
+    add_file(command, "--test-data", "use the rows of this file as the test set; columns are matched by name")
     add_file(
         command,
         "--onnx",

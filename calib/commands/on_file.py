@@ -99,7 +99,7 @@ def on_file(
         recipe = recipe.replace(file=name, **with_onnx_model(f"upload:{digest(graph)}", model.name))
     for key, file in missing_files(recipe, uploads).items():
         raise InputError(
-            f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
+            f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --test-data "
             "(a table) or --onnx (a model)."
         )
     read_as = recipe
