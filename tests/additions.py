@@ -538,8 +538,8 @@ ADDITIONS = {
         "PAPERS",
         (
             (
-                "(FORESTS, TREES, VENN_ABERS)",
-                '(FORESTS, TREES, VENN_ABERS, Paper("coins_1713", "Bernoulli 1713", ()))',
+                "(FORESTS_PAPER, TREES_PAPER, VENN_ABERS)",
+                '(FORESTS_PAPER, TREES_PAPER, VENN_ABERS, Paper("coins_1713", "Bernoulli 1713", ()))',
             ),
         ),
     ),
@@ -555,7 +555,7 @@ ADDITIONS = {
         "QUIZZES",
         (('("bank", "diagram")', '("bank", "diagram", "straight_line")'),),
     ),
-    "A word that needs explaining": Addition(
+    "A term that needs an explanation": Addition(
         {},
         "calib/lessons/glossary.py",
         "GLOSSARY",

@@ -144,10 +144,10 @@ shown = at.session_state["recipe"].to_query()
 assert '"linear.share":0.75' in shown["options"]
 table = str([frame.value for frame in at.dataframe])
 assert "Straight line" in table, table
-at = go(at, "learn_labs")
+at = go(at, "learn_class")
 assert faults(at) == [], faults(at)
-texts = [*at.markdown, *at.header, *at.subheader, *at.caption]
-assert "A straight line" in " ".join(element.value for element in texts)
+about = at.selectbox(key="room_about").options
+assert "A straight line" in about, about
 for key in ("coin", "dice"):
     with TemporaryDirectory() as folder:
         same_numbers(key, 0, {"throws": 10}, Path(folder))

@@ -53,12 +53,12 @@ def _arrow(height: float, name: str, before: float, after: float) -> dict[str, A
 
 
 def _within(trace: dict[str, Any], low: float, high: float) -> dict[str, Any]:
-    """Return a trace of the diagram without its points outside of a range of predictions; others stay.
+    """Return a trace of the diagram without its points outside of a range of predictions; the diagonal stays.
 
     >>> _within({"x": [0.1, 0.5, 0.9], "y": [0, 1, 1], "name": "Uncalibrated"}, 0.4, 1)["x"]
     [0.5, 0.9]
     """
-    if trace.get("yaxis", "y") != "y" or trace.get("name") is None:
+    if trace.get("yaxis", "y") != "y" or unpacked(trace["x"]) == unpacked(trace["y"]):
         return trace
     shown = [x is not None and low <= x <= high for x in unpacked(trace["x"])]
     lists = {

@@ -365,7 +365,7 @@ class Parameter:
         Whether None is allowed.
     only_with
         (name of an earlier setting, values of it with which this one has an effect); None if it always has one.
-    about
+    reset_by
         Part of the data that the value refers to, and with which it is reset: one of ``SETTING_SUBJECTS``, or None.
     extra
         Further properties for special uses: ``each`` replaces the check of a single name, as (name, label) → name;

@@ -19,6 +19,9 @@ ASKED = EXPERIMENTS["pooling"]
 KEPT = """() => [/^[A-Z]{4} [0-9a-f]{32}$/.test(localStorage.getItem("calibration-explorer-room")),
     sessionStorage.getItem("calibration-explorer-room")]"""
 
+END_OF_LINES = """element =>
+    element.getBoundingClientRect().bottom - parseFloat(getComputedStyle(element).paddingBottom)"""
+
 
 def press(tab, key):
     """A button whose name ends with its key on the keyboard."""
@@ -70,6 +73,9 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(opened, pho
         widths = "elements => elements.map(element => element.scrollWidth)"
         assert tab.page.locator("html, .stMain").evaluate_all(widths) == [390, 390]
         assert tab.page.evaluate(KEPT) == [True, None], "a random seat is stored for this room"
+        assert not tab.by_key("sure_1").locator("[aria-checked=true]").count(), "a confidence has no default"
+    first.by_key("sure_1").get_by_text("90 %", exact=True).click()
+    first.settle()
     first.page.reload()
     first.page.get_by_text("Your answer is in").wait_for()
     host.page.get_by_text("2 of 2 answered").wait_for()
@@ -81,6 +87,11 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(opened, pho
     host.page.get_by_text("1 of 2 answers right").wait_for()
     first.page.get_by_text("Correct.").wait_for()
     other.page.get_by_text(ASKED.why[1]).wait_for()
+    host.page.keyboard.press("ArrowRight")
+    title = host.page.get_by_role("heading", name="How well does the class know what it knows?")
+    picture = host.by_key("projected_class")
+    host.page.get_by_text("The class was 90 % sure").wait_for()
+    assert title.evaluate(END_OF_LINES) <= picture.bounding_box()["y"] + 1, "the picture covers no title"
     close(host)
     for tab in (host, first, other):
         tab.page.get_by_text(f"Room {code} is closed, and its data are deleted.").wait_for()
@@ -111,6 +122,15 @@ def test_the_teachers_key_is_in_no_address_and_a_reload_keeps_the_class(opened, 
         until(lambda asked=gone: host.page.evaluate(asked), f"nothing of ours is left in {kept}")
 
 
+# Predictions of all that is drawn in the diagram but its diagonal
+SEEN = """charts => charts.flatMap(chart => chart._fullData ?? [])
+    .filter(({yaxis, x, y}) => yaxis === "y" && [...x].join() !== [...y].join()).flatMap(({x}) => [...x])"""
+
+
+def seen_in(picture):
+    return picture.locator(".js-plotly-plot").evaluate_all(SEEN)
+
+
 SIZE = "element => parseFloat(getComputedStyle(element).fontSize)"
 
 
@@ -121,6 +141,7 @@ def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_lef
     host, _ = opened("Why calibrate?")
     host.page.set_viewport_size({"width": width, "height": height})
     press(host, "room_next")
+    host.by_key("room_question").get_by_text("A bank asks a model").wait_for()
     host.page.locator(".ballots p").first.wait_for()
     scale, question = width / 1920, host.by_key("room_question").locator("h2")
     until(lambda: question.count() == 1, "the page before has gone")
@@ -130,9 +151,11 @@ def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_lef
     code = host.by_key("room_qr").locator("img").bounding_box()
     assert code["width"] == code["height"] >= 160 * scale
     assert code["x"] > 0.85 * width, "in a corner"
-    press(host, "room_reveal")
     picture = host.by_key("projected_class")
-    picture.wait_for()
+    axes = picture.bounding_box()
+    assert axes["x"] + axes["width"] <= code["x"], "the axes to think in are between the answers and the code"
+    assert axes["y"] + axes["height"] <= height
+    press(host, "room_reveal")
     reasons = host.page.get_by_test_id("stMarkdown").get_by_text("Correct.")
     reasons.wait_for()
     assert reasons.count() == 1
@@ -143,6 +166,8 @@ def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_lef
     box = picture.bounding_box()
     assert box["y"] + box["height"] <= height
     assert host.page.locator(".ballots b").all_inner_texts(), "the votes are there"
+    until(lambda: seen_in(picture), "the marks are drawn")
+    assert min(seen_in(picture)) > 0.4, "the next question is about the mark on the left"
 
 
 def shows(host, votes):

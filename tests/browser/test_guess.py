@@ -19,6 +19,11 @@ def opened(tab, step):
     return tab.settle()
 
 
+def drawn_in(tab, step):
+    """What is written in the picture of a step."""
+    return tab.by_key("lesson").locator(".moving .guessed" if step.moving else ".js-plotly-plot .annotation")
+
+
 def test_a_mark_is_moved_by_keys_and_stays_beside_the_data(tab):
     step = of_kind("mark")
     opened(tab, step)
@@ -39,7 +44,7 @@ def test_a_mark_is_moved_by_keys_and_stays_beside_the_data(tab):
     tab.page.keyboard.press("Enter")
     tab.by_key("asked").get_by_text("Ask me again").wait_for()
     mark.wait_for(state="detached")
-    tab.page.locator(".moving .guessed").get_by_text("your guess").wait_for()
+    drawn_in(tab, step).get_by_text("your guess").first.wait_for()
     until(
         lambda: tab.page.evaluate("document.activeElement.innerText").startswith(("Next", "Three questions")),
         "the keyboard is where it goes on",
@@ -71,10 +76,7 @@ def test_a_curve_is_drawn_by_the_pointer_and_nothing_is_there_to_accept_before(t
     assert show.is_enabled()
     tab.press("Show the data")
     tab.by_key("asked").get_by_text("On average your curve is").wait_for()
-    picture = tab.by_key("lesson").locator(
-        ".moving .guessed" if step.moving else ".js-plotly-plot .annotation"
-    )
-    picture.get_by_text("too high", exact=True).wait_for()
+    drawn_in(tab, step).get_by_text("too high", exact=True).wait_for()
 
 
 def test_a_curve_is_drawn_by_keys(tab):

@@ -7,6 +7,7 @@ import pytest
 from pages.ui import current
 from tests.browser import files
 from tests.browser.driver import serving
+from tests.where import where
 
 PAGES = [page for pages in current.PAGES.values() for page in pages]
 
@@ -38,7 +39,7 @@ def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothi
         "bins": "18",
     }
     other = new_tab().experiment("pooling")
-    assert other.recipe_query() == {}
+    assert other.recipe_query() == where("pooling")[1]
     other.open(link.path.strip("/"), **query)
     assert (other.headline(), other.chart_titles()) == seen
     assert other.in_view("bins").get_by_role("slider").input_value() == "18"

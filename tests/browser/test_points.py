@@ -7,8 +7,13 @@ import pytest
 from calib.calibrators import VennAbers
 from calib.kernel.wording import brief, number
 from tests.waiting import until
+from tests.where import where
 
-FOUR = {"pooling.guess": "skip", "pooling.points": "0.2:0 0.4:1 0.6:0 0.8:1", "pooling.score": "0.5"}
+FOUR = where("pooling")[1] | {
+    "pooling.guess": "skip",
+    "pooling.points": "0.2:0 0.4:1 0.6:0 0.8:1",
+    "pooling.score": "0.5",
+}
 
 
 def said(tab, key) -> list[str]:

@@ -573,7 +573,7 @@ def test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth(seed):
 
 
 @over_seeds
-@claims("constant", "Set the distance of the classes to 0", "Then x says nothing")
+@claims("constant", "Set the distance between the classes to 0", "Then x says nothing")
 def test_without_any_difference_of_the_classes_the_constant_is_best(seed):
     result = found("constant", seed, gap=0.0)
     tce = {key: np.mean((draws.merged - 0.5) ** 2) for key, draws in result.many.items()}

@@ -37,10 +37,7 @@ from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
-VOTES_AND_CODE, VOTES_AND_PICTURE = (
-    [1, 0.12],
-    [0.4, 0.6],
-)  # shares of the width: votes and QR code, votes and picture
+VOTES, CODE = 0.4, 0.12  # shares of the width beside a picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
 PICTURE_BESIDE_VOTES = 840  # pixels, of a picture beside the votes (live_quiz.css)
 
@@ -315,13 +312,13 @@ def _follow(code: str, drawn: RoomState, show: Callable[[RoomState], None]) -> N
 
 
 def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
-    """Draw the question over the whole width; below it the votes and the way in, or the votes and the picture."""
+    """Draw the question over the whole width; below it the votes, a step's picture and, while asked, the way in."""
     with st.container(key="room_question"):
         if asked.story and seen.asked:
             st.markdown(plain(asked.story))
         st.header(plain(asked.text if asked.answers else asked.title), anchor=False)
-    beside = asked.step is not None
-    words, rest = st.columns(VOTES_AND_PICTURE if beside else VOTES_AND_CODE, gap="medium")
+    beside, joins = asked.step is not None, seen.asked or asked.step is None
+    words, *rest = st.columns(_shares(beside, joins), gap="medium")
     with words:
         if asked.answers:
             _follow(code, seen, partial(_ballots, code, key))
@@ -331,14 +328,22 @@ def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
             _reasons(asked)
         numbers = st.container()
     made = _made(asked) if beside else None
-    with rest:
-        if made is not None:
+    if made is not None:
+        with rest[0]:
             _picture(made, asked, empty=seen.asked and not asked.posed)
-        elif not beside:
+    if joins:
+        with rest[-1]:
             _qr(code)
     if made is not None and not seen.asked:
         with numbers:
             _numbers(made, asked)
+
+
+def _shares(picture: bool, code: bool) -> list[float]:
+    """Return the shares of the width that votes, a picture and the QR code take."""
+    if not picture:
+        return [1 - CODE, CODE]
+    return [VOTES, 1 - VOTES - CODE, CODE] if code else [VOTES, 1 - VOTES]
 
 
 def _ballots(code: str, key: str, seen: RoomState) -> None:
@@ -409,15 +414,16 @@ def _numbers(made: Staged, asked: Round) -> None:
 def _calibration_of_class(code: str, key: str) -> None:
     """Draw how sure the class was and how often it was right, over all rounds."""
     forecasts = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
-    st.header("How well does the class know what it knows?", anchor=False)
+    with st.container(key="room_question"):
+        st.header("How well does the class know what it knows?", anchor=False)
     if not forecasts:
         st.markdown("No student said how sure they were.")
         return
     record = prepare_forecasts(forecasts, "The class was")
     picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
-    with picture:
-        figure = for_projector(draw_forecasts(record, current.theme()))
-        st.plotly_chart(figure, theme=None, key="chart_class_calibration", alt=record.alt)
+    with picture, st.container(key="projected_class"):
+        figure = for_projector(draw_forecasts(record, current.theme()), highest=PICTURE_BESIDE_VOTES)
+        st.plotly_chart(figure, theme=None, key="chart_class_calibration", height="stretch", alt=record.alt)
     with words:
         st.subheader(plain(record.title), anchor=False)
         chart.caption(record.caption, "class_calibration")
