@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
 HERE = Path(__file__).resolve().parent
@@ -99,6 +100,8 @@ def main() -> None:
         from pages.ui import given_file
 
         given_file.receive(sys.stdin.buffer)
+    # The first session, too, begins with app.py, which knows the addresses of former pages
+    PagesManager.uses_pages_directory = False
     sys.exit(cli.main(options))
 
 

@@ -15,9 +15,22 @@ from calib.kernel.version import __version__
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "plotly")
 
 
-def page(template: str, title: str, theme: Theme, plotly: str | None = None, **values: Any) -> bytes:
-    """Render a page from its template; ``plotly`` is the address of the script, which the page includes by default."""
-    return render(template, title=title, theme=theme, plotly=plotly, **values).encode()
+def page(
+    template: str,
+    title: str,
+    theme: Theme,
+    plotly: str | None = None,
+    *,
+    drawn_already: bool = False,
+    **values: Any,
+) -> bytes:
+    """Render a page from its template; ``plotly`` is the address of the script, which the page includes by default.
+
+    A page whose pictures are ``drawn_already`` needs no script.
+    """
+    return render(
+        template, title=title, theme=theme, plotly=plotly, drawn_already=drawn_already, **values
+    ).encode()
 
 
 def versions() -> list[str]:

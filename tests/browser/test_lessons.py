@@ -236,7 +236,7 @@ def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab,
 
 
 def test_every_step_is_listed_and_leaving_gives_back_what_was_there(tab):
-    tab.open(PAGE, bins="9").by_key("step_4").get_by_role("button").click()
+    tab.open(PAGE, bins="9").unfold("All 10 steps").by_key("step_4").get_by_role("button").click()
     assert arrive(tab, ONE, 4) == []
     assert tab.recipe_query() == parameters(ONE.steps[3])
     tab.press("Leave the lesson").by_key("lesson").wait_for(state="detached")
@@ -246,7 +246,7 @@ def test_every_step_is_listed_and_leaving_gives_back_what_was_there(tab):
 
 @pytest.mark.soak
 def test_the_back_button_leads_through_the_steps_and_out(tab):
-    tab.open(PAGE, bins="9").by_key("step_2").get_by_role("button").click()
+    tab.open(PAGE, bins="9").unfold("All 10 steps").by_key("step_2").get_by_role("button").click()
     assert arrive(tab, ONE, 2) == []
     onward(tab)
     assert arrive(tab, ONE, 3) == []

@@ -41,7 +41,7 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
         "visits.csv", content
     )
     assert "time" not in tab.recipe_query()
-    tab.press("Split in time")
+    tab.press("Split by time")
     assert tab.by_key("time").locator("input").input_value() == "date"
     tab.go("Reliability")
     recipe, data, evaluation = judged(tab, content)

@@ -302,7 +302,7 @@ def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:
 
 
 def contents(recipe: Recipe) -> None:
-    """List the steps of the lesson beside what it is about, with its beginning and what a teacher takes to class."""
+    """Say what the lesson is about, with its beginning and what a teacher takes to class; its steps are in a fold."""
     (lesson,) = LESSONS.values()
     about, steps = st.columns([0.4, 0.6], gap="large")
     with about:
@@ -318,7 +318,7 @@ def contents(recipe: Recipe) -> None:
         )
         live_quiz.offer(lesson)
         handout.offer(lesson)
-    with steps:
+    with steps.expander(f"All {len(lesson.steps)} steps"):
         for i, step in enumerate(lesson.steps, start=1):
             if st.button(f"{i}. {plain(step.title)}", key=f"step_{i}", type="tertiary"):
                 open_step(lesson, i)
