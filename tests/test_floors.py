@@ -292,10 +292,7 @@ PROTOCOL = {
     "prepare": "computes the numbers of a figure, and a Dataset of a table",
     "dataset": "pages answer from their cache what calib.sources computes",
     "load": "pages answer from their cache what calib.sources computes",
-    "PAPER": "the paper of the settings that several experiments share",
-    "RUN": "the long run of an experiment",
     "validate": "both names are fixed: the problems of a table, and the optimism of a model",
-    "TREES": "the setting of the number of trees, with the choices of one page",
 }
 
 

@@ -113,7 +113,7 @@ def _evaluate(args: argparse.Namespace) -> int:
             'as "none" for the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in names_in(args.metrics) or ()]
-    recipe, dataset, found = on_file(recipe, where, args.judge_on, args.onnx)
+    recipe, dataset, found = on_file(recipe, where, args.test_data, args.onnx)
     print_cost(recipe, dataset)
     evaluation = evaluated(recipe, dataset)
     table = evaluation.measured(evaluation.applicable(keys)) if keys else evaluation.metrics
@@ -127,7 +127,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
     recipe = evaluation.recipe
     files = {str(file_key(recipe.data)): args.data.name if args.data else f"{args.connection}/{args.query}"}
-    for named, path in ((recipe.test_data, args.judge_on), (recipe.onnx, args.onnx)):
+    for named, path in ((recipe.test_data, args.test_data), (recipe.onnx, args.onnx)):
         if named and path:
             files[named.removeprefix("upload:")] = path.name
     if args.html or args.pdf:

@@ -111,8 +111,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     return Sizes(
         title="With equal numbers of calibration and training rows, "
         f"{_extreme(last, best, much, measure, base)}",
-        caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
-        f"forests trained on all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
+        caption=f"Thick grey: the uncalibrated {BASES[base].lower()}. Black (white in dark mode): forests trained on "
+        f"all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{FOREST_MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
