@@ -51,7 +51,7 @@ def test_the_counts_are_those_of_pandas(tmp_path, write):
     expected = by_pandas(frame)
     same(counts.astype({"label": int}), expected)
     (note,) = reading_of(counts).notes
-    assert_says(note, "where it is", "5,000 rows", "score and label", f"{len(expected):,} lines")
+    assert_says(note, "in place", "5,000 rows", f"{len(expected):,} distinct", "score and label")
 
 
 @pytest.mark.parametrize(("write", "folder"), [(as_csv, "c2=9/c1=0.5"), (as_parquet, "label=9/p=0.5")])
