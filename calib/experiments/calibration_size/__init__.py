@@ -109,8 +109,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     above = _above(rows, measure, sight[1], n_train)
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title="With as many calibration as training rows, "
-        f"{_extreme(last, best, much, measure, base)}",
+        title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
         caption=f"Thick grey: the uncalibrated {BASES[base].lower()}. Black (white in dark mode): forests trained on "
         f"all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{FOREST_MEASURES[measure]} with the smallest and the largest calibration set. "
