@@ -38,7 +38,7 @@ _MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER_OF_EXPERIME
 EXPERIMENTS: dict[str, Experiment] = {key: module.EXPERIMENT for key, module in _MODULES.items()}
 """Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
 OTHER_VIEWS = {"labs": ("playground",), "two_probabilities": ("lesson", "questions")}
-"""Page → its first views, which are no experiments."""
+"""Page → its first views, which are not experiments."""
 
 
 def _declare() -> None:
@@ -64,7 +64,7 @@ _declare()
 
 
 def chosen_experiment(settings: Mapping[str, Any], page: str) -> Experiment | None:
-    """Return the experiment of a page that a Recipe's settings choose; None for a view that is no experiment.
+    """Return the experiment of a page that a Recipe's settings choose; None for a view that is not an experiment.
 
     Parameters
     ----------
