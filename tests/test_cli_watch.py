@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 
 from calib.__main__ import main
 from calib.analysis.watch import watch
+from calib.analysis.watch.table import MOST_TIMES
 from tests.saying import assert_says
 
 ROOT = Path(__file__).parents[1]
@@ -163,6 +164,9 @@ def test_the_record_has_every_number_of_the_text(files, capsys, shift, slope):
             record["correction"].pop(name, None)
     known = list(numbers_in(record))
     constants = {"95", "0.000001", "1"}  # the level of an interval, the clip, and its other end
+    if f"more than {MOST_TIMES:,} times" in said:
+        assert record["log10_evidence"] > np.log10(MOST_TIMES)
+        constants.add(f"{MOST_TIMES:,}")
     for text in {*re.findall(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?", said)} - constants:
         value = float(text.rstrip(".,").replace(",", ""))
         if "e" in text:  # a power of ten

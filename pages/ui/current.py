@@ -139,9 +139,10 @@ def of(script: str) -> Page:
 def question(page: Page, recipe: Recipe) -> str:
     """Return the question of the page, or of its open view."""
     name = f"{page.key}.experiment"
-    view = recipe.setting(name) if name in SETTINGS else page.key
-    default = GUARANTEE if view in EXPERIMENTS else page.question
-    return QUESTIONS.get(view, default)
+    if name not in SETTINGS:
+        return page.question
+    view = recipe.setting(name)
+    return QUESTIONS.get(view, GUARANTEE if view in EXPERIMENTS else page.question)
 
 
 def explores() -> bool:

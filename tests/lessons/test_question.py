@@ -17,7 +17,6 @@ page = "explore_reliability"
 title = "Why?"
 text = "Because."
 look = "there."
-controls = ["bins", "decide.cost_miss"]
 [steps.question]
 text = "Which?"
 answers = ["A", "B"]
@@ -29,17 +28,15 @@ bins = 7
 """
 
 
-def test_a_step_holds_its_question_and_the_controls_that_it_names():
+def test_a_step_holds_its_question():
     (step,) = read("k", STEP).steps
     assert (step.question.right, step.question.kind, step.question.remark) == (2, "choice", "So it is.")
-    assert step.controls == ("bins", "decide.cost_miss")
     assert read("k", STEP.replace('told = "So it is."', "")).steps[0].question.remark == ""
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"bins", ', '"bims", ', "step 1: controls must be fields or settings of a Recipe, but bims"),
         ("right = 2", "right = 3", "step 1: question: `why` needs one string per answer"),
         ("right = 2", "right = 2\ncuts = [1]", "step 1: the fields of question must be text"),
         ("right = 2", 'right = 2\nkind = "mark"', "step 1: question: cuts must be rising values"),
