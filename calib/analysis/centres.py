@@ -174,10 +174,11 @@ class Centres:
     Attributes
     ----------
     table
-        One row per centre: rows, events, and for each of ``POOLED`` its value, interval (``_low`` and ``_high``) and
+        One row per centre: rows, events, and for each of ``POOLED_MEASURES`` its value, interval (``_low`` and
+        ``_high``) and
         ``_shrunken`` value. NaN if a centre does not show it.
     pooled
-        Key of ``POOLED`` → ``Pooled``, O/E on its own scale; ``tau`` of O/E is that of its logarithm.
+        Key of ``POOLED_MEASURES`` → ``Pooled``, O/E on its own scale; ``tau`` of O/E is that of its logarithm.
     parts
         Rows and predictions of each centre.
     level

@@ -65,7 +65,7 @@ NO_INFORMATION = {
 
 
 def measures(y: Array, p: Array, weight: Array | None = None) -> Array:
-    """Return the values of ``MEASURES``; NaN where one is undefined. The ICI is computed in cells.
+    """Return the values of ``VALIDATED_MEASURES``; NaN where one is undefined. The ICI is computed in cells.
 
     >>> measures(np.array([0, 1] * 10), np.full(20, 0.5))[3:6]                     # O/E, Brier score and AUC
     array([1.  , 0.25, 0.5 ])
@@ -194,7 +194,7 @@ class Validation:
     Attributes
     ----------
     apparent : (7,)
-        ``MEASURES`` on all rows of the model that is trained on all rows.
+        ``VALIDATED_MEASURES`` on all rows of the model that is trained on all rows.
     predictions : (n,)
         Its predictions.
     y : (n,)

@@ -58,7 +58,8 @@ ROUNDED_STEP = 0.05  # log-odds to whose multiples the steps are rounded
 class Auto(ScoreCalibrator):
     """Mixture of candidates, weighted by 5-fold cross-validation, for probabilities; optional weights.
 
-    ``weights_`` (5,) are the weights of ``CANDIDATES``; ``losses_`` (6,) the mean log losses of held-out calibration
+    ``weights_`` (5,) are the weights of ``CURVES_WEIGHED``; ``losses_`` (6,) the mean log losses of held-out
+    calibration
     rows, of each candidate and of the mixture. ``knots_`` and ``values_`` (k,) are the curve; ``breaks_`` (t,) and
     ``steps_`` (t + 1,) the step function: step i holds if i breaks are at most s. Scores are clipped to [``clip_``,
     1 − ``clip_``], half the smallest distance of a calibration score from 0 or 1, so that log-odds stay finite. A

@@ -92,7 +92,7 @@ JOINT_CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
 
 
 class JointAuto(JointCalibrator):
-    """Mixture of ``CANDIDATES``, weighted by cross-validation; optional weights.
+    """Mixture of ``JOINT_CANDIDATES``, weighted by cross-validation; optional weights.
 
     ``weights_`` (4,) are the weights, 0 for a candidate that is left out, and ``calibrators_`` the fitted others.
 

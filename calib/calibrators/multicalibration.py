@@ -62,7 +62,7 @@ class Correction:
     segment
         Pairs (column, group), by number.
     level
-        Bin of the current prediction, or ``EVERY``.
+        Bin of the current prediction, or ``EVERY_LEVEL``.
     offset
         Number that is added to the log-odds.
     """

@@ -173,7 +173,7 @@ def called_predictions(column: str) -> bool:
 
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
-    """Return up to ``SEEN`` evenly spaced rows."""
+    """Return up to ``ROWS_OF_SUM_CHECK`` evenly spaced rows."""
     return typed.iloc[:: -(-max(1, len(typed)) // ROWS_OF_SUM_CHECK)]
 
 

@@ -169,7 +169,7 @@ def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
 
     Columns of few values become levels, so that their spelling is kept; others numbers if they are plain, else text.
 
-    >>> kinds_of(pd.DataFrame({"a": np.arange(200) / 2, "b": [0, 1] * 100})) == [pa.float64(), LEVELS]
+    >>> kinds_of(pd.DataFrame({"a": np.arange(200) / 2, "b": [0, 1] * 100})) == [pa.float64(), DICTIONARY_TYPE]
     True
     """
     numbers = head.select_dtypes("number")
@@ -186,7 +186,7 @@ def kinds_of(head: pd.DataFrame) -> list[pa.DataType]:
 
 
 def are_plain(numbers: pd.DataFrame) -> bool:
-    """Tell whether all numbers are so small that their text may not be an account number; see ``LONG_NUMBER``."""
+    """Tell whether all numbers are so small that their text may not be an account number; see ``ACCOUNT_NUMBER``."""
     if numbers.size < MANY_CELLS:  # the columns of a type are one array
         parts = [numbers.select_dtypes(kind) for kind in (np.int64, np.float64)]
     else:

@@ -182,7 +182,7 @@ def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
 
 
 def open_if_many(path: Path) -> LargeFile | None:
-    """Open a Parquet or text file of more than ``MANY_ROWS`` rows; return None for any other file."""
+    """Open a Parquet or text file of more than ``COUNTED_ROWS`` rows; return None for any other file."""
     try:
         if (
             path.stat().st_size < COUNTED_ROWS
@@ -227,7 +227,7 @@ def count_predictions(
     -------
     DataFrame
         One line per pair of label and score, with its number of rows in ``COUNT``, sorted by score. The notes in
-        ``about`` say what was excluded or rounded.
+        ``reading_of`` say what was excluded or rounded.
 
     Raises
     ------

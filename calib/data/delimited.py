@@ -53,7 +53,7 @@ REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
 def read_delimited(
     text: bytes, at: int | None = None, fewest: int = 2, watch: Watch | None = None
 ) -> pd.DataFrame:
-    """Read delimited text as a typed table; the notes in ``about`` say how it was read.
+    """Read delimited text as a typed table; the notes in ``reading_of`` say how it was read.
 
     Parameters
     ----------

@@ -65,7 +65,8 @@ class FolderTable:
 
 
 class Listing(NamedTuple):
-    """Tables by name, at most ``MOST_TABLES``; the number of further ones, and of those whose names are not UTF-8."""
+    """Tables by name, at most ``MOST_LISTED_TABLES``; the number of further ones, and of those whose names are not
+    UTF-8."""
 
     tables: list[FolderTable]
     more: int
@@ -123,7 +124,7 @@ class OpenTable(FolderTable):
 
 
 _DIGESTS: dict[tuple[int, ...], str] = {}
-"""State of a file → digest of its content, for all sessions; at most ``MOST_TABLES``."""
+"""State of a file → digest of its content, for all sessions; at most ``MOST_LISTED_TABLES``."""
 
 
 def _state(known: os.stat_result) -> tuple[int, ...]:

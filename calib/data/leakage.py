@@ -2,7 +2,7 @@
 
 A column is reported if it alone ranks the classes almost perfectly (AUC of at least ``NEARLY`` in either direction)
 and there are enough rows: the lower end of its confidence interval, with a Bonferroni correction over columns, exceeds
-``AT_LEAST``. So noise on few rows is not reported, and an honest column hardly ever. With K classes, a column is
+``LEAST_AUC``. So noise on few rows is not reported, and an honest column hardly ever. With K classes, a column is
 reported if this holds for all pairs of classes, or if it has two values and one of them marks one class. Levels of a
 category are scored by the share of class 1 among the *other* rows of the level, so that an identifier leaks nothing.
 Gaps are imputed by the median, and their positions are also tested as a column.

@@ -141,7 +141,7 @@ def check_memory(needed: float) -> None:
 
 
 def check_columns(count: int) -> None:
-    """Refuse more than ``MOST_COLUMNS`` columns."""
+    """Refuse more than ``MOST_TABLE_COLUMNS`` columns."""
     if count > MOST_TABLE_COLUMNS:
         raise DataError(
             f"The table has {count:,} columns, which is too many.",

@@ -102,7 +102,7 @@ def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
     """Return the table with an additional column: the model's probability, named after its class.
 
-    The field ``model_score`` of ``about`` names this column.
+    The field ``model_score`` of ``reading_of`` names this column.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
 
 
 def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
-    """Return (probabilities (n,), their class); None means the later class, SCORE an unknown class."""
+    """Return (probabilities (n,), their class); None means the later class, ONNX_SCORE an unknown class."""
     outputs = _run(session, inputs)
     for maps in outputs:  # a sequence of maps (class → probability), which skl2onnx writes by default
         if isinstance(maps, list) and maps and isinstance(maps[0], dict) and len(maps[0]) == 2:

@@ -80,7 +80,7 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     --------
     >>> found = read_scale(np.array([0.25, 1.0000001]), "p", None, None)
     >>> found.values, found.kind, found.note
-    (array([0.25, 1.  ]), 'probability', "'p': 1 value outside [0, 1] through rounding is clipped.")
+    (array([0.25, 1.  ]), 'probability', "'p': 1 value slightly outside [0, 1] because of rounding is clipped.")
     >>> read_scale(np.array([12.0, 90.0]), "risk_percent", None, None)[:3]
     (array([0.12, 0.9 ]), 'probability', 'divided by 100')
     """

@@ -80,7 +80,7 @@ def reading_of(frame: pd.DataFrame) -> TableReading:
 def note_reading(frame: pd.DataFrame, **changes: Any) -> pd.DataFrame:
     """Update the metadata of a table in place, and return the table.
 
-    >>> reading_of(describe(pd.DataFrame(), name="people")).name
+    >>> reading_of(note_reading(pd.DataFrame(), name="people")).name
     'people'
     """
     frame.attrs[READING_ATTRIBUTE] = reading_of(frame)._replace(**changes)

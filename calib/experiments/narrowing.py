@@ -55,7 +55,7 @@ class Narrowing:
 
 
 def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narrowing:
-    """Simulate ``draws`` calibration sets of every size, each with TESTS new rows; the score is x itself.
+    """Simulate ``draws`` calibration sets of every size, each with TEST_ROWS_PER_SIZE new rows; the score is x itself.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ from calib.sources import load
 
 # Pixels on a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
 SHEET, CARD_WIDTH, PICTURE_HEIGHT = 2150, 970, 780
+ROW_OF_WORDS = 80  # pixels that the words of a row of pictures take
 CARD_SCALE = 0.362  # scale on paper: 24 pixels become 6.5 points
 COLUMNS_PER_SHEET = 2
 
@@ -153,8 +154,9 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     rows = [
         max(heights[start : start + COLUMNS_PER_SHEET]) for start in range(0, len(heights), COLUMNS_PER_SHEET)
     ]
+    room = SHEET - ROW_OF_WORDS * len(rows)
     for i, figure in enumerate(figures):
-        highest = min(PICTURE_HEIGHT, SHEET * rows[i // COLUMNS_PER_SHEET] / sum(rows))
+        highest = min(PICTURE_HEIGHT, room * rows[i // COLUMNS_PER_SHEET] / sum(rows))
         yield for_projector(for_paper(figure), highest=highest).update_layout(width=CARD_WIDTH)
 
 

@@ -16,7 +16,7 @@ TERMINAL_WIDTH = 80  # of a terminal; further columns follow below, with the met
 
 
 def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
-    """Format a metric table, with one row per calibrator and one column per metric, as text in one of ``FORMS``.
+    """Format a metric table, with one row per calibrator and one column per metric, as text in one of ``WRITERS``.
 
     Parameters
     ----------

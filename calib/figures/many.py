@@ -33,7 +33,7 @@ def grey_lines_note(lines: Sized) -> str:
 
 
 def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
-    """Draw all but these legend groups in grey, if there are more than MOST.
+    """Draw all but these legend groups in grey, if there are more than MOST_COLOURED.
 
     A grey line lies below the others, in no group, so that a click in the legend shows its own above it. A single line
     has no legend, because title and axes name it.

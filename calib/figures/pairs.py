@@ -44,7 +44,7 @@ class Pairs(TableRecord):
         One line per row.
     marks
         Groups of rows.
-    margins : (2, 2, BINS)
+    margins : (2, 2, MARGIN_BINS)
         Rows by end (p0, p1), class and bin.
     chosen
         (row, p0, p1) of the explained row, or None.

@@ -30,9 +30,9 @@ class Widths(Record):
 
     Attributes
     ----------
-    edges : (BINS + 1,)
+    edges : (WIDTH_BINS + 1,)
         Geometric, the last is 1; narrower intervals count in the first bin.
-    counts : (series, BINS)
+    counts : (series, WIDTH_BINS)
     quantiles : (series, 3)
         The 10 %, 50 % and 90 % quantiles.
     means : (series,)

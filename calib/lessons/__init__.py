@@ -113,7 +113,7 @@ class Lesson:
         """Approximate length from words, pictures and questions, rounded up to five minutes.
 
         >>> QUIZZES["bank"].minutes
-        20
+        25
         """
         texts = [text for step in self.steps for text in (step.title, step.text, step.look)]
         asked = [*self.questions, *(step.question for step in self.steps if step.question)]

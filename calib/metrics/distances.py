@@ -112,7 +112,7 @@ class SmoothCells:
 def smooth_cells(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asarray) -> SmoothCells:
     """Compute the loess curve of the labels over ``scale`` of the predictions p (n,), in cells.
 
-    The curve is a linear map of the labels, computed at ``GRID`` points with straight lines between them.
+    The curve is a linear map of the labels, computed at ``CURVE_POINTS`` points with straight lines between them.
     """
     tied = pool_ties(p, rows.y, rows.weight)
     middle = np.cumsum(tied.weights) - tied.weights / 2

@@ -45,7 +45,7 @@ class MetricSummary:
     pooled
         Whether each value is that of a data set's pooled folds.
     over_folds
-        Whether it is a mean over folds although only pooled predictions are meaningful (``POOLED``).
+        Whether it is a mean over folds although only pooled predictions are meaningful (``POOLED_METRICS``).
     notes
         Sentences on missing values.
     """

@@ -3,8 +3,8 @@
 The verdict (``verdict``) decides whether to calibrate. The Brier score, a proper score that is always finite, measures
 the gain, by paired intervals on the test rows.
 
-- Before any test row is seen, the arena expects the Brier score of each method of ``START`` to differ by δ ± τ from
-  that of automatic calibration. δ and τ depend on the calibration rows of the minority class and on tied scores.
+- Before any test row is seen, the arena expects the Brier score of each method of ``METHODS_WITH_PRIOR`` to differ by
+  δ ± τ from that of automatic calibration. δ and τ depend on the calibration rows of the minority class and on tied scores.
 - The test rows say d ± s, the paired difference.
 - The mean of both, weighted by 1/τ² and 1/s² like a posterior mean, decides: the method with the lowest mean is the
   candidate. Other methods have no prior. The upper end of their interval counts, so they must be clearly better.
@@ -68,7 +68,7 @@ class Choice:
     choice
         The method, "none" to keep the probabilities.
     start
-        The reference: the first compared method of ``START``, or ``START_OF_CLASSES``.
+        The reference: the first compared method of ``METHODS_WITH_PRIOR``, or ``START_OF_CLASSES``.
     table
         One line per method, in the evaluation's order, with columns (for K classes, of the Brier score summed over the
         classes, without same, surest, sure and expected)

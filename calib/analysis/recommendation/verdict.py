@@ -1,8 +1,8 @@
 """The verdict on calibration, the first sentence of every page and report: a finding on the model with its reason.
 
 The finding is that of ``calibration_test``, which errs on at most 5 of 100 calibrated models. A miscalibration that
-is found counts as negligible only if the rows show it: if ``largest_average_gap`` lies below ``SMALL``, scaled by
-4 f (1 − f) with f the share of class 1, so that the limit is smaller for rare events. If no miscalibration is
+is found counts as negligible only if the rows show it: if ``largest_average_gap`` lies below ``NEGLIGIBLE_GAP``,
+scaled by 4 f (1 − f) with f the share of class 1, so that the limit is smaller for rare events. If no miscalibration is
 found, the sentence states how small a gap the rows could have shown.
 
 A label whose predicted probability was 0 is a finding of its own: it rejects calibration, but shows neither level nor

@@ -393,7 +393,7 @@ FIRST_POINTS = (
 FLAT_LINE = (
     "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
 )
-"""The labels of ``START`` with probabilities near one half, where one leaf is best."""
+"""The labels of ``FIRST_POINTS`` with probabilities near one half, where one leaf is best."""
 
 EXPERIMENT = Experiment(
     posed=True,

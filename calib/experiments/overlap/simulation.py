@@ -60,7 +60,8 @@ OVERLAP_RUN = LongRun(
 def one_step(
     d: int, step: int, random_state: int, n: int, share: float, repetitions: int, watch: Watch | None = None
 ) -> pd.DataFrame:
-    """Compute all repetitions of one step: n learning rows, a share of which calibrates, and TESTS test rows."""
+    """Compute all repetitions of one step: n learning rows, a share of which calibrates, and OVERLAP_TEST_ROWS test
+    rows."""
     pair, found = path(d, random_state)[step - 1], stored_searches()[case(d, step)]
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):

@@ -42,7 +42,7 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
 
 
 def forest(data: Dataset, random_state: int, **shape: Any) -> ProbabilityForest:
-    """Fit a forest of TREES trees unless ``shape`` says otherwise."""
+    """Fit a forest of FEW_TREES trees unless ``shape`` says otherwise."""
     return ProbabilityForest(**({"n_estimators": FEW_TREES} | shape), random_state=random_state).fit(
         data.X, data.y
     )

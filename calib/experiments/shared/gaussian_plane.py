@@ -1,7 +1,7 @@
 """Two Gaussian classes in the plane with known probabilities, and predictions of trees and forests.
 
-Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new rows with true probabilities π,
-so that no label adds noise.
+Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TEST_ROWS new rows with true
+probabilities π, so that no label adds noise.
 """
 
 from __future__ import annotations

@@ -324,8 +324,8 @@ def with_published(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame
 
     Returns
     -------
-    COLUMNS, one row per pair; difference is your value minus the published value, 0 if both are infinite, and
-    NaN if the two cannot be compared, for the reason in ``remark``.
+    COMPARISON_COLUMNS, one row per pair; difference is your value minus the published value, 0 if both are infinite,
+    and NaN if the two cannot be compared, for the reason in ``remark``.
 
     Examples
     --------

@@ -167,7 +167,8 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         ``_low`` and ``_high``, the ends of its 95 % interval; and for Venn and Venn–Abers low, high, size – means of
         the predicted label's interval (eq. 5–6) – and valid, whether the accuracy lies in it within sampling error
         (Table 4).
-        Those of ``GAPS`` each with ``_low`` and ``_high``, the ends of its 95 % interval: the Brier score above that of
+        Those of ``RELATIVE_MEASURES`` each with ``_low`` and ``_high``, the ends of its 95 % interval: the Brier score
+        above that of
         the setup with the lowest (an interval for all setups together), and for out of bag the accuracy above that of
         the same method with a held-out share.
     """

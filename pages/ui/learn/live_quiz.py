@@ -37,7 +37,7 @@ from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
-VOTES, CODE = 0.4, 0.12  # shares of the width beside a picture
+VOTES_SHARE, CODE_SHARE = 0.4, 0.12  # shares of the width beside a picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
 PICTURE_BESIDE_VOTES = 840  # pixels, of a picture beside the votes (live_quiz.css)
 
@@ -342,8 +342,8 @@ def _round(code: str, key: str, seen: RoomState, asked: Round) -> None:
 def _shares(picture: bool, code: bool) -> list[float]:
     """Return the shares of the width that votes, a picture and the QR code take."""
     if not picture:
-        return [1 - CODE, CODE]
-    return [VOTES, 1 - VOTES - CODE, CODE] if code else [VOTES, 1 - VOTES]
+        return [1 - CODE_SHARE, CODE_SHARE]
+    return [VOTES_SHARE, 1 - VOTES_SHARE - CODE_SHARE, CODE_SHARE] if code else [VOTES_SHARE, 1 - VOTES_SHARE]
 
 
 def _ballots(code: str, key: str, seen: RoomState) -> None:
