@@ -4,7 +4,8 @@ The verdict (``verdict``) decides whether to calibrate. The Brier score, a prope
 the gain, by paired intervals on the test rows.
 
 - Before any test row is seen, the arena expects the Brier score of each method of ``METHODS_WITH_PRIOR`` to differ by
-  δ ± τ from that of automatic calibration. δ and τ depend on the calibration rows of the minority class and on tied scores.
+  δ ± τ from that of automatic calibration. δ and τ depend on the calibration rows of the minority class and on tied
+  scores.
 - The test rows say d ± s, the paired difference.
 - The mean of both, weighted by 1/τ² and 1/s² like a posterior mean, decides: the method with the lowest mean is the
   candidate. Other methods have no prior. The upper end of their interval counts, so they must be clearly better.
