@@ -74,6 +74,10 @@ def test_a_picture_of_a_script_scrolls_and_tells_too(new_tab):
         lambda: tab.page.wait_for_timeout(50) or tab.page.evaluate(DOWN) > before + 100, "the page scrolled"
     )
     assert tab.page.locator("svg.moving .values text").count() == 0
+    until(
+        lambda: tab.page.evaluate(DOWN) == (tab.page.wait_for_timeout(300), tab.page.evaluate(DOWN))[1],
+        "it stands",
+    )
     mark = tab.page.locator("svg.moving .marks circle").first
     tab.page.touchscreen.tap(*middle(mark))
     expect(tab.page.locator("svg.moving .values")).to_contain_text(re.compile(r"\d+ rows"))

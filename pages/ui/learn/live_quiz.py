@@ -39,7 +39,7 @@ SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
 VOTES_SHARE, CODE_SHARE = 0.4, 0.12  # shares of the width beside a picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-PICTURE_BESIDE_VOTES = 840  # pixels, of a picture beside the votes (live_quiz.css)
+PICTURE_BESIDE_VOTES = 834  # pixels, of a picture beside the votes (live_quiz.css)
 
 
 @st.cache_resource
