@@ -111,7 +111,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     return Sizes(
         title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
         caption=f"Thick grey: the uncalibrated {BASES[base].lower()}. Black (white in dark mode): forests trained on "
-        f"all rows. Bands show two standard errors. {needs}{source_in_words(found)}{GREY}",
+        f"all rows. Bands: two standard errors. {needs}{source_in_words(found)}{GREY}",
         alt=f"{FOREST_MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
