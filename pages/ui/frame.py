@@ -202,12 +202,9 @@ def open_page(script: str) -> Recipe:
 
 def _has_own_words(page: current.Page) -> bool:
     """Tell whether the open view puts its words beside its picture itself, or has words alone."""
-    views = OTHER_VIEWS.get(page.key, ())
-    return (
-        page.key in WORD_SOURCES or state.recipe().setting(f"{page.key}.experiment") in views
-        if views
-        else False
-    )
+    if page.key not in OTHER_VIEWS:
+        return page.key in WORD_SOURCES
+    return state.recipe().setting(f"{page.key}.experiment") in OTHER_VIEWS[page.key]
 
 
 def _note_base_rates(recipe: Recipe) -> None:

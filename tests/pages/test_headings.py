@@ -1,6 +1,10 @@
-"""Levels of headings."""
+"""Levels of headings, and the place of words in presenter view."""
+
+import pytest
 
 from pages.ui import headings
+from pages.ui.lesson_layout import COLUMN_WIDTHS
+from tests.pages.app import page
 
 
 def test_what_is_drawn_again_after_the_pages_end_keeps_its_level(monkeypatch):
@@ -11,3 +15,16 @@ def test_what_is_drawn_again_after_the_pages_end_keeps_its_level(monkeypatch):
     state["in_a_part"] = True  # the page went on
     draw()
     assert levels == [False]
+
+
+@pytest.mark.parametrize(
+    ("stem", "view", "split"),
+    [
+        ("learn_glossary", {}, False),
+        ("learn_two_probabilities", {"two_probabilities.experiment": "theorem"}, True),
+        ("learn_labs", {"labs.experiment": "playground"}, False),
+    ],
+)
+def test_in_presenter_view_words_alone_take_the_whole_width(stem, view, split):
+    widths = [column.weight for column in page(stem, presenter="true", **view).columns[:2]]
+    assert (widths == pytest.approx(COLUMN_WIDTHS)) is split
