@@ -41,9 +41,8 @@ PREDICTION_DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 FEW_FOR_TAU = 5  # centres below which τ is hardly known
 FEWEST_FOR_CURVE = 30  # rows of a centre
 POINTS_OF_POOLED_CURVE = 25  # points of the pooled curve
-CLIPPED_CURVE = (
-    1e-3  # distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
-)
+# Distance from 0 and 1 to which curves are clipped before they are pooled, and least error there
+CLIPPED_CURVE = 1e-3
 STEPS_OF_TAU, PRECISION = 10_000, 1e-12  # of the search for τ²
 
 

@@ -21,10 +21,8 @@ from calib.kernel.weights import are_whole, or_ones
 
 NO_GROUP = -1  # index of a row without a group
 RANGES, SINGLE = 5, 12  # ranges of a column of numbers; at most this many distinct numbers are one group each
-FEWEST_IN_GROUP, MOST_GROUPS_OF_COLUMN = (
-    20,
-    50,
-)  # fewest rows of a value that is a group; most groups of a column
+# Fewest rows of a value that is a group; most groups of a column
+FEWEST_IN_GROUP, MOST_GROUPS_OF_COLUMN = 20, 50
 GROUPED_KINDS = ("number", "date", "text")
 
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from calib.kernel.wording import counted
 
-ROUNDING_OF_PROBABILITY = (
-    1e-6  # a value nearer to [0, 1] than this is a rounding error, also of single precision
-)
+# A value nearer to [0, 1] than this is a rounding error, also of single precision
+ROUNDING_OF_PROBABILITY = 1e-6
 
 
 def clip_rounding(values: np.ndarray) -> np.ndarray:

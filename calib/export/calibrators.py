@@ -98,12 +98,8 @@ from calib.placements.cross_validation import FoldCalibrators
 from calib.placements.out_of_bag import RankMap
 
 CALIBRATOR_FORMAT, CALIBRATOR_VERSION = "calib.calibrator", 1
-CALIBRATION_FIELDS = (
-    "rows",
-    "positives",
-    "lowest",
-    "highest",
-)  # the fields that describe the calibration scores
+# The fields that describe the calibration scores
+CALIBRATION_FIELDS = ("rows", "positives", "lowest", "highest")
 PROBABILITIES = "probabilities"  # of all classes: the input of a calibrator of K classes
 MAP_PER_FOLD = "folds"  # the kind of map with one map per fold
 NOTE_OF_PLACEMENT = {

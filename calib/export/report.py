@@ -264,6 +264,7 @@ def _section(
         place: with_numbers([by_key[key] for key in keys if key in by_key], numbers)
         for place, keys in (PLACES | {"others": elsewhere}).items()
     }
+    # After the charts, because figures are numbered in the order in which they are made
     clinical = {
         "optimism": validated and optimism_section(validated, numbers),
         "centres": {heading: centres_section(found, numbers) for heading, found in centres.items()},
@@ -271,42 +272,38 @@ def _section(
     }
     split = _split(evaluation, at_random)
     searched = [_audited(evaluation)] if "audit" in by_key else []
-    return (
-        clinical
-        | {
-            "name": name,
-            "verdict": evaluation.verdict.sentence,
-            "advice": recommend(evaluation),
-            "charts": placed,
-            "figures": {place: _shown(each) for place, each in placed.items()},
-            "event": class_named(data.classes[1]),
-            "limits": limits(
-                evaluation,
-                evaluation.recipe.setting("reliability.group"),
-                bool(evaluation.recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")),
-                searched[0].columns if searched else (),
-            ),
-            "subject": _subject(evaluation),
-            "method": _method(evaluation),
-            "flow": formatted_flow(flow(evaluation), data.classes[1]),
-            "left_out": data.left_out,
-            "warnings": _warnings(evaluation, problems),
-            "split": split,
-            "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
-            "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
-            "joint": None if evaluation.whole is None else _all_classes(evaluation),
-            "base_rates": _rates(evaluation) if evaluation.unadjusted else None,
-            "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
-            "missing": split["missing"]
-            + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
-            "recipe": evaluation.recipe.to_json(),
-        }
-        | (
-            {"searched": [_search(made) for made in searched]}
-            | _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
-            if evaluation.predictions
-            else {"answered": False}
-        )
+    return {
+        **clinical,
+        "name": name,
+        "verdict": evaluation.verdict.sentence,
+        "advice": recommend(evaluation),
+        "charts": placed,
+        "figures": {place: _shown(each) for place, each in placed.items()},
+        "event": class_named(data.classes[1]),
+        "limits": limits(
+            evaluation,
+            evaluation.recipe.setting("reliability.group"),
+            bool(evaluation.recipe.stated_settings("decide", "cost_false_alarm", "cost_miss")),
+            searched[0].columns if searched else (),
+        ),
+        "subject": _subject(evaluation),
+        "method": _method(evaluation),
+        "flow": formatted_flow(flow(evaluation), data.classes[1]),
+        "left_out": data.left_out,
+        "warnings": _warnings(evaluation, problems),
+        "split": split,
+        "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
+        "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
+        "joint": None if evaluation.whole is None else _all_classes(evaluation),
+        "base_rates": _rates(evaluation) if evaluation.unadjusted else None,
+        "notes": (*([str(data.read_as)] if data.read_as else []), *evaluation.notes),
+        "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
+        "recipe": evaluation.recipe.to_json(),
+    } | (
+        {"searched": [_search(made) for made in searched]}
+        | _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
+        if evaluation.predictions
+        else {"answered": False}
     )
 
 

@@ -17,11 +17,8 @@ from calib.models import MODELS
 
 WIDEST_SQUARE = 640  # pixels; a wider square diagram would be far from its title
 TITLE_LETTER, TITLE_LINE = 9.5, 24  # pixels that a letter and a line of the title take
-SUBTITLE_LETTER, SUBTITLE_LINE, TITLE_MARGIN = (
-    7.2,
-    19,
-    16,
-)  # the same for the subtitle; margin in pixels around both
+SUBTITLE_LETTER, SUBTITLE_LINE = 7.2, 19  # the same for the subtitle
+TITLE_MARGIN = 16  # pixels around both
 
 
 def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -> go.Figure:
@@ -45,12 +42,8 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
     height = (figure.layout.height or CHART_HEIGHT) + header + TITLE_MARGIN // 2
-    more = {
-        "t": header,
-        "l": TITLE_MARGIN,
-        "r": TITLE_MARGIN,
-        "b": TITLE_MARGIN // 2,
-    }  # words that touch a file's edge look cut off
+    # Words that touch a file's edge look cut off
+    more = {"t": header, "l": TITLE_MARGIN, "r": TITLE_MARGIN, "b": TITLE_MARGIN // 2}
     figure.update_layout(
         width=width,
         height=height,

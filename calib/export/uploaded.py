@@ -26,10 +26,8 @@ from calib.splits import SPLITS
 from calib.study.reading import read_protocol
 from calib.study.store import Store
 
-MODEL_MEMORY, MEMORY_PER_BYTE_OF_FILE = (
-    100_000_000,
-    8,
-)  # bytes besides the libraries, and bytes more per byte of the file
+MODEL_MEMORY = 100_000_000  # bytes besides the libraries
+MEMORY_PER_BYTE_OF_FILE = 8  # bytes more
 MODEL_SECONDS, MODEL_BYTES_PER_SECOND = 5, 5_000_000  # of processor time
 AS_SAVED = "Use the file as it was saved."
 

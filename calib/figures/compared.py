@@ -22,18 +22,13 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted, number, set_apart, with_clipped, with_interval
 from calib.metrics import METRICS
 
-LANES_HEIGHT, HEAD, SHARE_OF_LANE = (
-    300,
-    130,
-    0.8,
-)  # pixels, pixels, and the share of a lane that its calibrators use
+# Pixels, pixels, and the share of a lane that its calibrators use
+LANES_HEIGHT, HEAD, SHARE_OF_LANE = 300, 130, 0.8
 LANE_HEIGHTS = (54, 160)  # smallest and largest height of a lane in pixels
 MARK_HEIGHT, APART = 14, 34  # pixels per calibrator in a shared lane, and in its own
 LEGEND_HEIGHT = 100  # largest height of the legend in pixels: four lines and their frame
-LONGEST_ON_AXIS, LONGEST_IN_TITLE = (
-    20,
-    22,
-)  # letters of a Recipe's name in a line of the axis, and in the title
+# Letters of a Recipe's name in a line of the axis, and in the title
+LONGEST_ON_AXIS, LONGEST_IN_TITLE = 20, 22
 
 
 @dataclass(frozen=True, eq=False)

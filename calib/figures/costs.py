@@ -25,10 +25,8 @@ from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent
 from calib.metrics.base import TIE_DECIMALS
 
-FARTHEST_DRAWN, LEAST_HEIGHT = (
-    4,
-    250,
-)  # the costlier rule is drawn within so many axis widths; smallest height in pixels
+# The costlier rule is drawn within so many axis widths; smallest height in pixels
+FARTHEST_DRAWN, LEAST_HEIGHT = 4, 250
 NO_PROBABILITIES = (
     "None of the chosen calibrators gives probabilities for these data. Choose another calibrator."
 )

@@ -13,11 +13,8 @@ from calib.figures.packed import unpacked
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
 BOLDER = 1.6  # factor of marks and lines, which a figure twice as high would else show as thin as on a laptop
-BELOW_DIAGRAM, BETWEEN, SPACE_OF_SCALE = (
-    66,
-    12,
-    92,
-)  # pixels below a square diagram: histogram, gap above it, scale
+# Pixels below a square diagram: histogram, gap above it, scale
+BELOW_DIAGRAM, BETWEEN, SPACE_OF_SCALE = 66, 12, 92
 MOST_TICK_LABELS = 10  # more tick labels than this would overlap
 SHARE_OF_LANES = 0.6  # share of a figure's height between margins, scale and legend
 STANDOFF = 12  # pixels between an axis' scale and its title

@@ -49,9 +49,8 @@ from calib.metrics.losses import class_hits, class_log_losses, class_squared_err
 
 CLASS_BINS = 15
 MOST_CLASS_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
-TOO_FEW_OF_CLASS = (
-    5  # fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
-)
+# Fewest rows of each class, also of one that is absent, for an interval of the AUC or of UNC
+TOO_FEW_OF_CLASS = 5
 HALVINGS = 17  # of the range in which an end is searched: to 0.00001
 Cell = tuple[Array, Array, Array, Array, Array]
 """Rows, outcomes, probabilities, and the numbers of the cell and of the view."""

@@ -43,9 +43,8 @@ NOISE_DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth
 BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on the bounds a
 # Cells of predictions, for distances from a curve, and points at which the curve is computed
 PREDICTION_CELLS, CURVE_POINTS = 200, 60
-NODES_OF_INTERVAL = (
-    201  # nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
-)
+# Nodes over [0, 1] to which predictions are rounded for the interval of the smooth ECE
+NODES_OF_INTERVAL = 201
 LEAST_SPREAD = 1e-15  # a smaller spread, or gap, is rounding error
 
 

@@ -42,9 +42,8 @@ from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
 
-LOW_CHART = (
-    600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
-)
+# Pixels of a chart that fits any projector's window; a higher one follows the window
+LOW_CHART = 600
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 MOVING = "Hover over a mark or tap it to read its numbers."
 WAITS = "The result appears after you answer or skip the question."

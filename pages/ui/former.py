@@ -27,7 +27,7 @@ LESSON_END = "lessons.end"  # the former setting that opened the questions at th
 
 
 def in_use(query: Mapping[str, Value]) -> dict[str, Value]:
-    """Return query parameters without the settings of former pages: the experiment of each, and ``END``.
+    """Return query parameters without the settings of former pages: the experiment of each, and ``LESSON_END``.
 
     >>> in_use({"validity.experiment": "regret", "regret.p0": "0.2"})
     {'regret.p0': '0.2'}

@@ -9,9 +9,8 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 MEASURED = 200  # rows whose texts are compared; the browser measures fewer
-COMPARED_COLUMNS = (
-    50  # columns whose texts are compared; tables of features may have thousands, far beyond the screen
-)
+# Columns whose texts are compared; tables of features may have thousands, far beyond the screen
+COMPARED_COLUMNS = 50
 
 
 def grid(table: Any, *, alt: str, **options: Any) -> Any:

@@ -25,9 +25,8 @@ from pages.ui.scheduler import Owner, Scheduler, WorkItem, processors
 from pages.ui.text import plain
 
 MOST_JOBS = 6  # jobs of one kind
-SECONDS_WITHOUT_PROGRESS = (
-    0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
-)
+# Seconds that a page waits before it shows progress, so that short work does not flicker
+SECONDS_WITHOUT_PROGRESS = 0.6
 IN_BACKGROUND = "The work runs in the background, and you can cancel it."
 UNASKED = 10.0  # expected seconds up to which work may begin without a click
 PAGE_JOB = "fits"  # the kind of work that the page itself waits for
@@ -387,17 +386,17 @@ def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     seconds = max(job.seconds for job in running)
     places = [scheduler().place(job) for job in running]
     if all(map(scheduler().is_held_back, running)):
-        doing, time_ = "another session computes the same result", so_far(seconds, 0.0)
+        doing, taken = "another session computes the same result", so_far(seconds, 0.0)
     elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""
-        doing, time_ = (
+        doing, taken = (
             f"waiting for a processor, {ordinal(min(places))} in the queue{before}",
             so_far(seconds, 0.0),
         )
     else:
         doing = running[places.index(0)].doing or "starting"
-        time_ = so_far(seconds, 0.0 if says_left else share)
-    return f"{running[0].what}: {doing} · {time_}"
+        taken = so_far(seconds, 0.0 if says_left else share)
+    return f"{running[0].what}: {doing} · {taken}"
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:

@@ -19,9 +19,8 @@ OFF = 0.22  # opacity of the area between a guess and the truth, in the colour o
 GAP_FOR_WORDS = 0.08  # smallest gap between a guess and the truth in which words fit
 GUESS_LINE, GUESS_RING, GUESS_DASHES = "━━", "○", "╌╌"  # what stands for a guess beside its name
 LINE_HEIGHT = 24  # pixels above the plot, for this name
-LETTERS_ABOVE_PICTURE = (
-    48  # letters of a panel's name and of the guess that fit above a whole picture on a phone
-)
+# Letters of a panel's name and of the guess that fit above a whole picture on a phone
+LETTERS_ABOVE_PICTURE = 48
 PAPER_OPACITY = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys

@@ -41,9 +41,8 @@ from calib.kernel.memory import release_memory
 from pages.ui.session_cache import OF_UPLOADS
 
 VERSIONS_TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
-MEDIA_TYPE_OF_ENDS = (
-    "application/x-ends"  # with "+" and the size of the file of which only the ends are there
-)
+# With "+" and the size of the file of which only the ends are there
+MEDIA_TYPE_OF_ENDS = "application/x-ends"
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 

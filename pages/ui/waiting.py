@@ -37,8 +37,8 @@ def in_background(
                 st.button("Cancel", key="cancel_query", on_click=on_cancel)
         while True:
             doing, share = f": {now['doing']}" if now["doing"] else "", min(now["share"], 1.0)
-            time_ = so_far(time.monotonic() - began, share)
-            said.progress(share, text=plain(f"{what}{doing} · {time_}"))  # ends if called off
+            taken = so_far(time.monotonic() - began, share)
+            said.progress(share, text=plain(f"{what}{doing} · {taken}"))  # ends if called off
             with suppress(TimeoutError):
                 return found.result(timeout=AGAIN)
     finally:

@@ -72,9 +72,8 @@ IMPORTED_BY_READERS = (
     *("calib.data.onnx_model", "calib.data.too_large", "calib.data.workbook", "onnx", "onnxruntime"),
     *("_strptime", "calendar"),
 )
-SECONDS_BETWEEN_LOOKS_AT_MEMORY = (
-    0.02  # seconds between looks at the memory of processes; libraries reserve much more than they take
-)
+# Seconds between looks at the memory of processes; libraries reserve much more than they take
+SECONDS_BETWEEN_LOOKS_AT_MEMORY = 0.02
 SECONDS_BETWEEN_REPORTS = 0.2  # seconds between reports of progress
 READER_NICENESS = 5  # pages come first
 

@@ -18,9 +18,8 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
-MOST_POINTS_OF_TRUTH = (
-    600  # most test rows drawn as points, each of which a browser draws; a density shows all rows
-)
+# Most test rows drawn as points, each of which a browser draws; a density shows all rows
+MOST_POINTS_OF_TRUTH = 600
 DENSITY_CELLS = 50  # cells of a density along each axis
 TALL_PANEL, LOW_PANEL = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
 FEWEST_IN_BIN = 30  # the line of means skips bins of the true probability with fewer rows

@@ -24,8 +24,8 @@ from calib.kernel.wording import number
 MOST_STEPS = (
     2000  # of all classes or pairs; SQL, Python and JavaScript then take less than 200 kB for ten classes
 )
-SHARES_OF_MOVE = 2.0 ** np.arange(-14, 1, 0.125)
-SHARE_OF_MOVE = 10  # values are rounded to this fraction of what an end may move, or finer
+MERGED_SHARES = 2.0 ** np.arange(-14, 1, 0.125)
+PARTS_OF_MOVE = 10  # values are rounded to this fraction of what an end may move, or finer
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class StepTable:
         while (end := self._end(starts[-1], allowed[starts[-1]])) < len(self.p0):
             starts.append(end)
         first, last = np.array(starts), np.append(starts[1:], len(self.p0)) - 1
-        unit = 10.0 ** np.ceil(np.log10(SHARE_OF_MOVE / np.clip(allowed[first], 1e-12, 1.0)))
+        unit = 10.0 ** np.ceil(np.log10(PARTS_OF_MOVE / np.clip(allowed[first], 1e-12, 1.0)))
         p0 = np.minimum(np.floor(self.p0[first] * unit) / unit, self.p0[first])
         p1 = np.maximum(np.ceil(self.p1[last] * unit) / unit, self.p1[last])
         p = np.round((self.p[first] + self.p[last]) / 2 * unit) / unit
@@ -121,9 +121,9 @@ def _steps(tables: dict[Any, StepTable]) -> int:
 
 def _merged(exact: dict[Any, StepTable]) -> dict[Any, StepTable]:
     """Merge steps with the smallest share that leaves few enough, found by bisection."""
-    low, high = 0, len(SHARES_OF_MOVE) - 1
+    low, high = 0, len(MERGED_SHARES) - 1
     while low < high:
         middle = (low + high) // 2
-        few = {key: each.merged(SHARES_OF_MOVE[middle]) for key, each in exact.items()}
+        few = {key: each.merged(MERGED_SHARES[middle]) for key, each in exact.items()}
         low, high = (low, middle) if _steps(few) <= MOST_STEPS else (middle + 1, high)
-    return {key: each.merged(SHARES_OF_MOVE[low]) for key, each in exact.items()}
+    return {key: each.merged(MERGED_SHARES[low]) for key, each in exact.items()}

@@ -22,9 +22,8 @@ from calib.export.programs.formulas import Formulas, formulas_of, parts, uses
 from calib.kernel.checks import Array
 from calib.kernel.formula import Expression, Number, Pieces, Score
 
-BREAKS_IN_ONE_LEVEL = (
-    100  # fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
-)
+# Fewer breaks are found by a CASE of two levels: planning takes the square of the number of joins
+BREAKS_IN_ONE_LEVEL = 100
 BREAK_BEYOND_TERMS = "1e308"  # a break that no term reaches
 # Without it SQLite and PostgreSQL write each stage's terms into the next, and compute them once for each use
 FENCE = "LIMIT 9223372036854775807 OFFSET 0"

@@ -30,10 +30,8 @@ GAPS_CAPTION = (
 )
 LINES, TABLE_HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 CLASS_COLUMN_WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
-NAME_WIDTH, SIGN_WIDTH = (
-    (52, 110),
-    8,
-)  # least and most width of the names of classes, and of one sign, in pixels
+NAME_WIDTH = (52, 110)  # least and most width of the names of classes in pixels
+SIGN_WIDTH = 8  # pixels of one sign
 CALIBRATOR_FIELD = "reliability.classes_of"
 KERNEL = (
     "The test compares pairs of rows with similar predictions, and uses at most 500 rows. The p-value shows "

@@ -67,9 +67,8 @@ from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
 
 GROUPS_VIEW = "groups"  # in links; groups have a page of their own
-OTHER_FITS = (
-    101  # of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
-)
+# Of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
+OTHER_FITS = 101
 KEPT_RUNS = 4  # models whose finished fits a session keeps
 PLUS_632 = "The estimate .632+ exists for the Brier score and the AUC."
 LISTED_ROWS = 500  # selected rows on the page; the download contains all
