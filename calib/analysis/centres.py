@@ -22,6 +22,7 @@ import scipy  # it imports its parts when they are first used
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
+from calib.analysis.limitations import trained_here
 from calib.evaluate import Evaluation
 from calib.evaluate.arrays import present
 from calib.kernel import checks
@@ -38,6 +39,8 @@ Array = np.ndarray
 POOLED_MEASURES = ("slope", "in_the_large", "observed_expected")
 FEWEST_TO_PREDICT = 3  # centres
 PREDICTION_DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
+NEW_CENTRE = "In a new centre"
+TRAINED_CENTRE, UNSEEN_CENTRE = (f"In a centre {how} rows in the training set" for how in ("with", "without"))
 FEW_FOR_TAU = 5  # centres below which τ is hardly known
 FEWEST_FOR_CURVE = 30  # rows of a centre
 POINTS_OF_POOLED_CURVE = 25  # points of the pooled curve
@@ -182,12 +185,15 @@ class Centres:
         Rows and predictions of each centre.
     level
         Level of all intervals.
+    where
+        The centres that the prediction interval is about: "In a new centre".
     """
 
     table: pd.DataFrame
     pooled: dict[str, Pooled]
     parts: tuple[tuple[Rows, Array], ...] = field(repr=False)
     level: float = LEVEL
+    where: str = NEW_CENTRE
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -202,7 +208,7 @@ class Centres:
     @property
     def sentences(self) -> tuple[str, ...]:
         """State what a new centre will show, how much centres differ, and which are not pooled."""
-        told = [_told(key, each) for key, each in self.pooled.items()]
+        told = [_told(self.where, key, each) for key, each in self.pooled.items()]
         missing = [str(name) for name in self.table.index[self.table["slope"].isna()]]
         if missing:
             told.append(
@@ -216,7 +222,7 @@ class Centres:
         return " ".join(self.sentences)
 
 
-def _told(key: str, found: Pooled) -> str:
+def _told(where: str, key: str, found: Pooled) -> str:
     name = {
         "slope": "calibration slope",
         "in_the_large": "calibration-in-the-large",
@@ -230,7 +236,7 @@ def _told(key: str, found: Pooled) -> str:
         return f"The {name} is {pooled}; two centres cannot show what to expect in a new centre."
     hardly = " With so few centres, τ is very uncertain." if found.centres < FEW_FOR_TAU else ""
     low, high = two_decimals(found.new_low), two_decimals(found.new_high)
-    return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
+    return f"{where} the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
 
 def centres(
@@ -290,7 +296,8 @@ def centres(
     for metric in POOLED_MEASURES:
         found = np.array([_in_centre(metric, rows, each, level) for rows, each in parts])
         pooled[metric] = _add(table, metric, found, level)
-    return Centres(table, pooled, parts, level)
+    seen = trained_here(evaluation) and evaluation.recipe.split != "cluster"
+    return Centres(table, pooled, parts, level, TRAINED_CENTRE if seen else NEW_CENTRE)
 
 
 def _rows_of(sample: Rows, places: Array) -> Rows:

@@ -34,7 +34,7 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from calib.analysis.centres import Centres, centres
+from calib.analysis.centres import UNSEEN_CENTRE, Centres, centres
 from calib.calibrated import CalibratedClassifier
 from calib.evaluate import check, make_estimator
 from calib.evaluate.arrays import present, read_arrays
@@ -471,7 +471,7 @@ def leave_one_centre_out(
         held = model.cluster == i
         p[held] = model.predict(np.flatnonzero(~held), f"all centres but {model.names[i]}")[held]
     whose = model.names[model.cluster]
-    return centres(check(model.y, p, model.weight, whose), whose)
+    return replace(centres(check(model.y, p, model.weight, whose), whose), where=UNSEEN_CENTRE)
 
 
 def _model(
