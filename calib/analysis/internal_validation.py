@@ -240,9 +240,9 @@ class Validation:
         The few resamples within a resample add noise, whose variance is known and subtracted.
         """
         optimism = self.train - self.test
-        variance = _variance(optimism - self.inner.mean(axis=1))
+        variance = _over(optimism - self.inner.mean(axis=1), np.nanvar, ddof=1)
         noise = _mean(self.inner.var(axis=1, ddof=1)) / self.inner.shape[1]
-        return np.sqrt(np.fmax(variance - noise, _variance(optimism)))
+        return np.sqrt(np.fmax(variance - noise, _over(optimism, np.nanvar, ddof=1)))
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row per measure.
@@ -253,7 +253,7 @@ class Validation:
         """
         tails = (1 - level) / 2, (1 + level) / 2
         half = float(ndtri(tails[1])) * self.standard_error
-        split_low, split_high = _quantiles(self.split, tails)
+        split_low, split_high = _over(self.split, np.nanquantile, tails)
         columns = {
             "apparent": self.apparent,
             "optimism": self.optimism,
@@ -302,26 +302,16 @@ class Validation:
         )
 
 
-def _mean(values: Array) -> Array:
-    """Return the mean (7,) of the finite values; NaN if half of them or fewer are."""
+def _over(values: Array, statistic: Callable[..., Array], *args: Any, **more: Any) -> Array:
+    """Return a statistic over the finite values of each measure; NaN if half of them or fewer are finite."""
     finite = np.isfinite(values)
-    sums, count = np.where(finite, values, 0.0).sum(axis=0), finite.sum(axis=0)
-    return np.where(count > len(values) / 2, sums / np.maximum(count, 1), np.nan)
+    known = finite.mean(axis=0) > 0.5
+    usable = np.where(known, np.where(finite, values, np.nan), 0.0)
+    return np.where(known, statistic(usable, *args, axis=0, **more), np.nan)
 
 
-def _variance(values: Array) -> Array:
-    """Return the variance (7,) of the finite values; NaN if half of them or fewer are."""
-    return _mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1)
-
-
-def _quantiles(values: Array, tails: tuple[float, float]) -> Array:
-    """Return quantiles (2, 7) of the finite values; NaN if half of them or fewer are."""
-    found = np.full((2, values.shape[1]), np.nan)
-    for j, column in enumerate(values.T):
-        finite = column[np.isfinite(column)]
-        if len(finite) > len(column) / 2:
-            found[:, j] = np.quantile(finite, tails)
-    return found
+def _mean(values: Array) -> Array:
+    return _over(values, np.nanmean)
 
 
 def validate(
@@ -417,7 +407,7 @@ def validate(
         *(("cross_validation", i) for i in range(repeats)),
         *(("single_split", i) for i in range(splits)),
     ]
-    found = _Kept.of(resume, model, grid).finish(tasks, model, grid, n_jobs, watch or Watch())
+    found = _finish(tasks, model, grid, resume, n_jobs, watch or Watch())
     of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
     train, test, out, inner, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
     apparent = model.curve(every, p, grid)
@@ -576,54 +566,46 @@ def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) ->
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """Finished fits: (kind, number) → arrays, and the file in which they are kept, or None."""
+def _kept(resume: str | Path | dict[Any, Any] | None, digest: str) -> dict[Any, Any]:
+    """Return the fits of an interrupted run, (kind, number) → arrays; refuse those of another one."""
+    if resume is None:
+        return {}
+    if isinstance(resume, dict):
+        if resume.setdefault("run", digest) != digest:
+            raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
+        return resume
+    path = Path(resume)
+    lines = path.read_text().splitlines() if path.exists() else []
+    if not lines:
+        path.write_text(json.dumps({"run": digest}) + "\n")
+    elif _parsed(lines[0]).get("run") != digest:
+        raise InputError(
+            f"{path} belongs to another run: other rows, another estimator or other settings. Name "
+            f"another file, or delete this file."
+        )
+    found = filter(None, map(_parsed, lines[1:]))  # a line that was cut is ignored
+    return {(each.pop("kind"), each.pop("number")): each for each in found}
 
-    done: dict[Any, Any]
-    path: Path | None
 
-    @classmethod
-    def of(cls, kept: str | Path | dict[Any, Any] | None, model: _Model, grid: Array) -> _Kept:
-        """Read the fits of an interrupted run; refuse those of another one. A line that was cut is ignored."""
-        if kept is None:
-            return cls({}, None)
-        digest = joblib.hash((vars(model), grid))
-        if isinstance(kept, dict):
-            if kept.setdefault("run", digest) != digest:
-                raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
-            return cls(kept, None)
-        path = Path(kept)
-        lines = path.read_text().splitlines() if path.exists() else []
-        if not lines:
-            path.write_text(json.dumps({"run": digest}) + "\n")
-        elif _parsed(lines[0]).get("run") != digest:
-            raise InputError(
-                f"{path} belongs to another run: other rows, another estimator or other settings. Name "
-                f"another file, or delete this file."
-            )
-        found = filter(None, map(_parsed, lines[1:]))
-        return cls({(each.pop("kind"), each.pop("number")): each for each in found}, path)
-
-    def finish(
-        self,
-        tasks: list[tuple[str, int]],
-        model: _Model,
-        grid: Array,
-        n_jobs: int | None,
-        watch: Watch,
-    ) -> Mapping[tuple[str, int], dict[str, Any]]:
-        """Do the tasks that are not done, and keep each as soon as it is."""
-        left = [task for task in tasks if task not in self.done]
-        calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
-        results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
-        for task in watch.loop(left, "fits"):
-            found = next(results)
-            self.done[task] = found
-            if self.path is not None:
-                with self.path.open("a") as file:
-                    file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
-        return self.done
+def _finish(
+    tasks: list[tuple[str, int]],
+    model: _Model,
+    grid: Array,
+    resume: str | Path | dict[Any, Any] | None,
+    n_jobs: int | None,
+    watch: Watch,
+) -> Mapping[tuple[str, int], dict[str, Any]]:
+    """Do the tasks that are not done, and keep each as soon as it is."""
+    done = _kept(resume, joblib.hash((vars(model), grid)))
+    left = [task for task in tasks if task not in done]
+    calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
+    results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
+    for task in watch.loop(left, "fits"):
+        found = done[task] = next(results)
+        if isinstance(resume, str | Path):
+            with Path(resume).open("a") as file:
+                file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
+    return done
 
 
 def _one(do: Callable[[int, Array], dict[str, Any]], number: int, grid: Array) -> dict[str, Any]:
