@@ -36,7 +36,11 @@ from calib.metrics.distances import curve_errors, smooth_cells
 
 Array = np.ndarray
 
-POOLED_MEASURES = ("slope", "in_the_large", "observed_expected")
+POOLED_MEASURES = {
+    "slope": "calibration slope",
+    "in_the_large": "calibration-in-the-large",
+    "observed_expected": "O/E",
+}
 FEWEST_TO_PREDICT = 3  # centres
 PREDICTION_DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
 NEW_CENTRE = "In a new centre"
@@ -177,8 +181,7 @@ class Centres:
     ----------
     table
         One row per centre: rows, events, and for each of ``POOLED_MEASURES`` its value, interval (``_low`` and
-        ``_high``) and
-        ``_shrunken`` value. NaN if a centre does not show it.
+        ``_high``) and ``_shrunken`` value. NaN if a centre does not show it.
     pooled
         Key of ``POOLED_MEASURES`` → ``Pooled``, O/E on its own scale; ``tau`` of O/E is that of its logarithm.
     parts
@@ -201,11 +204,6 @@ class Centres:
         return _curves(self.parts, list(map(str, self.table.index)), self.level)
 
     @property
-    def summary(self) -> pd.DataFrame:
-        """One row per measure: the attributes of ``Pooled``."""
-        return pd.DataFrame([vars(each) for each in self.pooled.values()], index=list(self.pooled))
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """State what a new centre will show, how much centres differ, and which are not pooled."""
         told = [_told(self.where, key, each) for key, each in self.pooled.items()]
@@ -223,11 +221,7 @@ class Centres:
 
 
 def _told(where: str, key: str, found: Pooled) -> str:
-    name = {
-        "slope": "calibration slope",
-        "in_the_large": "calibration-in-the-large",
-        "observed_expected": "O/E",
-    }[key]
+    name = POOLED_MEASURES[key]
     pooled = (
         f"{two_decimals(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
         f"(τ {two_decimals(found.tau)}, I² {brief_percent(found.i_squared)})"

@@ -40,7 +40,7 @@ from calib.evaluate import check, make_estimator
 from calib.evaluate.arrays import present, read_arrays
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.progress import Watch
+from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
 from calib.kernel.wording import number, with_interval
@@ -59,9 +59,7 @@ INNER = 2  # resamples of each resample
 POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
-NO_INFORMATION = {
-    "auc": 0.5
-}  # value of a measure if labels and predictions are independent; Brier's depends on both
+NO_INFORMATION = {"auc": 0.5}  # value if labels and predictions are independent; Brier's depends on both
 
 
 def measures(y: Array, p: Array, weight: Array | None = None) -> Array:
@@ -103,9 +101,12 @@ class _Model:
     def n(self) -> int:
         return len(self.y)
 
+    def _weight_of(self, rows: Array) -> Array | None:
+        return None if self.weight is None else self.weight[rows]
+
     def predict(self, rows: Array, what: str) -> Array:
         """Fit all steps on these rows, and return the probabilities of class 1 of all rows, (n,)."""
-        given = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        given = {} if self.weight is None else {"sample_weight": self._weight_of(rows)}
         try:
             fitted = clone(self.estimator).fit(_safe_indexing(self.X, rows), self.y[rows], **given)
             p = fitted.predict_proba(self.X)[:, list(fitted.classes_).index(1)]
@@ -117,13 +118,11 @@ class _Model:
         return checks.probability_vector(p, "predict_proba")
 
     def measured(self, rows: Array, p: Array) -> Array:
-        return measures(self.y[rows], p[rows], None if self.weight is None else self.weight[rows])
+        return measures(self.y[rows], p[rows], self._weight_of(rows))
 
     def curve(self, rows: Array, p: Array, grid: Array) -> Array:
         """Return the loess curve at the points of the grid; NaN outside the range of the predictions."""
-        cells = smooth_cells(
-            Rows(self.y[rows], weight=None if self.weight is None else self.weight[rows]), p[rows]
-        )
+        cells = smooth_cells(Rows(self.y[rows], weight=self._weight_of(rows)), p[rows])
         return np.interp(grid, cells.points, cells.observed, left=np.nan, right=np.nan)
 
     @cached_property
@@ -409,7 +408,8 @@ def validate(
     ]
     found = _finish(tasks, model, grid, resume, n_jobs, watch or Watch())
     of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
-    train, test, out, inner, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
+    parts = ("train", "test", "out", "inner", "bend")
+    train, test, out, inner, bend = (np.array([each[part] for each in of["bootstrap"]]) for part in parts)
     apparent = model.curve(every, p, grid)
     curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
     repeated, split = (
@@ -418,9 +418,6 @@ def validate(
     return Validation(
         model.measured(every, p), p, model.y, train, test, out, inner, repeated, split, curve, model
     )
-
-
-_PARTS = ("train", "test", "out", "inner", "bend")
 
 
 def leave_one_centre_out(
@@ -600,11 +597,21 @@ def _finish(
     left = [task for task in tasks if task not in done]
     calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
     results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
-    for task in watch.loop(left, "fits"):
-        found = done[task] = next(results)
-        if isinstance(resume, str | Path):
-            with Path(resume).open("a") as file:
-                file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
+    try:
+        for task in watch.loop(left, "fits"):
+            found = done[task] = next(results)
+            if isinstance(resume, str | Path):
+                with Path(resume).open("a") as file:
+                    file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
+    except (Cancelled, KeyboardInterrupt) as stop:
+        again = (
+            "with the same resume, which keeps them, to continue"
+            if resume is not None
+            else "with resume=, to keep them"
+        )
+        fits = sum(task in done for task in tasks)
+        stop.add_note(f"{fits:,} of {len(tasks):,} fits were finished. Call validate again {again}.")
+        raise
     return done
 
 
