@@ -23,7 +23,7 @@ MOST_CENTRE_LANES, MOST_PANELS = 40, 12
 RATIOS, NEAR_1 = (0.1, 0.2, 0.5, 1, 2, 5, 10), (0.8, 1.25)  # ticks of O/E
 WIDE = 5  # largest over smallest end of O/E, beyond which ticks near 1 would overlap
 SHOWN = {"observed_expected": "O/E", "slope": "Slope"}
-POOLED_LABEL, NEW_LABEL = "All centres", "A new centre"
+POOLED_LABEL, NEW_LABEL = "All centres", "Prediction interval"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,10 @@ def prepare(found: Centres) -> Forest:
         found.pooled,
         table=drawn.reset_index(),
         title=found.sentences[list(found.pooled).index("slope")].partition(";")[0].rstrip("."),
-        caption="Lanes show O/E and calibration slope in each centre, in all centres, and in a new centre. "
+        caption="Lanes show O/E and calibration slope in each centre and in all centres. "
         f"The ideal value is 1 (dotted). Marks have 95 % intervals; rings are estimates shrunken "
         f"towards the mean, more strongly for centres with fewer rows. The last lane is the "
-        f"prediction interval for the value in a new centre.{left_out}",
+        f"prediction interval for another centre.{left_out}",
         alt=f"Calibration of {counted(len(table), 'centre')}: "
         + "; ".join(
             f"{name} pooled {with_interval(each.value, each.low, each.high)}, in a new centre from "
