@@ -74,7 +74,7 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             height=LANE * (len(names) + 3) + 72,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": _ratios(table), "tickangle": 0},
+            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": _ratios(record), "tickangle": 0},
             xaxis2={"domain": [0.53, 1], "nticks": 5, "anchor": "y"},
             yaxis=axis,
             hovermode="closest",
@@ -103,9 +103,11 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _ratios(table: pd.DataFrame) -> tuple[float, ...]:
+def _ratios(record: Forest) -> tuple[float, ...]:
     """Return the ticks of O/E."""
-    low, high = table["observed_expected_low"].min(), table["observed_expected_high"].max()
+    table, found = record.table, record.pooled["observed_expected"]
+    low = np.nanmin([*table["observed_expected_low"], found.low, found.new_low])
+    high = np.nanmax([*table["observed_expected_high"], found.high, found.new_high])
     return RATIOS if high > WIDE * low else (*RATIOS, *NEAR_1)
 
 
@@ -140,7 +142,8 @@ def _pooled(found: Pooled, every: float, new: float, x: str, theme: Theme) -> li
             x=[found.new_low, found.new_high],
             y=[new, new],
             xaxis=x,
-            mode="lines",
+            mode="lines+markers",  # marks keep away from the edge of the panel
+            marker={"color": color, "size": 7, "symbol": "square"},
             line={"color": color, "width": 7},
             hovertemplate="prediction interval, end %{x:.2f}<extra></extra>",
         ),
