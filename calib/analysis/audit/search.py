@@ -233,9 +233,8 @@ def audit(
             found += pool.map(lambda each: _judge(each, rows, p, redraws, 2 * min_rows), batch)
     if not found:
         raise InputError(
-            f"No segment is large enough. A segment needs at least {min_rows} rows, {min_events:g} expected events and "
-            f"{min_events:g} expected non-events. Its predictions must not all be close to 0 or 1. Lower min_rows or "
-            "min_events, or use columns with several values."
+            f"No segment is large enough: it needs {min_rows} rows, {min_events:g} expected events and {min_events:g} "
+            "expected non-events. Lower min_rows or min_events, or use columns with several values."
         )
     watch.step(1.0, "segments")
     return _summed_up(found, rows, p, places, groupings, resamples)

@@ -227,6 +227,8 @@ def _of_classes(found: Choice) -> Recommendation:
     if found.compared and choice != "none":
         texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
         score = "Brier score over all classes {} → {}, {}".format(*texts)
+        if benchmark and not line.upper < 0:
+            score = f"These rows show no clear change, so our benchmark decides: {score}"
     other = "No other method is expected to be better."
     if choice != start:
         first = briefly(table.score[start], table.score[choice], digits=3)[0]
@@ -259,7 +261,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if not found.compared:
         return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.size_text}."
     if found.choice == "none":
-        return _why_keep(evaluation, found)
+        return _why_keep(found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
     texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
     score = "Brier score {} → {}, {}".format(*texts)
@@ -283,18 +285,20 @@ def _finite(evaluation: Evaluation, key: str) -> str:
     return f"{capital(name_of(key))} avoids an infinite log loss (now {after})"
 
 
-def _why_keep(evaluation: Evaluation, found: Choice) -> str:
-    """Explain why to keep the probabilities: the verdict, and the changes by the compared methods."""
-    why = NOT_FOUND[verdict_of(evaluation).finding]
+def _why_keep(found: Choice) -> str:
+    """Explain why to keep the probabilities, beside the verdict: the changes by the compared methods."""
     tried, score = _tried(found), number(found.table.score["none"])
     if not tried:
-        return f"{why}, and none of the compared methods changes the probabilities (Brier score {score})."
+        return f"None of the compared methods changes the probabilities (Brier score {score})."
     lower = [key for key in tried if found.table.upper[key] < 0]
-    who = "none of the compared methods" if len(tried) > 1 else name_of(tried[0])
     if lower:
-        return f"{why}. {_not_chosen(found, lower, 'change lower upper')}."
-    verb = "clearly lowers" if len(tried) > 1 else "does not clearly lower"
-    return f"{why}, and {who} {verb} the Brier score of {score}: {_changes(found, tried)}."
+        return f"{_not_chosen(found, lower, 'change lower upper')}."
+    who = (
+        "None of the compared methods clearly lowers"
+        if len(tried) > 1
+        else f"{capital(name_of(tried[0]))} does not clearly lower"
+    )
+    return f"{who} the Brier score of {score}: {_changes(found, tried)}."
 
 
 def _unhelped(found: Choice) -> str:

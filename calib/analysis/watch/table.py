@@ -26,7 +26,7 @@ DO = {
     "nothing": "No action is needed.",
     "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
-    "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
+    "refit": "Refit the model: it has lost much of its discrimination, which recalibration cannot restore.",
     "limit": "Avoid predictions of exactly 0 and 1: recalibrating the other predictions does not correct "
     "them.",
 }

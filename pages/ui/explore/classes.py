@@ -190,9 +190,6 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("The diagram shows how often the predicted class is right at each confidence.")
+        st.caption("Shown: how often the predicted class is right.")
     else:
-        st.caption(
-            f"The diagram shows {plain(class_named(evaluation.dataset.classes[1]))} against all "
-            "other classes."
-        )
+        st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")
