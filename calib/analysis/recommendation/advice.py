@@ -269,7 +269,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if table.infinite["none"] and not line.infinite and not line.upper < 0:
         return f"{_finite(evaluation, found.choice)}{', at a cost' if line.change > 0 else ''}: {score}."
     if found.miscalibrated:
-        why = f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. "
+        why = f"{capital(name)} corrects the miscalibration without a clear change in Brier score. "
         return on if line.upper < 0 else f"{why}{score}."
     if table.sure["none"] and not line.upper < 0:
         return f"The uncalibrated model {EXTREME}. {score}."
