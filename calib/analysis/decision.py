@@ -70,8 +70,8 @@ def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
     checks.in_range(highest, "highest", lowest, 1)
     if lowest == highest:
         raise checks.InputError(
-            "The lowest and highest thresholds are equal. Choose a lower or a higher "
-            "threshold for one end of the range."
+            "The lowest and highest thresholds are equal. Choose a lower or a higher threshold for one end "
+            "of the range."
         )
     if (lowest, highest) == (0, 1):
         return CURVE_THRESHOLDS

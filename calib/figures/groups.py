@@ -79,10 +79,10 @@ def prepare(
         table=table,
         title=_finding(table, column),
         caption="Each line is a group: dark bars show observed frequencies of "
-        f"{class_named(evaluation.dataset.classes[1])} with 95 % Wilson intervals, coloured marks "
-        "the mean predictions of calibrators. A calibrator whose mark is far from the bar is wrong "
-        "for this group, even if it is right on average. The words “by more than chance” take the "
-        "number of groups into account."
+        f"{class_named(evaluation.dataset.classes[1])} with 95 % Wilson intervals, coloured marks the mean "
+        "predictions of calibrators. A calibrator whose mark is far from the bar is wrong for this group, "
+        "even if it is right on average. The words “by more than chance” take the number of groups into "
+        "account."
         + (
             ""
             if evaluation.cluster is None
