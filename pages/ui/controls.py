@@ -275,8 +275,8 @@ def censored_rows(recipe: Recipe) -> None:
     if lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival "
-                "page weights these rows."
+                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival page "
+                f"corrects for censoring by weights."
             )
             st.page_link("pages/explore_survival.py", label="Open Survival", query_params=state.here())
 

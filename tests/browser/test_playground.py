@@ -128,7 +128,7 @@ def test_its_tasks_can_be_done_by_a_reader_alone_and_say_what_they_taught(tab):
     slope = tab.page.locator(".playground svg [role=slider][aria-label=Slope]")
     for _ in range(3):
         slope.press("ArrowDown")
-    expect(task).to_contain_text("Task 1 is done: Of an overconfident model, high predictions are too high")
+    expect(task).to_contain_text("Task 1 is done: An overconfident model's high predictions are too high")
     tab.press("Reset")
     expect(slope).to_have_attribute("aria-valuenow", "1")
     for name, value in (("rows", 100), ("bins", 30)):
@@ -136,7 +136,7 @@ def test_its_tasks_can_be_done_by_a_reader_alone_and_say_what_they_taught(tab):
     expect(task).to_contain_text("Task 2 is done: With few rows per bin")
     _slide(tab, "level", 2)
     tab.page.locator(".playground input[value=platt]").check(force=True)
-    expect(task).to_contain_text("Task 3 is done: A calibrator gains much")
+    expect(task).to_contain_text("Task 3 is done: A calibrator lowers the Brier score much")
     expect(task).to_contain_text("You have done all tasks.")
 
 

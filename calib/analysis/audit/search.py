@@ -60,7 +60,7 @@ def refuse_fitted(rows: Rows, p: Array) -> None:
     if _frequencies(rows, p) or _cancels(rows, p):
         raise InputError(
             "The probabilities were fitted to these labels, so their errors cancel out exactly. Audit rows "
-            "that neither the model nor the calibrator has seen."
+            "that were used to train neither the model nor the calibrator."
         )
 
 
@@ -248,7 +248,7 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
     of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
         raise InputError(
-            "Each label has its own weight, so newly drawn labels would need other weights. Omit the "
+            "The weights depend on the labels, so newly drawn labels would need different weights. Omit the "
             "weights, and audit probabilities at the base rate of these rows."
         )
 

@@ -9,7 +9,7 @@ const DECIMALS = new Intl.NumberFormat("en", { maximumFractionDigits: 2 })
 const SCORES = [
     ["Brier score", "brier", "Mean squared error of the probabilities"],
     ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
-    ["− discrimination", "discrimination", "Reduction of the Brier score from separating the classes"],
+    ["− discrimination", "discrimination", "Reduction of the Brier score by separating the classes"],
     ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
     ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
     ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
@@ -21,13 +21,13 @@ const SCORES = [
 const TASKS = [
     ["Make the model overconfident: drag the upper handle down, to a slope of at most 0.7.",
         ({ slope, curve }) => !curve && slope <= 0.7,
-        "Of an overconfident model, high predictions are too high and low ones too low."],
+        "An overconfident model's high predictions are too high, and its low predictions are too low."],
     ["Keep the model calibrated (level 0, slope 1), but make its ECE larger than 0.08.",
         ({ level, slope, noise, curve }, { before }) => !curve && level === 0 && slope === 1 && !noise && before.ece > 0.08,
         "With few rows per bin, chance alone gives a calibrated model a large ECE."],
     ["Let a calibrator lower the Brier score by at least 0.02.",
         (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02,
-        "A calibrator gains much if the predictions are far off, and nothing if they are right."],
+        "A calibrator lowers the Brier score much if the predictions are far off, and not at all if they are right."],
 ]
 
 // Write a text where it is another one, so that a page that is dragged lays out only what changes; tell whether it was.

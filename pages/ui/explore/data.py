@@ -64,7 +64,7 @@ def uploader(recipe) -> None:
         key="file",
         on_change=_received,
         help=f"{FORMATS_OFFERED}. The file stays in this session's memory and is never written to disk. If the file is "
-        "too large, the page shows a query that counts its rows.",
+        "too large, the page shows a query that counts its rows by score and label.",
     )
 
 
@@ -150,7 +150,7 @@ def own_model(recipe: Recipe) -> None:
     if recipe.onnx is not None:
         st.markdown(f"Scored by **{plain(recipe.onnx_file or recipe.onnx)}**.")
     st.file_uploader(
-        "A two-class model as ONNX",
+        "A two-class model in ONNX format",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
         help="Only the graph of the model is executed. The file stays in this session's memory and is never "
@@ -419,7 +419,7 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
         typed_frame(raw_table[[name]] if name in raw_table else raw_table), name
     ):
         meaning = recipe.weight_as or weight_meaning(name) or "importance"
-        controls.choice("weight_as", recipe, meaning, label=f"Each line of {plain(name)}")
+        controls.choice("weight_as", recipe, meaning, label=f"Each number in {plain(name)}")
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
