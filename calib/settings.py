@@ -643,6 +643,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter("bins", "Bins", "integer", 15, 2, 50, help="Number of bins of equal width."),
         Parameter(
+            "threshold",
+            "Threshold",
+            "number",
+            0.2,
+            0.05,
+            0.95,
+            help="Acting is cheaper above this prediction t. A miss costs (1 − t) / t false alarms, so four at 20 %.",
+        ),
+        Parameter(
             "calibrator",
             "Calibrator",
             "choice",
@@ -661,6 +670,39 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter(
             "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
+        ),
+    ),
+    "triangle": (
+        Parameter(
+            "cat",
+            "Cat",
+            "number",
+            0.5,
+            0.001,
+            0.999,
+            help="The model’s probability that the photo shows a cat.",
+        ),
+        Parameter(
+            "dog",
+            "Dog",
+            "number",
+            0.3,
+            0.001,
+            0.999,
+            help="The model’s probability that the photo shows a dog.",
+        ),
+        Parameter(
+            "calibrator",
+            "Calibrator",
+            "choice",
+            "none",
+            choices={
+                "none": "None",
+                "temperature": "Temperature scaling",
+                "rest": "One against the rest, divided",
+                "vector": "Vector scaling",
+            },
+            help="The calibrator is fitted in your browser.",
         ),
     ),
     "run": (

@@ -17,11 +17,13 @@ from pages.ui.learn import (
     overlap,
     playground,
     tree_depth,
+    triangle,
     which_model,
 )
 
 SHOW_OF_VIEW: Mapping[str, Callable[[Recipe], None]] = {
     "playground": playground.show,
+    "triangle": triangle.show,
     "lesson": lessons.contents,
     "questions": lessons.questions,
 }
