@@ -172,6 +172,9 @@ def read(key: str, text: str) -> Lesson:
         steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
     except (tomllib.TOMLDecodeError, InputError) as error:
         raise InputError(f"Lesson {key}: {error}") from None
+    for i, one in enumerate(questions, start=1):
+        if not 0 <= one.step <= len(steps):
+            raise InputError(f"Lesson {key}: question {i}: step must be from 1 to {len(steps)}.")
     return Lesson(key, values["title"], values["summary"].strip(), steps, questions, when)
 
 

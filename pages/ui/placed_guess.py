@@ -12,6 +12,7 @@ from calib.figures.ink import hollow
 from calib.figures.packed import unpacked
 from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
+from calib.lessons.question import TOLERANCE_TEXT
 from pages.ui import browser
 
 GUESS_LABEL, ANSWER_LABEL = "your guess", "the answer"
@@ -25,8 +26,7 @@ PAPER_OPACITY = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys
 PLACING_HELP = {
-    "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
-    "line": ("Drag the line in the picture", "or select it and press the arrow keys"),
+    "mark": ("Place a mark on the shaded line", "or select the line and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
 }
 
@@ -52,9 +52,8 @@ def place_guess(key: str, question: Question, placed: Callable[[Any], None]) -> 
             placed(guess)
 
     # Without the truth, which stays on the server until the guess is placed
-    names = ("kind", "at", "begin", "over")
-    how = PLACING_HELP["line" if question.kind == "mark" and question.at is None else question.kind]
-    data = {name: getattr(question, name) for name in names} | {"how": how, "label": GUESS_LABEL}
+    data = {name: getattr(question, name) for name in ("kind", "at", "over")}
+    data |= {"how": (*PLACING_HELP[question.kind], TOLERANCE_TEXT), "label": GUESS_LABEL}
     browser.component("guess")(key=key, data=data, on_guess_change=given, height="content")
 
 
@@ -77,7 +76,7 @@ def with_ghost(
     elif panel == 0 and ghost.question.kind == "curve":
         data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
-        data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line)
+        data, shapes, words = _level(ghost, line)
     words = [one | _over_names(one, figure) for one in words]
     font = {"color": theme.guess, "size": 13 * scale}
     said = {
@@ -271,12 +270,6 @@ def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Part
     }
     area, words = _gap(ghost, theme, style) if ghost.question.truth else ([], [])
     return [*area, {"x": list(x), "y": list(y), **style}], [*words, _above(GUESS_LINE, GUESS_LABEL)]
-
-
-def _upright(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
-    """Return a line at the guess; evidence off the scale is named above the right end."""
-    ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, "xref": "x", "yref": "y domain"}
-    return [], [{"type": "line", "line": line, **ends}], [_above(GUESS_DASHES, GUESS_LABEL, left=True)]
 
 
 def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
