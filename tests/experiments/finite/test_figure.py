@@ -66,7 +66,7 @@ def test_a_leaf_without_a_label_says_what_it_predicts():
     labelled = str(ForecastLine.of(FIRST_POINTS).cut_at([3]))
     bare = str(ForecastLine.of(FIRST_POINTS).cut_at([3, 6]))  # points 5 to 7 have no label
     assert "no label" not in record("finite", labelled).caption
-    assert_says(record("finite", bare).caption, "Leaf 2 has no label", "prediction is 0.5", "all labels")
+    assert_says(record("finite", bare).caption, "Leaf 2 has no label", "prediction is 0.50", "all labels")
     assert record("finite", bare).table.prediction[4:7].tolist() == [0.5] * 3
 
 
