@@ -289,20 +289,11 @@ def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:
-    """Return a guess as an argument of ``calibrated.js``: a mark, a curve, or the sketch of a chosen answer."""
-    if ghost.chosen:
-        sketch = ghost.question.sketch(ghost.guess)
-        rings = [points[0] for points in sketch.get("lines", ())]
-        name = next(filter(None, sketch.get("names", ())), GUESS_LABEL)
-        return {"rings": rings, "label": f"{GUESS_RING} {name}" if rings else ""}
-    if ghost.question.kind == "mark":
-        return {"at": ghost.question.at, "value": ghost.guess, "label": f"{GUESS_RING} {GUESS_LABEL}"}
-    marks = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{GUESS_DASHES} {GUESS_LABEL}"}
-    if ghost.question.truth:
-        x, guess, truth = ghost.question.between(ghost.guess)
-        around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
-        marks |= {"area": around, "gap": _widest(x, guess, truth)}
-    return marks
+    """Return a drawn curve as an argument of ``calibrated.js``, with the area between it and the truth."""
+    x, guess, truth = ghost.question.between(ghost.guess)
+    around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
+    label = f"{GUESS_DASHES} {GUESS_LABEL}"
+    return {"curve": ghost.guess, "area": around, "gap": _widest(x, guess, truth), "label": label}
 
 
 def _gap(

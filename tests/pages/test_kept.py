@@ -37,6 +37,7 @@ def test_an_answer_comes_back(kind, guess):
         ("mark", [1, CURVE]),
         ("curve", [1, [[0.2, "x"], [1, 1]]]),
         ("curve", [1, 0.5]),
+        ("curve", [1, None]),
     ],
 )
 def test_what_no_reader_can_have_answered_is_left_out(kind, guess):

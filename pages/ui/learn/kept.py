@@ -52,7 +52,7 @@ def _placed(kept: Any) -> dict[str, Guess]:
         except (InputError, TypeError, ValueError):
             continue
         question = lesson.steps[number - 1].question
-        if question and _is_answer(answer, len(question.answers), 0) and _fits(question.kind, placed):
+        if question and _is_answer(answer, len(question.answers), 0) and _fits(question.kind, answer, placed):
             found[str(place)] = Guess(answer, placed)
     return found
 
@@ -72,10 +72,10 @@ def _is_answer(value: Any, most: int, least: int) -> bool:
     return type(value) is int and least <= value <= most
 
 
-def _fits(kind: str, placed: Any) -> bool:
+def _fits(kind: str, answer: int, placed: Any) -> bool:
     """Tell whether a guess in the picture is one of this kind; a choice has none, and a skipped question neither."""
-    if placed is None:
-        return True
+    if kind == "choice" or answer == 0:
+        return placed is None
     if kind == "curve":
         return isinstance(placed, list) and len(placed) > 1 and all(map(_is_point, placed))
     return kind == "mark" and _is_share(placed)
