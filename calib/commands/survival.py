@@ -78,13 +78,13 @@ def _survival(args: argparse.Namespace) -> int:
         told = re.sub(r"\b(cause|censored)=", r"--\1", str(error)).replace("(None if", '("" if')
         raise InputError(told) from error
     print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
-    print_table(formatted_survival(found))
     if args.csv:
         bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
         write_file(args.csv, csv_bytes(pd.concat(bins)))
     if args.html:
         typed = f"python -m calib {shlex.join(sys.argv[1:])}"
         write_file(args.html, survival_html(found, _centres(frame, found, args.centre), source=typed))
+    print_table(formatted_survival(found))  # last: its reader may stop early
     return 0
 
 
