@@ -1,8 +1,8 @@
 """Measure bias and intervals of the correction for optimism in ``calib.validate``, for logistic regression.
 
-``python -m scripts.optimism_rates [--draws 400] [--only 500x20]``. All resamples of a sample are fitted together, by Newton's method on
-weights that count their rows, with the formulas of ``calib.analysis.internal_validation``. The truth is the measure
-of the model that was fitted to the sample, on 20,000 further rows. Run by hand: half an hour on one core.
+``python -m scripts.optimism_rates [--draws 400] [--only 500x20]``. All resamples of a sample are fitted together, by
+Newton's method on weights that count their rows, with the formulas of ``calib.analysis.internal_validation``. The truth
+is the measure of the model that was fitted to the sample, on 20,000 further rows. Run by hand: ten minutes on one core.
 """
 
 from __future__ import annotations
