@@ -180,7 +180,9 @@ def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, mon
     for name in ("trees", "out_of_bag", "groups", "watch"):
         refused = page(f"explore_{name}", **recipe.to_query())
         assert not refused.exception
-        assert any("only counted by score and label" in text for text in messages(refused))
+        assert any(
+            "only the number of rows per score and label is known" in text for text in messages(refused)
+        )
 
 
 SECRETS = """
@@ -541,8 +543,13 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
     ("query", "words"),
     [
         ("people", []),
-        ("scored", ["only the rows per score and label are counted. The program does not know "
-                    "whether", "has changed"]),
+        (
+            "scored",
+            [
+                "only the rows per score and label are counted. The program does not know whether",
+                "has changed",
+            ],
+        ),
     ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(
