@@ -153,7 +153,9 @@ def recommend(evaluation: Evaluation) -> Recommendation:
 def _recommend(evaluation: Evaluation) -> Recommendation:
     if evaluation.classes > 2:
         return (
-            _of_classes(advise(evaluation)) if evaluation.predictions else Recommendation(NOTHING_TO_COMPARE)
+            _of_classes(evaluation, advise(evaluation))
+            if evaluation.predictions
+            else Recommendation(NOTHING_TO_COMPARE)
         )
     notes = tuple(f"{problem.message} {problem.remedy}" for problem in too_few(evaluation))
     if len(evaluation.predictions) < 2:
@@ -215,7 +217,7 @@ def _together(evaluation: Evaluation, found: Choice, notes: tuple[str, ...]) -> 
     return replace(made, warnings=warnings)
 
 
-def _of_classes(found: Choice) -> Recommendation:
+def _of_classes(evaluation: Evaluation, found: Choice) -> Recommendation:
     """Recommend a method for all classes together, by their Brier score."""
     choice, start, table = found.choice, found.start, found.table
     answer = LEAVE if choice == "none" else f"Use {name_of(choice)}."
@@ -227,7 +229,9 @@ def _of_classes(found: Choice) -> Recommendation:
     if found.compared and choice != "none":
         texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
         score = "Brier score over all classes {} → {}, {}".format(*texts)
-        if benchmark and not line.upper < 0:
+        if table.infinite["none"] and not line.infinite:
+            score = f"{_finite(evaluation, choice)}: {score}"
+        elif benchmark and not line.upper < 0:
             score = f"These rows show no clear change, so our benchmark decides: {score}"
     other = "No other method is expected to be better."
     if choice != start:
@@ -269,7 +273,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if table.infinite["none"] and not line.infinite and not line.upper < 0:
         return f"{_finite(evaluation, found.choice)}{', at a cost' if line.change > 0 else ''}: {score}."
     if found.miscalibrated:
-        why = f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. "
+        why = f"{capital(name)} corrects the miscalibration without a clear change in Brier score. "
         return on if line.upper < 0 else f"{why}{score}."
     if table.sure["none"] and not line.upper < 0:
         return f"The uncalibrated model {EXTREME}. {score}."

@@ -29,7 +29,7 @@ GAPS_CAPTION = (
     "% interval. Select a class to see it on every page."
 )
 LINES, TABLE_HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
-CLASS_COLUMN_WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
+CLASS_COLUMN_WIDTHS = {"Gap (% points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
 NAME_WIDTH = (52, 110)  # least and most width of the names of classes in pixels
 SIGN_WIDTH = 8  # pixels of one sign
 CALIBRATOR_FIELD = "reliability.classes_of"
