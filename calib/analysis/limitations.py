@@ -17,12 +17,12 @@ FROM_ELSEWHERE = (
     "The model was trained elsewhere. The program cannot know whether these rows were used to train it."
 )
 SAME_TABLE = {
-    "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
-    "model performs at another place or time.",
+    "random": "Training and test rows come from one table, so this is an internal validation. This "
+    "validation does not show how the model performs at another place or time.",
     "time": "The test rows are the later rows of one table, so this is a temporal validation. This "
     "validation does not show how the model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
-    "internal validation. It does not show how the model performs at another place or time.",
+    "internal validation. This validation does not show how the model performs at another place or time.",
     "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
     "rows were assigned, or whether the test rows come from another place or time.",
 }

@@ -68,10 +68,10 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         table=table,
         came=came,
         title=_title(evaluation, table, row, came),
-        caption=f"Each line is the interval of a class, from p0 to p1, by {label_of(calibrator)}. Filled "
-        "marks are the calibrated probabilities. These probabilities are divided by their sum, so a mark can "
-        "lie outside its interval. Hollow marks are the probabilities of the uncalibrated model. "
-        f"{JOINT.get(calibrator, OneVsRest).promise}"
+        caption=f"Each line is the interval of one class, from p0 to p1, computed by {label_of(calibrator)}. "
+        "Filled marks are the calibrated probabilities. These probabilities are divided by their "
+        "sum, so a mark can lie outside its interval. Hollow marks are the probabilities of the "
+        f"uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
         + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Intervals of row {row}: "
         + "; ".join(
