@@ -244,8 +244,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of "
-        f"{gap} would usually be found",
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; the search "
+        f"would usually find a gap of {gap}",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean "
         "prediction. Dashed: the significance threshold of the search, for a segment of average "
         "rows. Dotted: the smallest gap that the search finds in 80 of 100 cases. Large orange "

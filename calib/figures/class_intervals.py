@@ -96,11 +96,11 @@ def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> 
     ends = f"interval [{number(named.p0)}, {number(named.p1)}]"
     if not named.p0 <= named.p <= named.p1:
         ends += " before division by the sum"
-    outcome = "it came" if came == named["class"] else f"{class_named(came)} came"
+    outcome = "the row is in " + ("this class" if came == named["class"] else class_named(came))
     title = f"Row {row}: {class_named(named['class'])} with {percent(named.p)}, {ends}; {outcome}"
     if named["class"] == first["class"]:
         return title
-    return f"{title}. Calibrated, {class_named(first['class'])} is more probable"
+    return f"{title}. After calibration, {class_named(first['class'])} is more probable"
 
 
 def _of_all(evaluation: Evaluation) -> Any:

@@ -119,7 +119,8 @@ MORE_PAGES = [
     Piece("sentence", "Wrong for 2 groups, most clearly for age = 60 or more, predicted 36 %, observed 52 %"),
     Piece("sentence", "Adjusted for the search of 412 segments (5 % for all segments together)."),
     Piece(
-        "sentence", "5 of 412 segments beyond chance; a gap of 20 points in 50 rows would usually be found"
+        "sentence",
+        "5 of 412 segments beyond chance; the search would usually find a gap of 20 points in 50 rows",
     ),
     Piece("tile", "Smallest adjusted p | 0.00100 | "),
     Piece("table", "", SEGMENTS),

@@ -88,7 +88,9 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
         largest = record.grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
         if len(largest) < len(record.grouping.names):
-            st.caption(f"The {len(largest)} largest groups; smaller groups would show mostly noise.")
+            st.caption(
+                f"The {len(largest)} largest groups; smaller groups would mostly show sampling variability."
+            )
 
 
 def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:

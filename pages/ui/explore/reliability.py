@@ -274,7 +274,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a difference whose interval excludes 0, for {found.basis} and the same model. "
+            f"● marks a difference whose interval excludes 0. Basis: {found.basis}, with the same model. "
             "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",
@@ -361,7 +361,9 @@ def models(evaluation: Evaluation) -> None:
         st.multiselect,
         "reliability.others",
         chosen,
-        "Compare this score column with" if given else "Compare this model with others at default settings",
+        "Compare this score column with"
+        if given
+        else "Compare this model with other models at default settings",
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",

@@ -201,8 +201,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     f"{metric_of(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
                     brief(value),
                     where,
-                    help="Best value over depths, leaves and calibrators. This value was chosen on the test rows, so "
-                    "it is slightly optimistic.",
+                    help="Best value over all depths, leaf estimates and calibrators. This value was chosen "
+                    "on the test rows, so it is slightly optimistic.",
                 )
 
 
