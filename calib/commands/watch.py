@@ -64,7 +64,8 @@ def add_watch(commands: Any) -> None:
     add_file(
         command,
         "--correction",
-        f"after an alarm, write the recalibration of the rows since the change: .json, {', '.join(SUFFIXES)}",
+        "after an alarm, write the recalibration, fitted to the rows since the change, to this file: .json, "
+        f"{', '.join(SUFFIXES)}",
     )
     command.add_argument(
         "--restart",

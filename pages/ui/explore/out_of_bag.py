@@ -34,8 +34,8 @@ from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, 
 from pages.ui.grid import grid
 
 FOREST_NEEDED = (
-    "Out-of-bag scores need the trees of a forest and the rows that each tree was trained on. These data are "
-    "predictions that came without their model, so no setup can be built. The Reliability and Venn–Abers pages "
+    "Out-of-bag scores need the trees of a forest and the rows that each tree was trained on. These data "
+    "are predictions without their model, so no setup can be built. The Reliability and Venn–Abers pages "
     "calibrate and evaluate the predictions."
 )
 

@@ -350,7 +350,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
                 "to go up one level."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
-    hint = "Click a node with branches to draw the tree from there."
+    hint = "Click a node with branches to draw the tree from this node."
     record = chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     branches = [i for i in record.shown if not tree.nodes[i].leaf and i != 0] if record else []
     if branches:  # the same choice by keyboard
