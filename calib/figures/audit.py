@@ -91,11 +91,12 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption=f"Dark bars show observed frequencies of {class_named(made.evaluation.dataset.classes[1])}, "
-        f"coloured marks mean predictions. Grey: the range of frequencies expected by chance, "
-        f"adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
-        f"segments together). A significant segment can lie inside this range if it is "
-        f"overconfident or underconfident, or has errors in opposite directions."
+        caption="Dark bars show observed frequencies, coloured marks mean predictions. The bars show the "
+        f"frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the range of "
+        "frequencies expected by chance, adjusted for the search of "
+        f"{counted(len(found.segments), 'segment')} (5 % for all segments together). A significant "
+        "segment can lie inside this range if it is overconfident or underconfident, or has errors "
+        "in opposite directions."
         + (f" {counted(more, 'more segment')} can be found in the table." if more else "")
         + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "

@@ -29,10 +29,10 @@ from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
 UNKNOWN = "Too few rows to say whether to calibrate."
-UNHELPED = "The model needs calibration, but none of the compared methods improves it."
+UNHELPED = "The model needs calibration, but none of the compared methods helps."
 NOTHING_TO_COMPARE = "There is nothing to compare yet."
 IMPOSSIBLE_PREDICTION = "predicted exactly 0 or 1 and was wrong at least once"
-EXTREME = "gives more extreme probabilities than the data justify, so its errors are costly"
+EXTREME = "is more extreme than the data justify, so its errors are costly"
 # Calibration rows → what the advice was tried on, and its regret and that of automatic calibration, in Brier score
 BENCHMARKS = {  # a test compares them with docs/results.md
     300: ("430 tables of 150 to 1,000 rows, 20 data sets", "0.0027", "0.0036"),

@@ -77,9 +77,7 @@ def _class_costs(decision: ClassDecision) -> None:
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, you can change each cost here."
         )
         return
-    st.markdown(
-        "**What does a decision cost?** Each row of the table is a true class; each column is a decision."
-    )
+    st.markdown("**What does a decision cost?** Each row is a true class; each column is a decision.")
     key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
 
     def edited() -> None:

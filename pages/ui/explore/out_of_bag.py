@@ -44,15 +44,14 @@ def needs_bagging(recipe: Recipe) -> None:
     """Offer a bagged model if the Recipe's model has no out-of-bag rows; its held-out setups are shown."""
     why = no_bags(recipe, dataset(recipe))
     if why:
-        st.info(f"{why} The page shows the five setups with held-out calibration data.")
+        st.info(f"{why} Only setups with held-out data are shown.")
         return
     if bagged(recipe):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{MODELS[recipe.model].label} has no out-of-bag rows, because it is trained on every training "
-            f"row. The page shows the five setups with held-out calibration data. To see all ten setups, "
-            f"choose {bagging.models()} under Model."
+            f"{MODELS[recipe.model].label} has no out-of-bag rows, because it is trained on all rows. Only "
+            f"setups with held-out data are shown. For all ten, choose {bagging.models()} under Model."
         )
         bagging.use_forest()
 

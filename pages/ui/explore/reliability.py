@@ -127,7 +127,7 @@ def zoomed(evaluation: Evaluation) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="zoomed"):
         st.caption(
-            f"The axes show log-odds, because half of the predictions are at most {percent(middle)}.",
+            f"Log-odds axes: half of the predictions are at most {percent(middle)}.",
             width="content",
         )
         back = {"reliability.axes": "probability"}

@@ -123,10 +123,7 @@ def _settings(recipe: Recipe) -> str:
     """Say whose settings the trees have, and which rows evaluate them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
-        text = (
-            f"Tree and forest use the settings of the {label} in the sidebar; only the depth and the "
-            f"leaf estimates vary."
-        )
+        text = f"Tree and forest use the sidebar settings of the {label}; only depth and leaf estimates vary."
     else:
         text = (
             f"Tree and forest use the defaults of a random forest; the settings of the {label} do not apply."
