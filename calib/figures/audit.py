@@ -348,8 +348,8 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
         title=f"Observed − predicted is {number(100 * (chosen['observed'] - chosen['predicted']))} points",
         caption="The line shows the cumulative sum of label minus probability over the segment’s rows, "
         "sorted by probability. The line climbs where probabilities are too low, and falls where they are "
-        "too high; its end is the observed frequency minus the mean prediction. The level of this segment is "
-        "significant only if the end is beyond the dashed lines.",
+        "too high; its end is the observed frequency minus the mean prediction. The level of this segment "
+        "is significant only if the end of the line lies beyond the dashed lines.",
         alt=f"Cumulative differences of {chosen['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
         f"threshold {number(low)} and {number(high)}.",
     )

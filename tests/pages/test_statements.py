@@ -33,7 +33,7 @@ PAGE = [
         "No clear difference from Platt scaling in Brier score: beta calibration +0.001 [−0.001, 0.003].",
     ),
     Piece("table", "", TABLE),
-    Piece("sentence", "900 test rows; ★ marks the best value of a column."),
+    Piece("sentence", "900 test rows; ★ marks the best value in each column."),
 ]
 EXACT = {
     ("brier", "none", 900): 0.17806,

@@ -61,7 +61,7 @@ def show(evaluation: Evaluation) -> None:
     headings.heading(f"All {len(whole.names)} classes together")
     grid(formatted_scores(whole), key="joint_scores", alt="Scores of all classes")
     st.caption(
-        f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be due to "
+        f"{evaluation.size_text}. ★ marks the best value in each column; small differences may be due to "
         "sampling variability."
     )
     downloads.table("Scores (CSV)", lambda: whole.metrics, "scores.csv", index=True)

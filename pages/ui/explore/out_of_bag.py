@@ -186,7 +186,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     st.caption(
         f"{first.size_text}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
         "100 bins. Size is the width of the interval for the predicted label. The last column takes sampling "
-        "variability into account. ★ marks the best value of a column; a small difference may be due to "
+        "variability into account. ★ marks the best value in each column; a small difference may be due to "
         "sampling variability."
     )
     downloads.table("Setups (CSV)", lambda: table.rename_axis("setup"), "setups.csv", index=True)

@@ -386,7 +386,7 @@ def models(evaluation: Evaluation) -> None:
         side = formatted_side_by_side(found, tables.MAIN)
         grid(side, hide_index=True, key="models_table", alt="Metrics of all models")
         st.caption(
-            "★ marks the best value of a column over all models and calibrators, on the same test rows."
+            "★ marks the best value in each column over all models and calibrators, on the same test rows."
         )
         downloads.table("All metrics (CSV)", lambda: side, "models.csv")
 
