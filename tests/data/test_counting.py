@@ -181,7 +181,6 @@ def far_down(line: bytes) -> bytes:
         (b"1,1_0,1", "'p' was read as numbers, .* it contains '1_0'"),
         (b"1,0.5", "Line 600002 has 2 cells, but 3 are expected"),
         (b'1,"0.5,1', "quotation mark in line 600002 is never closed"),
-        (b'1,0.5,"1', "quotation mark in line 600002 is never closed"),
         ("jä,0.5,1".encode("latin-1"), "Line 600002 is not UTF-8"),
         (b"1,0.5,1.5", "weight: 'n' must contain whole numbers"),
     ],
