@@ -36,7 +36,7 @@ help:
 	@echo "make clean  forget .venv and caches"
 
 run: $(RUN)
-	$(if $(FOLDER),CALIBRATION_EXPLORER_FOLDER="$(abspath $(FOLDER))" )$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
+	$(if $(FOLDER),CALIBRATION_EXPLORER_FOLDER="$(abspath $(FOLDER))" )$(PY) -m calibration_explorer --address 127.0.0.1 $(if $(PORT),--port $(PORT))
 
 # One BLAS thread a worker: workers on as many cores would otherwise slow each other down. Compiled files are kept even
 # where the environment forbids it: every process that the suite starts would compile calib again.

@@ -144,7 +144,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "One diagram per group",
             "boolean",
             False,
-            help="Draw a reliability diagram of each group below the lanes.",
+            help="Draw a reliability diagram of each group below the chart of all groups.",
         ),
         Parameter(
             "others",
@@ -250,7 +250,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "none",
             choices=CALIBRATORS,
-            help="Calibrator for the parts of the loss, if the true probabilities are known.",
+            help="Calibrator whose calibration and grouping loss are drawn, if the true probabilities are "
+            "known.",
         ),
         Parameter(
             "growth",
@@ -381,8 +382,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             ALPHA,
             0.0001,
             0.5,
-            help="This probability applies to the whole time, however often you look. The alarm is raised "
-            "when the evidence reaches 1 divided by this number.",
+            help="This probability applies to the whole monitoring period, however often you look. The alarm "
+            "is raised when the evidence reaches 1 divided by this number.",
         ),
         Parameter(
             "horizon",
@@ -399,8 +400,9 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Exclude rows without a label",
             "boolean",
             False,
-            help="Otherwise all later rows wait for the label. Exclude only rows whose labels will never "
-            "arrive: excluding rows whose labels are merely late would cause false alarms.",
+            help="Otherwise, later rows are used only after the missing label arrives. Exclude only rows "
+            "whose labels will never arrive: excluding rows whose labels are merely late would cause "
+            "false alarms.",
         ),
         Parameter(
             "calibrator",
@@ -643,6 +645,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter("bins", "Bins", "integer", 15, 2, 50, help="Number of bins of equal width."),
         Parameter(
+            "threshold",
+            "Threshold",
+            "number",
+            0.2,
+            0.05,
+            0.95,
+            help="Acting is cheaper above this prediction t. A miss costs (1 − t) / t false alarms, so four at 20 %.",
+        ),
+        Parameter(
             "calibrator",
             "Calibrator",
             "choice",
@@ -660,7 +671,45 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "seed", "Seed", "integer", 33, 0, 10_000, help="A different seed simulates different rows."
         ),
         Parameter(
-            "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
+            "curve",
+            "Drawn curve",
+            "text",
+            None,
+            optional=True,
+            help="True frequencies at predictions of 0, 0.05, …, 1.",
+        ),
+    ),
+    "triangle": (
+        Parameter(
+            "cat",
+            "Cat",
+            "number",
+            0.5,
+            0.001,
+            0.999,
+            help="The model’s probability that the photo shows a cat.",
+        ),
+        Parameter(
+            "dog",
+            "Dog",
+            "number",
+            0.3,
+            0.001,
+            0.999,
+            help="The model’s probability that the photo shows a dog.",
+        ),
+        Parameter(
+            "calibrator",
+            "Calibrator",
+            "choice",
+            "none",
+            choices={
+                "none": "None",
+                "temperature": "Temperature scaling",
+                "rest": "One against the rest, divided",
+                "vector": "Vector scaling",
+            },
+            help="The calibrator is fitted in your browser.",
         ),
     ),
     "run": (

@@ -152,7 +152,7 @@ def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, 
     assert_says(capsys.readouterr().out, "1,000 rows were grouped", "score and label")
     table.assign(age=np.arange(1_000) % 50).to_csv(tmp_path / "people.csv", index=False)
     assert main(["explore", str(tmp_path / "people.csv")]) == 2
-    assert "not only a label and scores" in capsys.readouterr().err
+    assert "columns other than a label and scores" in capsys.readouterr().err
     monkeypatch.undo()
     recipe = Recipe(data=f"upload:{digest(content)}", file=name, calibrators=("none",), **said)
     found = evaluate(recipe, load(recipe, {digest(content): TableFile(name, content)})).on_every_row()

@@ -284,7 +284,7 @@ def test_running_installs_what_running_needs_and_developing_the_rest_once(tree):
     first = asked(tree, "run")
     assert RUNNING in first
     assert DEVELOPING not in first
-    assert "-m streamlit run app.py" in first
+    assert "-m calibration_explorer --address 127.0.0.1" in first
     assert "pip install" not in asked(tree, "run")
     then = asked(tree, "lint")
     assert RUNNING not in then

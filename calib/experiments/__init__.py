@@ -37,7 +37,7 @@ ORDER_OF_EXPERIMENTS = (
 _MODULES = {key: import_module(f"{__name__}.{key}") for key in ORDER_OF_EXPERIMENTS}
 EXPERIMENTS: dict[str, Experiment] = {key: module.EXPERIMENT for key, module in _MODULES.items()}
 """Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
-OTHER_VIEWS = {"labs": ("playground",), "two_probabilities": ("lesson", "questions")}
+OTHER_VIEWS = {"labs": ("playground", "triangle"), "two_probabilities": ("lesson", "questions")}
 """Page → its first views, which are not experiments."""
 
 

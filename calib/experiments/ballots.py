@@ -32,14 +32,14 @@ def rounds(topic: Lesson | Experiment) -> tuple[Round, ...]:
         return (_of_experiment(topic, Step(topic.script, topic.name, "", "", recipe, "")),)
     return (
         *map(_of_step, topic.steps),
-        *(_posed("Final question", question) for question in topic.questions),
+        *(_closing(question, topic.steps[question.step - 1]) for question in topic.questions),
     )
 
 
 def _of_step(step: Step) -> Round:
     """Make a round from a step: its question, else that of its page about these settings, else what to look at."""
     if step.question:
-        return _posed(step.title, step.question, step)
+        return _posed(step, step.question)
     experiment = asking_experiment(dict(step.recipe.settings), step.page)
     if experiment and experiment.usual(experiment.values(dict(step.recipe.settings))):
         return _of_experiment(experiment, step)
@@ -59,12 +59,18 @@ def _of_experiment(experiment: Experiment, step: Step) -> Round:
     )
 
 
-def _posed(title: str, asked: Question, step: Step | None = None) -> Round:
+def _posed(step: Step, asked: Question) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
     why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
-    story = step.text if step else ""
-    return Round(title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows, story)
+    return Round(
+        step.title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows, step.text
+    )
+
+
+def _closing(asked: Question, step: Step) -> Round:
+    """Make a round from a question at the end, with the picture of a step that the class has seen."""
+    return Round("Final question", asked.text, asked.answers, asked.right, asked.why, step, True, asked.story)
 
 
 def letter(answer: int) -> str:

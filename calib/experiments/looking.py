@@ -22,6 +22,7 @@ from calib.experiments.shared.share_lines import SHARE_AXIS, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
@@ -146,10 +147,12 @@ def prepare(found: FirstAlarms) -> AlarmShares:
         {"week": weeks}
         | {f"{kind}_{method}": found.share(kind, method) for kind in ("calm", "changed") for method in ALARMS}
     )
+    models = len(found.calm["test"])
+    low, high = binomial_interval(last["test"] * models, models)
     delays = " and ".join(f"{_weeks(found.delay(method))} ({name})" for method, name in ALARMS.items())
     return AlarmShares(
-        title=f"False alarms: {brief_percent(last['test'])} with the test, {brief_percent(last['evidence'])} "
-        "with the evidence",
+        title=f"False alarms: {brief_percent(last['test'])} with the test (95 % interval {100 * low:.0f} to "
+        f"{100 * high:.0f} %), {brief_percent(last['evidence'])} with the evidence",
         caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose "
         f"log-odds change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm "
         f"are excluded. The median delay is {delays}.",

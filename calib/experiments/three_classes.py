@@ -224,7 +224,8 @@ def draw(record: Errors, theme: Theme = LIGHT) -> go.Figure:
 EXPERIMENT = Experiment(
     key="three_classes",
     page="labs",
-    name="Three classes",
+    name="Errors by calibrator",
+    lab="Three classes",
     question="A model favours one of three classes. Temperature scaling makes its confidence right. How far off are "
     "the probabilities of individual classes, on average?",
     answers=("Less than 1 point", "2 to 4 points", "More than 5 points"),

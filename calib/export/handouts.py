@@ -64,20 +64,17 @@ def _is_square(figure: go.Figure) -> bool:
 
 
 def _before(step: Step, figure: go.Figure) -> go.Figure | None:
-    """Return the picture before the answer (empty axes, or parts that do not reveal the answer), or None."""
+    """Return the picture before the answer: axes to draw on, with what does not tell it; None without a question."""
     question, experiment = step.question, asking_experiment(dict(step.recipe.settings), step.page)
-    highest = GUESSED if _is_square(figure) else HANDOUT_HEIGHT
-    if question is None:
-        return _on_paper(figure, highest) if experiment is not None and experiment.posed else None
-    if "all" in question.shows:
-        return _on_paper(figure, highest)
-    if question.kind in ("mark", "curve") or question.shows:
-        empty = go.Figure(without_data(figure.to_dict(), kept=question.shows))
-        if _is_square(empty):  # as high as the picture, without the histogram, so that a guess has space
-            empty.data = [trace for trace in empty.data if trace.yaxis in (None, "y")]
-            empty.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
-        return _on_paper(empty, GUESSED)
-    return None
+    if question is None and experiment is None:
+        return None
+    if "all" in question.shows if question else experiment.posed:  # type: ignore[union-attr]  # one of them asks
+        return _on_paper(figure, GUESSED if _is_square(figure) else HANDOUT_HEIGHT)
+    empty = go.Figure(without_data(figure.to_dict(), kept=question.shows if question else ()))
+    if _is_square(empty):  # as high as the picture, without the histogram, so that a guess has space
+        empty.data = [trace for trace in empty.data if trace.yaxis in (None, "y")]
+        empty.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
+    return _on_paper(empty, GUESSED)
 
 
 def _question_of(step: Step) -> dict[str, Any]:

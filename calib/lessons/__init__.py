@@ -172,6 +172,9 @@ def read(key: str, text: str) -> Lesson:
         steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
     except (tomllib.TOMLDecodeError, InputError) as error:
         raise InputError(f"Lesson {key}: {error}") from None
+    for i, one in enumerate(questions, start=1):
+        if not 0 <= one.step <= len(steps):
+            raise InputError(f"Lesson {key}: question {i}: step must be from 1 to {len(steps)}.")
     return Lesson(key, values["title"], values["summary"].strip(), steps, questions, when)
 
 
@@ -188,8 +191,10 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         own = None if asked is None else question(asked, "question")
-        if moving and not (values["page"] == "explore_reliability" and own):
-            raise InputError("moving needs the page explore_reliability and a question.")
+        if moving and not (
+            values["page"] == "explore_reliability" and own and own.kind == "curve" and own.truth
+        ):
+            raise InputError("moving needs the page explore_reliability and the question of a curve.")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(

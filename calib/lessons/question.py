@@ -11,16 +11,19 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.wording import briefly, counted
+from calib.kernel.wording import counted
 
 QUESTION_KINDS = ("choice", "mark", "curve")
 NEEDED_FIELDS = ("text", "answers", "right", "why")
 SKETCH = {"lines", "names", "axes", "traces", "panels"}
 PLACED_FIELDS: dict[str, tuple[str, ...]] = {
-    "choice": ("ghosts",),
+    "choice": ("ghosts", "story", "step"),
     "mark": ("cuts", "at", "truth"),
-    "curve": ("cuts", "over", "truth", "near"),
+    "curve": ("over", "truth"),
 }
+TOLERANCE = 0.1
+"""The largest distance from the truth at which a guess in a picture is right; of a curve, its mean over the rows."""
+TOLERANCE_TEXT = "Up to 10 percentage points off is right."
 EXACT_GUESS = "Your guess is exact."  # the explanation says its number
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
@@ -47,9 +50,10 @@ class Question:
     remark
         Sentence that follows the explanation.
     cuts
-        Values that sort a guess in the picture into the answers: the first answer is below the first value.
+        Values that sort a mark into the answers: the first answer is below the first value. A curve's answers are
+        below, near and above the diagonal.
     at
-        Horizontal position of a mark that moves up and down; None: the mark moves sideways over the whole picture.
+        Horizontal position of a mark, which moves up and down.
     over
         The part of the horizontal axis on which the curve is drawn, and its distance from the diagonal averaged.
     truth
@@ -60,8 +64,9 @@ class Question:
         For each answer of a choice, what it would look like in the picture, where the guess stays: ``lines`` of points
         (x, y), a single point as a ring, with ``names`` beside them and the number of their ``axes``; the names of
         ``traces``; or the numbers of ``panels``. Empty if it cannot be drawn.
-    near
-        The largest mean distance from the truth, over the rows, at which a curve is right.
+    story, step
+        Of a question at the end: what it is about, and the number of the step whose picture a live quiz shows with it,
+        by default the last step.
     """
 
     text: str
@@ -74,16 +79,17 @@ class Question:
     at: float | None = None
     over: tuple[float, float] = (0.0, 1.0)
     truth: float | tuple[tuple[float, float, float], ...] | None = None
-    near: float = 0.1
     shows: tuple[str, ...] = ()
     ghosts: tuple[Mapping[str, Any], ...] = ()
+    story: str = ""
+    step: int = 0
 
     def sketch(self, answer: int) -> Mapping[str, Any]:
         """Return what an answer, from 1, would look like in the picture."""
         return self.ghosts[answer - 1] if self.ghosts else {}
 
     def answer_to(self, guess: float | Drawn) -> int:
-        """Return the number of the answer that matches a guess in the picture.
+        """Return the number of the answer that matches a guess in the picture: the right one if the truth is near.
 
         Parameters
         ----------
@@ -92,50 +98,41 @@ class Question:
 
         Examples
         --------
-        >>> asked = Question("?", ("below", "near", "above"), 3, ("", "", ""), "curve", cuts=(-0.05, 0.05))
+        >>> asked = Question("?", ("below", "near", "above"), 3, ("", "", ""), "curve")
         >>> asked.answer_to([(0.25, 0.45), (0.75, 0.95)]), asked.answer_to([(0.25, 0.25), (0.75, 0.75)])
         (3, 2)
         """
-        return bisect_right(self.cuts, self.value_of(guess)) + 1
+        if self.truth is not None and self.distance(guess) <= TOLERANCE:
+            return self.right
+        cuts = (-TOLERANCE, TOLERANCE) if self.kind == "curve" else self.cuts
+        return bisect_right(cuts, self.value_of(guess)) + 1
 
     def value_of(self, guess: float | Drawn) -> float:
-        """Return the number that the cuts sort: the mark's value, or the curve's mean distance from the diagonal."""
+        """Return the number that sorts a guess: the mark's value, or the curve's mean distance from the diagonal."""
         if self.kind == "mark":
             return float(guess)  # type: ignore[arg-type]
         low, high = self.over
         gaps = [y - x for x, y in guess if low <= x <= high]  # type: ignore[union-attr]
         return sum(gaps) / len(gaps)
 
-    @property
-    def begin(self) -> float | None:
-        """Start of the mark of a level, which is never on the right answer.
-
-        It is at the prediction, for a reader who trusts the model; if that is right, it is elsewhere.
-
-        >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.45,), at=0.37, truth=0.35)
-        >>> asked.begin
-        0.5
-        """
-        if self.kind != "mark" or self.at is None:
-            return self.at
-        places = (self.at, 0.5, 0.9, 0.1)
-        return next(place for place in places if self.answer_to(place) != self.right)
-
     def is_right(self, answer: int, guess: float | Drawn | None = None) -> bool:
-        """Tell whether an answer is right; a curve must also be near the truth, as an S-shape is not.
+        """Tell whether an answer is right; a guess in the picture must be near the truth, as an S-shape is not.
 
-        >>> asked = Question("?", ("below", "near", "above"), 2, ("", "", ""), "curve", cuts=(-0.05, 0.05),
+        >>> asked = Question("?", ("below", "near", "above"), 2, ("", "", ""), "curve",
         ...                  truth=((0.25, 0.25, 10), (0.75, 0.75, 10)))
-        >>> asked.is_right(2, [(0.25, 0.3), (0.75, 0.7)]), asked.is_right(2, [(0.25, 0.5), (0.75, 0.5)])
+        >>> asked.is_right(2, [(0.25, 0.2), (0.75, 0.65)]), asked.is_right(2, [(0.25, 0.5), (0.75, 0.5)])
         (True, False)
         """
-        far = self.kind == "curve" and guess is not None and self.truth and self.distance(guess) > self.near  # type: ignore[arg-type]
-        return answer == self.right and not far
+        if guess is None or self.truth is None:
+            return answer == self.right
+        return self.distance(guess) <= TOLERANCE
 
-    def distance(self, guess: Drawn) -> float:
-        """Return the mean absolute distance of a curve from the truth, over the rows."""
-        off, rows = self._off(guess)
-        return float(np.average(np.abs(off), weights=rows))
+    def distance(self, guess: float | Drawn) -> float:
+        """Return how far a guess is from the truth: of a curve, the mean absolute distance over the rows."""
+        if self.kind == "mark":
+            return round(abs(float(guess) - float(self.truth)), 9)  # type: ignore[arg-type]
+        off, rows = self._off(guess)  # type: ignore[arg-type]
+        return round(float(np.average(np.abs(off), weights=rows)), 9)
 
     def _off(self, guess: Drawn) -> tuple[np.ndarray, np.ndarray]:
         """Return (the guess less the truth at each of its points, the rows there), each (k,)."""
@@ -155,9 +152,8 @@ class Question:
 
         >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.5,), at=0.7, truth=0.27)
         >>> asked.how_far(0.5), asked.how_far(0.268)
-        ('You guessed 50 %, which is 23 percentage points too high.', 'Your guess is exact.')
-        >>> Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.03,), truth=0.0419).how_far(0.035)
-        'You guessed 0.035, which is 0.007 too low.'
+        ('You guessed 50 %, which is 23 percentage points too high. Up to 10 percentage points off is right.',
+         'Your guess is exact.')
         """
         if self.truth is None:
             return ""
@@ -168,41 +164,18 @@ class Question:
         mean = self.distance(guess)
         side = float(np.average(off, weights=rows)) / mean if mean else 0.0
         way = "too high" if side > ONE_SIDED else "too low" if side < -ONE_SIDED else "off"
-        told = _drawn_by_hand(mean)
-        if mean <= self.near:
-            return f"On average your curve is {told} {way}."
-        near = _drawn_by_hand(self.near)
-        if told == near:  # as many digits as tell them apart
-            told, near = briefly(mean, self.near)
-        return f"On average your curve is {told} {way}; up to {near} is near enough."
+        points = round(100 * mean, 0 if mean <= TOLERANCE or mean >= TOLERANCE + 0.005 else 1)
+        return f"On average your curve is {points:g} percentage points {way}. {TOLERANCE_TEXT}"
 
     def _mark_is_off(self, guess: float) -> str:
-        assert isinstance(self.truth, float)
-        if self.at is None:
-            return self._score_is_off(guess)
-        off = round(100 * guess) - round(100 * self.truth)
+        off = round(100 * guess) - round(100 * float(self.truth))  # type: ignore[arg-type]
         if not off:
             return EXACT_GUESS
         side = "high" if off > 0 else "low"
         return (
-            f"You guessed {100 * guess:.0f} %, which is {counted(abs(off), 'percentage point')} too {side}."
+            f"You guessed {100 * guess:.0f} %, which is {counted(abs(off), 'percentage point')} too {side}. "
+            f"{TOLERANCE_TEXT}"
         )
-
-    def _score_is_off(self, guess: float) -> str:
-        value, truth = round(guess, 3), round(float(self.truth), 3)  # type: ignore[arg-type]
-        if value == truth:
-            return EXACT_GUESS
-        side = "high" if value > truth else "low"
-        return f"You guessed {value:.3f}, which is {abs(value - truth):.3f} too {side}."
-
-
-def _drawn_by_hand(distance: float) -> str:
-    """Return a distance with the precision of a hand.
-
-    >>> _drawn_by_hand(0.0098), _drawn_by_hand(0.0031), _drawn_by_hand(0.23)
-    ('0.01', 'less than 0.01', '0.23')
-    """
-    return "less than 0.01" if distance < 0.005 else f"{distance:.2f}"
 
 
 def question(values: Mapping[str, Any], name: str) -> Question:
@@ -220,7 +193,9 @@ def question(values: Mapping[str, Any], name: str) -> Question:
             f"{name}: `why` needs one string per answer, and `right` must be the number of an answer."
         )
     cuts = tuple(map(float, values.get("cuts", ())))
-    if kind in ("mark", "curve") and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
+    if kind == "curve" and len(answers) != 3:
+        raise InputError(f"{name}: the answers must be below, near and above the diagonal.")
+    if kind == "mark" and (len(cuts) != len(answers) - 1 or list(cuts) != sorted(set(cuts))):
         raise InputError(f"{name}: cuts must be rising values, one fewer than answers.")
     ghosts = tuple(values.get("ghosts", ()))
     if ghosts and (len(ghosts) != len(answers) or not all(set(one) <= SKETCH for one in ghosts)):
@@ -246,7 +221,8 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         None if at is None else float(at),
         over,
         truth,
-        float(values.get("near", Question.near)),
         tuple(values.get("shows", ())),
         ghosts,
+        values.get("story", ""),
+        values.get("step", 0),
     )

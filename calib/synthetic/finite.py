@@ -59,17 +59,20 @@ class Partitions:
     ----------
     cuts
         Bool (k, n − 1), whether the line is cut after a point.
+    labelled
+        Bool (k,), whether every leaf has a training row, as in a tree; other leaves predict the overall share.
     p, calibrated : (k, n), as of one Partition
     calibration, grouping, irreducible : (k,), CL, GL and IL, both classes summed; ``loss`` is their sum
 
     Examples
     --------
     >>> every = FiniteExample().partitions()
-    >>> len(every.loss), float(every.loss.min().round(3))
-    (2048, 0.362)
+    >>> len(every.loss), float(every.loss.min().round(3)), float(every.loss[every.labelled].min().round(3))
+    (2048, 0.362, 0.367)
     """
 
     cuts: Array
+    labelled: Array
     p: Array
     calibrated: Array
     calibration: Array
@@ -124,7 +127,10 @@ class FiniteExample:
         leaf, train_leaf = (
             leaves[:, np.searchsorted(gaps, at, side="right")] for at in (self.x, self.train_x)
         )
-        return Partitions(cuts.astype(bool), *self._decomposed(leaf, train_leaf))
+        used = 1 + (np.diff(np.sort(train_leaf, axis=1), axis=1) > 0).sum(axis=1)
+        return Partitions(
+            cuts.astype(bool), used == leaves.max(axis=1) + 1, *self._decomposed(leaf, train_leaf)
+        )
 
     def _decomposed(self, leaf: Array, train_leaf: Array) -> tuple[Array, ...]:
         """Return p and c, (k, n), and CL, GL and IL, (k,), of k partitions; ``leaf`` (k, n), ``train_leaf`` (k, m)."""

@@ -103,7 +103,7 @@ PAGES = {
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
-        Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
+        Page("pages/study_results.py", "Results", "Which method is best over many data sets?"),
         Page("pages/study_simulations.py", "Simulations", "What do the papers’ simulations show?"),
     ),
 }
@@ -118,6 +118,7 @@ QUESTIONS = {
     "finite": "Where should a tree stop splitting?",
     "fair_on_average": "How often does some group look wrong by chance?",
     "looking": "How often can I repeat a test?",
+    "triangle": "Can the confidence be right but the class probabilities wrong?",
     "three_classes": "Can the confidence be right but the class probabilities wrong?",
     "questions": "What have you learnt?",
     "pooling": "How does isotonic regression find its steps?",
@@ -159,7 +160,10 @@ def python() -> str:
     recipe = state.recipe()
     page = of(st.session_state["page"])
     paged = page.key in {one.page for one in EXPERIMENTS.values()}
-    if paged and (experiment := chosen_experiment(dict(recipe.settings), page.key)):
+    experiment = chosen_experiment(dict(recipe.settings), page.key) if paged else None
+    if page.key == "labs" and recipe.setting("labs.experiment") == "triangle":
+        experiment = EXPERIMENTS["three_classes"]  # the same model, with many rows
+    if experiment is not None:
         return experiment.to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())
 

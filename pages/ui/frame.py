@@ -42,7 +42,7 @@ from pages.ui import (
     style,
     uploads,
 )
-from pages.ui.learn import lessons
+from pages.ui.learn import kept, lessons
 from pages.ui.question import ask_nothing
 from pages.ui.text import plain
 
@@ -167,6 +167,8 @@ def open_page(script: str) -> Recipe:
         st.session_state["fold"].enter_context(_place_of_data(page))
         lesson_layout.set_up({"reading": st.container()})
     in_step = lessons.panel(script)
+    if state.lesson_open() is not None:
+        kept.keep()
     if explores:  # after the step, whose controls it leaves out
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)

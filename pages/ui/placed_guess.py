@@ -12,6 +12,7 @@ from calib.figures.ink import hollow
 from calib.figures.packed import unpacked
 from calib.figures.theme import Theme, rgba
 from calib.lessons import Question
+from calib.lessons.question import TOLERANCE_TEXT
 from pages.ui import browser
 
 GUESS_LABEL, ANSWER_LABEL = "your guess", "the answer"
@@ -25,8 +26,7 @@ PAPER_OPACITY = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys
 PLACING_HELP = {
-    "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
-    "line": ("Drag the line in the picture", "or select it and press the arrow keys"),
+    "mark": ("Place a mark on the shaded line", "or select the line and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
 }
 
@@ -52,9 +52,8 @@ def place_guess(key: str, question: Question, placed: Callable[[Any], None]) -> 
             placed(guess)
 
     # Without the truth, which stays on the server until the guess is placed
-    names = ("kind", "at", "begin", "over")
-    how = PLACING_HELP["line" if question.kind == "mark" and question.at is None else question.kind]
-    data = {name: getattr(question, name) for name in names} | {"how": how, "label": GUESS_LABEL}
+    data = {name: getattr(question, name) for name in ("kind", "at", "over")}
+    data |= {"how": (*PLACING_HELP[question.kind], TOLERANCE_TEXT), "label": GUESS_LABEL}
     browser.component("guess")(key=key, data=data, on_guess_change=given, height="content")
 
 
@@ -77,7 +76,7 @@ def with_ghost(
     elif panel == 0 and ghost.question.kind == "curve":
         data, words = _drawn_curve(ghost, theme, line)
     elif panel == 0:
-        data, shapes, words = (_upright if ghost.question.at is None else _level)(ghost, line)
+        data, shapes, words = _level(ghost, line)
     words = [one | _over_names(one, figure) for one in words]
     font = {"color": theme.guess, "size": 13 * scale}
     said = {
@@ -273,12 +272,6 @@ def _drawn_curve(ghost: Ghost, theme: Theme, line: dict[str, Any]) -> tuple[Part
     return [*area, {"x": list(x), "y": list(y), **style}], [*words, _above(GUESS_LINE, GUESS_LABEL)]
 
 
-def _upright(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
-    """Return a line at the guess; evidence off the scale is named above the right end."""
-    ends = {"x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, "xref": "x", "yref": "y domain"}
-    return [], [{"type": "line", "line": line, **ends}], [_above(GUESS_DASHES, GUESS_LABEL, left=True)]
-
-
 def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
     """Return a ring at the guess, a thin line to it from the scale, and a solid line from the guess to the truth."""
     at, width = ghost.question.at, line["width"]
@@ -296,20 +289,11 @@ def _level(ghost: Ghost, line: dict[str, Any]) -> tuple[Parts, Parts, Parts]:
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:
-    """Return a guess as an argument of ``calibrated.js``: a mark, a curve, or the sketch of a chosen answer."""
-    if ghost.chosen:
-        sketch = ghost.question.sketch(ghost.guess)
-        rings = [points[0] for points in sketch.get("lines", ())]
-        name = next(filter(None, sketch.get("names", ())), GUESS_LABEL)
-        return {"rings": rings, "label": f"{GUESS_RING} {name}" if rings else ""}
-    if ghost.question.kind == "mark":
-        return {"at": ghost.question.at, "value": ghost.guess, "label": f"{GUESS_RING} {GUESS_LABEL}"}
-    marks = {"curve": ghost.guess, "area": [], "gap": None, "label": f"{GUESS_DASHES} {GUESS_LABEL}"}
-    if ghost.question.truth:
-        x, guess, truth = ghost.question.between(ghost.guess)
-        around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
-        marks |= {"area": around, "gap": _widest(x, guess, truth)}
-    return marks
+    """Return a drawn curve as an argument of ``calibrated.js``, with the area between it and the truth."""
+    x, guess, truth = ghost.question.between(ghost.guess)
+    around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
+    label = f"{GUESS_DASHES} {GUESS_LABEL}"
+    return {"curve": ghost.guess, "area": around, "gap": _widest(x, guess, truth), "label": label}
 
 
 def _gap(

@@ -38,5 +38,6 @@ def _variables(theme: Theme) -> str:
         "value": value,
         "guess": theme.guess,
         "uncalibrated": theme.uncalibrated,
+        "event": theme.positive,
     }
     return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in colours.items())}}}\n"

@@ -1,14 +1,12 @@
 """The address of a former page, with its settings, leads to the view that took its place."""
 
-import os
-import sys
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from pages.ui import current, former
-from tests.browser.driver import free_port, served_by
+from tests.browser.test_cold_links import fresh
 from tests.sweep import sweep
 from tests.where import where
 
@@ -41,10 +39,7 @@ def test_a_former_link_keeps_its_experiment_and_its_settings(tab):
 
 def test_a_former_address_may_be_the_first_request_of_a_fresh_server(new_tab):
     """Streamlit by itself looks for it among the scripts, and says that it is not found."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
-    with served_by(command, address, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}):
+    with fresh() as address:
         tab = new_tab(address)
         tab.page.goto(f"{address}/learn_validity")
         tab.page.wait_for_url(lambda url: urlsplit(url).path == "/learn_two_probabilities")

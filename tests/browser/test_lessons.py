@@ -478,3 +478,22 @@ def test_what_is_printed_of_a_lesson_is_legible_and_as_wide_as_the_sheet_whateve
     for chart, place in zip(charts.all(), pictures.all(), strict=True):
         assert chart.bounding_box()["width"] <= place.bounding_box()["width"] + 1
     page.close()
+
+
+def test_a_reload_keeps_the_answers_and_a_question_asked_again_stays_open(tab):
+    step = next(one for one in LESSONS["venn_abers"].steps if one.question and one.question.kind == "choice")
+    tab.open(step.page, **step.recipe.to_query(), lesson=step.place).settle()
+    tab.by_key("answer_1").get_by_role("button").click()
+    again = tab.by_key("asked").get_by_role("button", name="Ask me again")
+    again.wait_for()
+    answered = tab.by_key("asked").inner_text()
+    tab.page.reload()
+    again.wait_for()
+    assert tab.by_key("asked").inner_text() == answered
+    again.click()
+    tab.by_key("answer_1").wait_for()
+    tab.settle()
+    tab.page.reload()
+    tab.by_key("answer_1").wait_for()
+    tab.settle()
+    assert not again.count()

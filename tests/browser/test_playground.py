@@ -125,19 +125,50 @@ def test_its_tasks_can_be_done_by_a_reader_alone_and_say_what_they_taught(tab):
     tab.experiment("playground")
     task = tab.page.locator(".playground .task")
     expect(task).to_contain_text("Task 1 of 3")
-    slope = tab.page.locator(".playground svg [role=slider][aria-label=Slope]")
-    for _ in range(3):
-        slope.press("ArrowDown")
-    expect(task).to_contain_text("Task 1 is done: Of an overconfident model, high predictions are too high")
+    slope, level, high = (
+        tab.page.locator(f".playground svg [role=slider][aria-label='{name}']")
+        for name in ("Slope", "Level", "High predictions")
+    )
+    box = high.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 70, y, steps=5)
+    tab.page.mouse.up()
+    expect(task).to_contain_text("Task 1 is done: The same people had the same outcomes")
     tab.press("Reset")
     expect(slope).to_have_attribute("aria-valuenow", "1")
     for name, value in (("rows", 100), ("bins", 30)):
         _slide(tab, name, value)
     expect(task).to_contain_text("Task 2 is done: With few rows per bin")
-    _slide(tab, "level", 2)
+    for _ in range(4):
+        level.press("Shift+ArrowUp")
     tab.page.locator(".playground input[value=platt]").check(force=True)
-    expect(task).to_contain_text("Task 3 is done: A calibrator gains much")
+    expect(task).to_contain_text("Task 3 is done: A calibrator lowers the Brier score much")
     expect(task).to_contain_text("You have done all tasks.")
+
+
+def test_the_model_says_something_else_of_the_same_people_and_the_cost_follows(tab):
+    tab.experiment("playground")
+    picture = tab.page.locator(".playground svg")
+    high, limit = (picture.get_by_role("slider", name=name) for name in ("High predictions", "Threshold"))
+    positives = picture.locator(".people.positive")
+
+    def people() -> int:
+        return positives.get_attribute("d").count("M")
+
+    expect(picture.locator(".threshold text").first).to_contain_text("cost")
+    cost = picture.locator(".threshold text").first.text_content
+    before, first, dots = people(), cost(), positives.get_attribute("d")
+    for _ in range(4):
+        high.press("Shift+ArrowRight")
+    until(lambda: tab.page.wait_for_timeout(50) or positives.get_attribute("d") != dots, "the dots move")
+    assert people() == before, "the same people have the event"
+    for _ in range(4):
+        limit.press("Shift+ArrowRight")
+    expect(picture.locator(".threshold text").first).to_contain_text("act above 40 %")
+    assert cost().split("cost")[1] != first.split("cost")[1]
+    assert not tab.unanswered  # nothing is asked of the server while a handle moves
 
 
 def test_neither_the_first_draw_nor_a_reset_does_a_task(tab):

@@ -61,9 +61,8 @@ class TestStep:
 
 def test_axes_to_guess_in_and_what_a_question_shows_are_drawn_before_the_solutions(sheets):
     before, solutions = sheets
-    questions = [one.question for one in LESSON.steps if one.question is not None]
-    drawn = sum(one.kind in ("mark", "curve") or bool(one.shows) for one in questions)
-    assert before.count("Plotly.newPlot") == drawn
+    assert all(one.question for one in LESSON.steps)
+    assert before.count("Plotly.newPlot") == len(LESSON.steps), "each question has axes to draw on"
     assert (before + solutions).count("Plotly.newPlot") >= len(LESSON.steps)
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import halfnorm, norm
 
 from calib.analysis.curves import curve_of
+from calib.analysis.decision import realised_costs, threshold
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.mark import telling_mark
 from calib.calibrators import Isotonic, Platt, VennAbers
@@ -61,6 +62,7 @@ def settings(seed: int, **changes) -> dict:
         "spread": rng.uniform(0.2, 4),
         "noise": rng.choice([0.0, rng.uniform(0, 3)]),
         "bins": int(rng.integers(2, 51)),
+        "threshold": float(rng.uniform(0.05, 0.95)),
         "calibrator": str(rng.choice(["none", "platt", "isotonic", "venn_abers"])),
         "seed": seed,
         "curve": list(rng.uniform(0, 1, 21)) if seed % 5 == 0 else None,
@@ -86,6 +88,7 @@ def test_scores_and_calibrators_are_those_of_calib(count):
         shown = [math.inf if before[name] is None else before[name] for name in names]  # JSON has no infinity
         np.testing.assert_allclose(shown, mine, rtol=0, atol=1e-12)
         _same_chance(found, p, case["bins"])
+        _same_costs(found, p, y, case["threshold"])
         if found["maps"]:
             fitted += 1
             _same_calibrators(found)
@@ -105,6 +108,15 @@ def _same_chance(found, p, bins):
     mine = [chance.mean().sum(), np.sqrt(chance.var().sum())]
     shown = [found["before"][name] for name in ("byChance", "spreadByChance")]
     np.testing.assert_allclose(shown, mine, rtol=0, atol=1e-12)
+
+
+def _same_costs(found, p, y, t):
+    """The costs are those of the page Decide, with a miss that costs (1 − t)/t false alarms."""
+    act = p > threshold(t, 1 - t)
+    costs = realised_costs(y, act, 1.0, (1 - t) / t)
+    before = found["before"]
+    assert before["cost"] == pytest.approx(100 * costs.mean(), abs=1e-9)
+    assert (before["alarms"], before["misses"]) == (np.sum(act & (y == 0)), np.sum(~act & (y == 1)))
 
 
 def _same_calibrators(found):
@@ -131,6 +143,37 @@ def test_labels_have_the_frequencies_of_the_curve_and_the_prevalence_that_was_ch
         np.testing.assert_allclose(
             np.log(truth / (1 - truth)), case["level"] + case["slope"] * np.log(p / (1 - p)), atol=1e-6
         )
+
+
+def test_a_model_that_says_other_things_is_about_the_same_people():
+    """Their true probabilities and labels stay, and the predictions go where the handles are."""
+    program = """
+    for (const settings of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
+        const before = explored(settings), other = says(settings, before.middle + 0.4, 1.7 * settings.spread)
+        const after = explored({ ...settings, ...other })
+        const of = ({ middle, test }) => ({ middle, truths: [...test.truths], y: [...test.y], p: [...test.p] })
+        console.log(JSON.stringify([of(before), of(after)]))
+    }"""
+    cases = [
+        settings(seed, curve=None, level=0.2, slope=1.5, spread=1.0, noise=0.3, prevalence=0.3)
+        for seed in range(9)
+    ]
+    for before, after in run(program, cases):
+        np.testing.assert_allclose(after["truths"], before["truths"], atol=1e-6)
+        assert after["y"] == before["y"]
+        said = [np.log(p / (1 - p)) for p in (np.array(one["p"]) for one in (before, after))]
+        expected = before["middle"] + 0.4 + 1.7 * (said[0] - before["middle"])
+        np.testing.assert_allclose(said[1], expected, atol=1e-6)
+
+
+def test_a_changed_truth_leaves_the_predictions():
+    program = """
+    for (const settings of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
+        const middle = centre(settings), other = { ...settings, slope: 0.6, level: -0.5 }
+        console.log(JSON.stringify([middle, centre({ ...other, prevalence: prevalenceAt(other, middle) })]))
+    }"""
+    for before, after in run(program, [settings(seed, curve=None, prevalence=0.4) for seed in range(9)]):
+        assert after == pytest.approx(before, abs=1e-5)
 
 
 def test_the_band_and_the_ece_by_chance_are_what_calibrated_labels_give():

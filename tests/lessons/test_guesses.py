@@ -158,8 +158,7 @@ TRUTHS = {
 def test_what_a_guess_is_compared_with_is_what_the_picture_shows(place):
     question = next(one for one in PLACED if one.place == place).question
     truth = np.array(TRUTHS[place]())
-    near = 0.002 if question.kind == "curve" or question.at is not None else 0.0005
-    assert np.array(question.truth) == pytest.approx(truth, abs=near)
+    assert np.array(question.truth) == pytest.approx(truth, abs=0.002)
     if question.kind == "curve":
         assert question.is_right(question.answer_to(truth[:, :2]), truth[:, :2])
 
@@ -169,7 +168,7 @@ def test_no_extreme_guess_is_right(one):
     """The ends of the axis, an S-shape and, unless it is the answer, the diagonal."""
     question = one.question
     if question.kind == "mark":
-        far = [end for end in (0.0, 1.0) if question.at is None or abs(end - question.truth) > 0.1]
+        far = [end for end in (0.0, 1.0) if abs(end - question.truth) > 0.1]
         assert not any(question.is_right(question.answer_to(end), end) for end in far)
         return
     low, high = question.over

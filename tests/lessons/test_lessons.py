@@ -150,6 +150,8 @@ def test_every_lesson_ends_with_questions_and_has_a_sentence_to_remember_for_eac
         assert len(lesson.questions) == (3 if lesson.key in LESSONS else len(lesson.questions))
         for question in lesson.questions:
             assert question.text.endswith(("?", "…"))
+            assert question.story.endswith((".", ":")), "a live quiz tells its story"
+            assert question.step, "and shows its picture"
             assert len(set(question.answers)) == len(question.why) == 3
             assert all(text.endswith((".", "…")) for text in question.why)
         assert all(step.point.endswith(".") and len(step.point) <= 110 for step in lesson.steps)

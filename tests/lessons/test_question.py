@@ -40,11 +40,16 @@ def test_a_step_holds_its_question():
         ("right = 2", "right = 3", "step 1: question: `why` needs one string per answer"),
         ("right = 2", "right = 2\ncuts = [1]", "step 1: the fields of question must be text"),
         ("right = 2", 'right = 2\nkind = "mark"', "step 1: question: cuts must be rising values"),
+        (
+            "right = 2",
+            'right = 2\nkind = "curve"',
+            "step 1: question: the answers must be below, near and above",
+        ),
         ("right = 2", 'right = 2\nkind = "guess"', "step 1: kind of question must be one of"),
         (
             "right = 2",
-            'right = 2\nkind = "curve"\ncuts = [0]\nover = [0.5, 0.2]',
-            "step 1: question: over must be two rising values",
+            'right = 2\nkind = "mark"\ncuts = [0]\nover = [0.5, 0.2]',
+            "step 1: the fields of question must be text",
         ),
     ],
 )
@@ -60,7 +65,7 @@ def test_a_mark_is_sorted_into_the_answers_as_numpy_does():
 
 
 def test_a_curve_is_sorted_by_its_mean_distance_from_the_diagonal_in_the_part_that_counts():
-    asked = question(ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "over": [0.5, 1]}, "question")
+    asked = question(ASKED | {"kind": "curve", "over": [0.5, 1]}, "question")
     x = np.linspace(0.05, 0.95, 10)
     bold, timid = x + 0.3 * np.sin(2 * np.pi * x), x - 0.3 * np.sin(2 * np.pi * x)
     for y, answer in ((bold, 1), (x, 2), (timid, 3)):
@@ -70,21 +75,32 @@ def test_a_curve_is_sorted_by_its_mean_distance_from_the_diagonal_in_the_part_th
 
 def test_a_curve_is_compared_with_the_truth_by_its_mean_absolute_distance_over_the_rows():
     truth = [[0.1, 0.2, 30], [0.5, 0.4, 10]]
-    asked = question(
-        ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "truth": truth, "near": 0.2}, "question"
-    )
+    asked = question(ASKED | {"kind": "curve", "truth": truth}, "question")
     guess = [(0.1, 0.1), (0.3, 0.3), (0.7, 0.7)]
     assert asked.distance(guess) == pytest.approx((30 * 0.1 + 10 * 0.1) / 40)
-    assert_says(asked.how_far(guess), "curve", "0.10 off")
-    assert_says(asked.how_far([(0, 0), (1, 0)]), "curve", "0.25 too low", "up to 0.20", "near enough")
-    assert asked.is_right(2, guess)
+    assert_says(asked.how_far(guess), "curve", "10 percentage points off", "Up to 10 percentage points")
+    assert_says(asked.how_far([(0, 0), (1, 0)]), "curve", "25 percentage points too low")
+    assert asked.is_right(asked.answer_to(guess), guess)
     assert not asked.is_right(2, [(0, 0.9), (0.3, 0.3), (1, 0)])
-    assert not asked.is_right(1, guess)
+
+
+@pytest.mark.parametrize("kind", ["mark", "curve"])
+def test_a_guess_within_ten_points_is_right_on_either_side_of_every_border(kind):
+    """Just below the diagonal or a cut is as right as just above, and a point further is wrong."""
+    fields = {"cuts": [0.6, 0.62], "at": 0.5, "truth": 0.61}
+    if kind == "curve":
+        fields = {"truth": [[0.2, 0.29, 9], [0.8, 0.89, 9]]}
+    asked = question(ASKED | {"kind": kind} | fields, "question")
+    for off in np.linspace(-0.3, 0.3, 61).round(3):
+        guess = 0.61 + off if kind == "mark" else [(0.2, 0.29 + off), (0.8, 0.89 + off)]
+        answer = asked.answer_to(guess)
+        assert asked.is_right(answer, guess) == (abs(off) <= 0.1)
+        assert answer == asked.right or abs(off) > 0.1
 
 
 def test_between_guess_and_truth_lies_what_numpy_interpolates():
     truth = [[0.1, 0.2, 30], [0.5, 0.4, 10]]
-    asked = question(ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "truth": truth}, "question")
+    asked = question(ASKED | {"kind": "curve", "truth": truth}, "question")
     x, guess, true = asked.between([(0.05, 0.0), (0.3, 0.5), (0.45, 0.5)])
     assert x == [0.1, 0.3, 0.45]
     assert guess == pytest.approx([0.1, 0.5, 0.5])

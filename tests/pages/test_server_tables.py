@@ -541,7 +541,13 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
     ("query", "words"),
     [
         ("people", []),
-        ("scored", ["its predictions are counted. The program does not know whether", "has changed"]),
+        (
+            "scored",
+            [
+                "only the rows per score and label are counted. The program does not know whether",
+                "has changed",
+            ],
+        ),
     ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(

@@ -22,7 +22,7 @@ from calib.figures.ink import hollow, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import MOST_ON_LINE
 from calib.kernel.records import Parameter
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, listed, number
 from calib.synthetic.finite import Partitions
 
 TREE_NAMES = {
@@ -72,6 +72,12 @@ def prepare_line(found: EveryPartition) -> OnLine:
     groups = len(set(table.prediction))
     losses = [every.loss[found.rows[name]] for name in PRESETS]
     least = int(np.argmin(losses))
+    bare = [str(i + 1) for i, part in table.groupby("leaf") if part.label.isna().all()]
+    without = f"{'Leaf' if len(bare) == 1 else 'Leaves'} {listed(bare)} {'has' if len(bare) == 1 else 'have'} no label"
+    share = np.mean([label for label in labels if label is not None])
+    unlabelled = (
+        f" {without}, so the prediction is {brief(float(share))}, the share among all labels." if bare else ""
+    )
     return OnLine(
         title=f"{_leaves(leaf[-1] + 1)} in {groups} {'group' if groups == 1 else 'groups'} cost "
         f"{_brief(every.loss[row])}: "
@@ -81,7 +87,7 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"mean probabilities of groups. CL {cl} + GL {gl} + IL {il} = {total}, the expected loss. A group "
         "contains all points with equal predictions, and may include several leaves. Marks are filled if the "
         "point has a label. CL measures the gaps between thick and thin lines; GL measures the gaps between "
-        "thin lines and marks.",
+        f"thin lines and marks.{unlabelled}",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -297,16 +303,17 @@ class Cloud(Finding):
 def prepare_all(found: EveryPartition) -> Cloud:
     """Collect all partitions, and count those that are better than the reader's."""
     every, own, least = found.every, found.rows["own"], found.rows["least"]
-    better = int((every.loss < every.loss[own] - 1e-9).sum())
-    count, leaves = f"{len(every.loss):,}", every.cuts.sum(axis=1) + 1
+    better = int((every.labelled & (every.loss < every.loss[own] - 1e-9)).sum())
+    count, leaves = f"{every.labelled.sum():,}", every.cuts.sum(axis=1) + 1
     shown = fewest_cuts(every)
     return Cloud(
         title=f"Your partition is the best of all {count}"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
-        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. A group "
-        "contains all points with equal predictions. Many partitions have the same GL and CL, so there are "
-        f"only {len(shown):,} marks; each shows the partition with the fewest leaves. All partitions on a "
+        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. It counts "
+        "partitions whose leaves all have a label. A group contains all points with equal predictions. Many "
+        f"partitions have the same GL and CL, so there are only {len(shown):,} marks; each shows the partition with "
+        "the fewest leaves. All partitions on a "
         "thin line have the same expected loss.",
         alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours is "
@@ -319,6 +326,7 @@ def prepare_all(found: EveryPartition) -> Cloud:
                 "GL": every.grouping,
                 "IL": every.irreducible,
                 "loss": every.loss,
+                "all_leaves_labelled": every.labelled,
             }
         ),
         answer=None,
@@ -426,7 +434,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=every_partition,
     notice=(
-        "A leaf predicts the share of class 1 among its labels, whatever the true probabilities are. All "
+        "A leaf predicts the share of class 1 among its labels, whatever the true probabilities are. A leaf without "
+        "labels predicts the share among all labels; no tree grows such a leaf, so it does not count as the best. All "
         "points count equally. As in the paper, losses are summed over both classes, which gives twice the "
         "Brier score of the other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "

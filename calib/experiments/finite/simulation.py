@@ -78,7 +78,8 @@ class EveryPartition:
     """A line with all its partitions, and the rows of a few: "own", the three PRESETS, and "least".
 
     "one_split" is the single cut with the lowest expected loss, and "pure_leaves" cuts half-way between different
-    labels. "least" is the partition with the lowest expected loss; ties go to the fewest cuts, then to the left.
+    labels. "least" is the partition with the lowest expected loss among those whose leaves all have a label, as in a
+    tree; ties go to the fewest cuts, then to the left.
     """
 
     line: ForecastLine
@@ -98,12 +99,12 @@ def every_partition(
 
     >>> found = every_partition({"line": "1:0.1:0 2:0.3 | 3:0.9:1"})
     >>> found.every.loss.round(3).tolist(), found.cuts("least")
-    ([0.5, 0.6, 0.333, 0.3], (0, 1))
+    ([0.5, 0.6, 0.333, 0.3], (1,))
     """
     line = ForecastLine.of(settings["line"])
     every = line.example.partitions()
     count = every.cuts.sum(axis=1)
-    order = np.lexsort((np.arange(len(count)), count, every.loss.round(12)))
+    order = np.lexsort((np.arange(len(count)), count, every.loss.round(12), ~every.labelled))
     rows = {
         "own": _row(line.cuts),
         "one_leaf": 0,
@@ -127,7 +128,11 @@ def _pure(line: ForecastLine) -> tuple[int, ...]:
 
 
 def fewest_cuts(every: Partitions) -> Array:
-    """Return row numbers of one partition per place of CL and GL, each with the fewest cuts there."""
+    """Return row numbers of one partition per place of CL and GL, each with the fewest cuts there.
+
+    Partitions with a leaf without a label are left out, because no tree has one.
+    """
     places = np.column_stack([every.calibration, every.grouping]).round(9)
     order = np.argsort(every.cuts.sum(axis=1), kind="stable")
+    order = order[every.labelled[order]]
     return order[np.unique(places[order], axis=0, return_index=True)[1]]

@@ -1,8 +1,8 @@
 """The playground: miscalibration to drag, in one HTML file that needs neither a server nor a network.
 
-``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``diagram.js`` and ``view.js`` draw it, and
-``style.css`` has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the start
-page's picture and those of lessons on the same diagram.
+``isotonic.js`` and ``numbers.js`` compute what ``calib`` does; ``diagram.js``, ``controls.js`` and ``view.js`` draw
+it, and ``style.css`` has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the
+start page's picture and those of lessons on the same diagram.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ HERE = Path(__file__).parent
 ISOTONIC = HERE / "isotonic.js"
 NUMBERS = (ISOTONIC, HERE / "numbers.js")
 DIAGRAM = HERE / "diagram.js"
-PLAYGROUND_SCRIPTS = (*NUMBERS, DIAGRAM, HERE / "view.js")
+CONTROLS = HERE / "controls.js"
+PLAYGROUND_SCRIPTS = (*NUMBERS, DIAGRAM, CONTROLS, HERE / "view.js")
 CALIBRATED = (*NUMBERS, DIAGRAM, HERE / "calibrated.js")
 STYLE = HERE / "style.css"
 PLAYGROUND_SETTINGS = {one.name: one for one in PAGE_SETTINGS["playground"]}

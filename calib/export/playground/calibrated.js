@@ -1,16 +1,13 @@
-// The marks of a model in a reliability diagram that move: in from the diagonal, and by a switch to where a calibrator
-// puts their rows.
+// The marks of a model in a reliability diagram, which a switch moves to where a calibrator puts their rows.
 
-const PIN = 26  // units of height of a pin, which marks a single row on the axis of predictions
 const REACH = 30  // units around a mark in which a pointer finds it
 
 // ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
 // and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
 // ``calibrates`` names the switch, and ``on`` tells whether it is on at first. Without ``p`` only axes are drawn.
-// ``pins`` are rows with a name that move with the marks. ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark, the
-// curve or the rings that the reader expected. ``under`` is the height of the histogram.
+// ``guess`` is the curve that the reader expected. ``under`` is the height of the histogram.
 function calibrated(root, told) {
-    const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "pins", "values"]
+    const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "values"]
     const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt, class: "moving" }, told.under)
     const picture = element("div", { class: "playground calibrated" }, svg)
     placed(svg)
@@ -19,41 +16,34 @@ function calibrated(root, told) {
     const line = name => parts[name].appendChild(element("path"))
     const [bandPath, ghostPath, curvePath, barPath] = ["band", "ghost", "curve", "histogram"].map(line)
     const strongPath = line("curve"), ringedPath = line("histogram")
-    const pins = (told.pins ?? []).map(({ name, row }) => {
-        const pin = element("g", {}, element("path", { d: `M0 0V${-PIN}` }), element("circle", { cy: -PIN, r: 5 }), element("text", { y: -PIN - 10, "text-anchor": "middle" }, name))
-        parts.pins.append(pin)
-        return { pin, row }
-    })
     const ring = told.ringed.length ? parts.ring.appendChild(element("circle", { r: 11 })) : null
     ringedPath.setAttribute("class", "ringed")
     const enough = cells => cells.filter(({ rows }) => rows >= FEW)
     const ringed = p => ({ p: told.ringed.map(i => p[i]), y: told.ringed.map(i => told.y[i]) })
-    const rise = (x, y) => x + risen * (y - x)  // from the diagonal
     const through = points => path(points.map(([x, y]) => [across(x), up(y)]))
-    let share = told.on && told.p.length > 1 ? 1 : 0, risen = 1, drawn = []
+    let share = told.on && told.p.length > 1 ? 1 : 0, drawn = []
 
     function paint() {
         const [before, after = before] = told.p, last = share < 0.5 ? 0 : told.p.length - 1
         const p = before.map((at, i) => at + share * (after[i] - at)), cells = binned({ p, y: told.y }, told.bins)
-        const highest = Math.max(...cells.map(({ rows }) => rows)), scale = highest / Math.max(risen, 0.01)
+        const highest = Math.max(...cells.map(({ rows }) => rows))
         drawn = enough(cells)
         svg.style.setProperty("--calibrator", told.colours[last])
         curvePath.setAttribute("d", path(Array.from({ length: 101 }, (_, i) => {
             const [[x, y], [to, high] = [x, y]] = told.curves.map(curve => curve[Math.round(i / 100 * (curve.length - 1))])
-            return [across(x + share * (to - x)), up(rise(x + share * (to - x), y + share * (high - y)))]
+            return [across(x + share * (to - x)), up(y + share * (high - y))]
         })))
-        strongPath.setAttribute("d", share % 1 || risen < 1 ? "" : strong(told.curves[share]))
+        strongPath.setAttribute("d", share % 1 ? "" : strong(told.curves[share]))
         const band = told.bands[last] ?? []
-        bandPath.setAttribute("d", band.length && risen === 1 ? through(band) + "Z" : "")
-        marks(parts.marks, drawn.map(cell => ({ ...cell, ones: rise(cell.sum, cell.ones) })))
-        barPath.setAttribute("d", bars(cells, scale, told.under))
+        bandPath.setAttribute("d", band.length ? through(band) + "Z" : "")
+        marks(parts.marks, drawn)
+        barPath.setAttribute("d", bars(cells, highest, told.under))
         if (ring) {
             const [group] = binned(ringed(p), 1)
             ring.setAttribute("cx", across(group.sum / group.rows).toFixed(2))
-            ring.setAttribute("cy", up(rise(group.sum, group.ones) / group.rows).toFixed(2))
-            ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), scale, told.under))
+            ring.setAttribute("cy", up(group.ones / group.rows).toFixed(2))
+            ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), highest, told.under))
         }
-        for (const { pin, row } of pins) pin.setAttribute("transform", `translate(${across(p[row]).toFixed(2)} ${up(0)})`)
         most.textContent = highest.toLocaleString("en")
         ghostPath.setAttribute("d", share ? strong(told.curves[0]) : "")
         parts.values.replaceChildren()
@@ -80,19 +70,13 @@ function calibrated(root, told) {
     svg.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") parts.values.replaceChildren() })
     svg.addEventListener("click", tell)  // a finger that swipes scrolls the page
 
-    if (told.guess?.curve) {
+    if (told.guess) {
         const { curve, area, gap } = told.guess
         parts.guessed.append(element("path", { class: "area", d: area.length ? `${through(area)}Z` : "" }), element("path", { d: through(curve) }))
         if (gap) parts.guessed.append(element("text", { x: across(gap.x), y: up(gap.y) + 4, "text-anchor": "middle" }, gap.text))
-    } else if (told.guess?.rings) {
-        for (const [x, y] of told.guess.rings) parts.guessed.append(element("circle", { cx: across(x), cy: up(y), r: 8 }))
-    } else if (told.guess) {
-        const { at, value } = told.guess
-        parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(at)}` }),
-            element("circle", { cx: across(at), cy: up(value), r: 8 }))
+        // In the corner where no marks are: next to a guess it would cover those that are near
+        parts.guessed.append(element("text", { x: across(0) + 10, y: TOP + 20 }, told.guess.label))
     }
-    // In the corner where no marks are: next to a guess it would cover those that are near
-    if (told.guess) parts.guessed.append(element("text", { x: across(0) + 10, y: TOP + 20 }, told.guess.label))
     const move = (from, to) => glide(part => { share = part === 1 ? to : from + part * (to - from); paint() })
     if (told.p.length > 1) {
         const input = element("input", { type: "checkbox", role: "switch" }), said = element("p", { role: "status" })
@@ -105,9 +89,7 @@ function calibrated(root, told) {
         })
         said.textContent = told.words[share]
     }
-    if (told.before === 0) glide(part => { risen = part; paint() })
-    else if (told.before < told.p.length && share) move(0, 1)
-    else paint()
+    paint()
 }
 
 // Lets scripts that lay something over a chart of Plotly's find the axes in pixels here, too.

@@ -75,10 +75,35 @@ function centre(settings) {
     return (low + high) / 2
 }
 
-// Predictions p and labels y of n rows around ``middle``; stream 0 is the test set, stream 1 fits the calibrator.
+// The mean true probability if the predictions have their centre there.
+function prevalenceAt(settings, middle) {
+    const { z, e } = chances(2 * settings.seed, settings.rows).some
+    return total(z.map((z, i) => truth(settings, middle + settings.spread * z, e[i]))) / z.length
+}
+
+// Level, slope and spread of a model that says other things of the same people: logit π = level + slope · logit p stays
+// for everybody if the log-odds of the predictions have this middle and this spread.
+function says(settings, middle, spread) {
+    const slope = settings.slope * settings.spread / spread
+    return { level: settings.level + settings.slope * centre(settings) - slope * middle, slope, spread }
+}
+
+// Predictions p, true probabilities and labels y of n rows around ``middle``; stream 0 is the test set, stream 1 fits the
+// calibrator.
 function simulate(settings, stream, middle) {
     const { z, e, u } = chances(2 * settings.seed + stream, settings.rows), at = z.map(z => middle + settings.spread * z)
-    return { p: at.map(expit), y: at.map((at, i) => (u[i] < truth(settings, at, e[i]) ? 1 : 0)) }
+    const truths = at.map((at, i) => truth(settings, at, e[i]))
+    return { p: at.map(expit), truths, y: truths.map((truth, i) => (u[i] < truth ? 1 : 0)) }
+}
+
+// The mistakes of acting above a threshold t, and what 100 rows cost: a false alarm costs 1, a miss (1 − t) / t.
+function decided({ p, y }, t) {
+    let alarms = 0, misses = 0
+    for (let i = 0; i < p.length; i++) {
+        if (p[i] > t && !y[i]) alarms += 1
+        else if (p[i] <= t && y[i]) misses += 1
+    }
+    return { alarms, misses, cost: 100 * (alarms + misses * (1 - t) / t) / p.length }
 }
 
 // Bins of equal width: rows, positives, sum of p, and the variance Σ p(1 − p) of the positives of a calibrated model.
@@ -235,15 +260,18 @@ const CALIBRATORS = {
     },
 }
 
-// Everything that the picture shows; a calibrator needs rows of both classes.
+// Everything that the picture shows; a calibrator needs rows of both classes. ``best`` are the decisions by the true
+// probabilities.
 function explored(settings) {
-    const middle = centre(settings), test = simulate(settings, 0, middle), before = scores(test, settings.bins)
+    const { threshold, bins } = settings, middle = centre(settings), test = simulate(settings, 0, middle)
+    const judged = rows => ({ ...scores(rows, bins), ...decided(rows, threshold) })
+    const before = judged(test), best = decided({ p: test.truths, y: test.y }, threshold)
     const rows = () => simulate(settings, 1, middle)  // without a calibrator the page does not need them
     if (settings.calibrator === "none")
-        return { test, get calibration() { return rows() }, fits: "none", map: CALIBRATORS.none(), after: test, before, now: before }
+        return { middle, best, test, get calibration() { return rows() }, fits: "none", map: CALIBRATORS.none(), after: test, before, now: before }
     const calibration = rows(), positives = total(calibration.y)
     const fits = positives > 0 && positives < settings.rows ? settings.calibrator : "none"
     const map = CALIBRATORS[fits](calibration)
     const after = fits === "none" ? test : { p: test.p.map(value => map(value)[0]), y: test.y }
-    return { test, calibration, fits, map, after, before, now: fits === "none" ? before : scores(after, settings.bins) }
+    return { middle, best, test, calibration, fits, map, after, before, now: fits === "none" ? before : judged(after) }
 }

@@ -37,7 +37,13 @@ from pages.ui.text import plain
 SAME_SEED = "The same seed gives the same result here, in a notebook and on the command line."
 SETTINGS_IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 BESIDE = [0.3, 0.7]  # widths of the words with the controls, and of the picture
-VIEW_NAMES = {"playground": "Playground", "lesson": "Lesson", "questions": "Three questions"}
+VIEW_NAMES = {
+    "playground": "Playground",
+    "triangle": "Three classes",
+    "lesson": "Lesson",
+    "questions": "Three questions",
+}
+TRIANGLE_NAME = "Drag one prediction"
 AT_FIRST = 2  # sentences of what to notice; the others are folded
 
 
@@ -134,7 +140,7 @@ def _places(recipe: Recipe, page: str) -> tuple[Any, Any]:
         words, beside = st.columns(BESIDE, gap="medium")
         picture = beside.container(key="picture")
     with words:
-        _choose_experiment(recipe, page)
+        choose_experiment(recipe, page)
     return words, picture
 
 
@@ -215,12 +221,13 @@ def choose_view(recipe: Recipe, page: str) -> None:
     _choice(name, recipe, view, list(views), key=f"{page}_view", store=lambda view: views[view][0])
 
 
-def _choose_experiment(recipe: Recipe, page: str) -> None:
+def choose_experiment(recipe: Recipe, page: str) -> None:
     """Draw the choice among the experiments that share the open view."""
     name = f"{page}.experiment"
     keys = next(keys for keys in views_of(page).values() if recipe.setting(name) in keys)
     if len(keys) > 1:
-        _choice(name, recipe, recipe.setting(name), keys, format_func=lambda key: EXPERIMENTS[key].name)
+        names = {key: EXPERIMENTS[key].name if key in EXPERIMENTS else TRIANGLE_NAME for key in keys}
+        _choice(name, recipe, recipe.setting(name), keys, format_func=names.get)
 
 
 def _choice(name: str, recipe: Recipe, value: str, options: Sequence[str], **given: Any) -> None:

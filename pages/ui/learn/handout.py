@@ -23,7 +23,7 @@ def offer(lesson: Lesson) -> None:
     pdf = chromium.can_draw()
     make = handout_pdf if pdf else lesson_handout
     kind = f"lesson_handout_{lesson.key}"  # on the list of lessons, several may be drawn at once
-    found = jobs.run_one(kind, "Drawing", lesson.key, lambda watch: make(lesson, watch=watch))
+    found = jobs.run_one(kind, "Drawing", lesson.key, lambda watch: make(lesson, watch=watch), for_all=True)
     if found is None:
         return
     name, mime = (
@@ -36,6 +36,8 @@ def card(lesson: Lesson) -> None:
     """Offer the summary card, which is drawn on request."""
     if not st.toggle("Draw a summary card to print on one sheet", key="card"):
         return
-    found = jobs.run_one("lesson_card", "Drawing", lesson.key, lambda watch: lesson_card(lesson, watch=watch))
+    found = jobs.run_one(
+        "lesson_card", "Drawing", lesson.key, lambda watch: lesson_card(lesson, watch=watch), for_all=True
+    )
     if found is not None:
         downloads.button("Summary card (HTML)", found, f"{lesson.key}.html", "text/html", "card_file")

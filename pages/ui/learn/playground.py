@@ -24,7 +24,8 @@ def show(recipe: Recipe) -> None:
     component = browser.component(PAGE, PLAYGROUND_SCRIPTS, STYLE)
     component(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     chart.caption(
-        "Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
+        "Each dot is a person, orange if the event happened. Each point is a bin of similar predictions; the dashed "
+        "curve shows the true frequencies. "
         "The data are simulated. If the model is calibrated, 95 % of the bins lie in the grey band. "
         "Hollow points: before calibration.",
         PAGE,

@@ -6,22 +6,25 @@ from collections.abc import Callable, Mapping
 
 from calib.experiments import chosen_experiment
 from calib.recipe import Recipe
-from pages.ui import lesson_layout
+from pages.ui import lesson_layout, state
 from pages.ui.learn import (
     algorithms,
     calibration_size,
     cl_gl,
     experiments,
     finite_example,
+    kept,
     lessons,
     overlap,
     playground,
     tree_depth,
+    triangle,
     which_model,
 )
 
 SHOW_OF_VIEW: Mapping[str, Callable[[Recipe], None]] = {
     "playground": playground.show,
+    "triangle": triangle.show,
     "lesson": lessons.contents,
     "questions": lessons.questions,
 }
@@ -35,6 +38,8 @@ def show(recipe: Recipe, page: str) -> None:
     if experiment is None:
         with lesson_layout.words():
             experiments.choose_view(recipe, page)
+        if page == "two_probabilities" and state.lesson_open() is None:  # a step keeps them itself (frame.py)
+            kept.keep()
         SHOW_OF_VIEW[recipe.setting(f"{page}.experiment")](recipe)
     else:
         variations = {key: one for module in DIFFERENT for key, one in module.variations().items()}

@@ -9,8 +9,6 @@ const make = (name, attributes = {}) => {
 // The first picture of Plotly, or of a script that draws over Plotly's (calibrated.js)
 const first = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
     .find(at => at._fullLayout?.xaxis?._length && at.checkVisibility({ visibilityProperty: true }))
-const said = (axis, value) => axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
-    : value.toFixed(Math.abs(axis.range[1] - axis.range[0]) < 0.5 ? 3 : 2)
 const within = (value, low, high) => Math.min(Math.max(value, low), high)
 
 function overlay(chart) {
@@ -21,40 +19,38 @@ function overlay(chart) {
 }
 
 // Each way of guessing: what is drawn for a state, what a pointer and a key make of it, and what is reported
-function mark(chart, { at, begin, label }) {
-    const upright = at === null, axes = () => chart._fullLayout
-    const along = () => upright ? axes().xaxis : axes().yaxis
-    const line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
+// No mark is there at first: a guess that nobody made would be one, and its place might tell the answer
+function mark(chart, { at, label }) {
+    const axes = () => [chart._fullLayout.xaxis, chart._fullLayout.yaxis]
+    const band = make("rect", { class: "over" }), line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
     thumb.append(line, dot, words)
-    // Of the axis. A level starts where the model is taken at its word, if wrong; halfway of a time might be the answer
-    const word = upright ? 0.2 : axes().yaxis.d2p(begin) / axes().yaxis._length
-    let share = word >= 0 && word <= 1 ? word : 0.5
-    const value = () => along().p2d(share * along()._length)
+    let share = null  // of the axis, from its upper end
+    const value = () => { const [, Y] = axes(); return Y.p2d(share * Y._length) }
     const draw = () => {
-        const { xaxis, yaxis } = axes(), pixel = along()._offset + share * along()._length
-        const other = upright ? yaxis._offset + yaxis._length / 2 : xaxis._offset + xaxis.d2p(at)
-        const [x, y] = upright ? [pixel, other] : [other, pixel]
-        line.setAttribute("d", upright ? `M${x} ${yaxis._offset}v${yaxis._length}` : `M${xaxis._offset} ${y}h${xaxis._length}`)
+        const [X, Y] = axes(), x = X._offset + X.d2p(at), placed = share !== null, y = Y._offset + (share ?? 0.5) * Y._length
+        for (const [key, to] of Object.entries({ x: x - 10, y: Y._offset, width: 20, height: Y._length })) band.setAttribute(key, to)
+        line.setAttribute("d", placed ? `M${X._offset} ${y}H${x}` : "")
         dot.setAttribute("cx", x)
         dot.setAttribute("cy", y)
-        words.textContent = `${label}: ${said(along(), value())}`
-        const long = words.getComputedTextLength(), last = axes().width - long
+        thumb.classList.toggle("untouched", !placed)
+        words.textContent = placed ? `${label}: ${value().toFixed(2)}` : "place a mark here"
+        const long = words.getComputedTextLength(), last = chart._fullLayout.width - long
         const beside = x + 14 > last ? x - 14 - long : x + 14  // at the left if there is no room to the right
-        words.setAttribute("x", within(beside, Math.min(xaxis._offset + 4, last), last))  // not over the scale
+        words.setAttribute("x", within(beside, Math.min(X._offset + 4, last), last))  // not over the scale
         words.setAttribute("y", y < 28 ? y + 24 : y - 12)  // below the mark at the upper edge
-        const ends = [0, along()._length].map(pixel => along().p2d(pixel)).sort((one, other) => one - other)
-        const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
-            "aria-valuemin": ends[0], "aria-valuemax": ends[1], "aria-valuenow": value(), "aria-valuetext": said(along(), value()) }
+        const ends = [0, Y._length].map(pixel => Y.p2d(pixel)).sort((one, other) => one - other)
+        const told = { role: "slider", "aria-label": label, "aria-orientation": "vertical", "aria-valuemin": ends[0], "aria-valuemax": ends[1],
+            "aria-valuenow": placed ? value() : 0.5, "aria-valuetext": placed ? value().toFixed(2) : "not placed yet" }
         for (const [key, text] of Object.entries(told)) thumb.setAttribute(key, text)
     }
-    const pointed = (x, y) => { share = within(((upright ? x : y) - along()._offset) / along()._length, 0, 1) }
+    const pointed = (_, y) => { const [, Y] = axes(); share = within((y - Y._offset) / Y._length, 0, 1) }
     const pressed = (key, big) => {
         const step = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 }[key]
         if (!step) return false
-        share = within(share + (upright ? 1 : -1) * step * (big ? 10 : 1) / STEPS, 0, 1)
+        share = within((share ?? 0.5) - step * (big ? 10 : 1) / STEPS, 0, 1)
         return true
     }
-    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value, ready: () => true, area: upright ? "pan-y" : "none" }
+    return { parts: [band, thumb], focus: thumb, draw, pointed, pressed, value, ready: () => share !== null, area: "none" }
 }
 
 // Nothing is drawn at first: a line that is there already would be a guess that nobody made
@@ -150,8 +146,8 @@ function placed(chart, data, button) {
 export default function ({ data, parentElement, setTriggerValue }) {
     if (OPEN.has(parentElement)) return OPEN.get(parentElement)
     const button = parentElement.querySelector("button"), how = parentElement.querySelector("p")
-    const [act, keys] = data.how, byKeys = !matchMedia("(pointer: coarse)").matches
-    how.textContent = byKeys ? `${act}, ${keys}.` : `${act}.`
+    const [act, keys, tolerance] = data.how, byKeys = !matchMedia("(pointer: coarse)").matches
+    how.textContent = `${byKeys ? `${act}, ${keys}` : act}. ${tolerance}`
     let on, now
     // The picture may come later than the question, or be drawn once more
     const look = setInterval(() => {

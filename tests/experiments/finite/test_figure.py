@@ -41,19 +41,33 @@ def test_the_table_holds_the_identity_for_every_partition():
         assert (table.CL + table.GL + table.IL - table.loss).abs().max() < 1e-9
     costs = record("finite_losses")
     assert costs.table.partition.tolist() == ["Yours", "One leaf", "One split", "Pure leaves", "Lowest loss"]
-    assert costs.formatted().CL.tolist() == ["0.000139", "0", "0.000139", "0.285", "0.00593"]
-    assert_says(costs.title, "One leaf", "0.50", "one split", "0.38", "pure leaves", "0.75", "lowest", "0.36")
+    assert costs.formatted().CL.tolist() == ["0.000139", "0", "0.000139", "0.285", "0.00469"]
+    assert_says(costs.title, "One leaf", "0.50", "one split", "0.38", "pure leaves", "0.75", "lowest", "0.37")
 
 
 def test_how_many_partitions_are_better():
     table = record("finite_all").table
     # 6 | 7 is bit 5
-    assert f"{(table.loss < table.loss[32] - 1e-9).sum()} of 2,048" in record("finite_all").title
+    some = table[table.all_leaves_labelled]
+    assert f"{(some.loss < table.loss[32] - 1e-9).sum()} of {len(some)}" in record("finite_all").title
+    assert_says(record("finite_all").title, "the best has 4 leaves")
     best = simulate()
     own = str(best.line.cut_at(best.cuts("least")))
-    assert_says(record("finite_all", own).title, "best of all 2,048")
+    assert_says(record("finite_all", own).title, f"best of all {len(some)}")
+    assert (some.loss.min(), table.loss.min()) == (
+        pytest.approx(0.367, abs=5e-4),
+        pytest.approx(0.362, abs=5e-4),
+    )
     assert table.cuts_after_points[0] == ""
     assert table.cuts_after_points[32] == "6"
+
+
+def test_a_leaf_without_a_label_says_what_it_predicts():
+    labelled = str(ForecastLine.of(FIRST_POINTS).cut_at([3]))
+    bare = str(ForecastLine.of(FIRST_POINTS).cut_at([3, 6]))  # points 5 to 7 have no label
+    assert "no label" not in record("finite", labelled).caption
+    assert_says(record("finite", bare).caption, "Leaf 2 has no label", "prediction is 0.50", "all labels")
+    assert record("finite", bare).table.prediction[4:7].tolist() == [0.5] * 3
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -75,7 +89,7 @@ def test_the_cloud_has_a_mark_for_every_place_and_rings_one_s_own():
     shown = drawn["a partition"]
     places = np.column_stack([found.every.grouping, found.every.calibration]).round(6)
     drawn_at = [*zip(shown.x, shown.y, strict=True)]
-    assert {*drawn_at} == {(gl, cl) for gl, cl in places.tolist()}
+    assert {*drawn_at} == {(gl, cl) for gl, cl in places[found.every.labelled].tolist()}
     assert [tuple(places[row]) for row in shown.customdata] == drawn_at
     for name, label in (("own", "yours"), ("least", "lowest loss")):
         row, ring = found.rows[name], drawn[label]
