@@ -290,7 +290,7 @@ def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_
     note = reading_of(found).notes[-1]
     moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())
-    assert "Scores were rounded to 0.00001" in note
+    assert "Scores were rounded to 0.001" in note
     assert np.abs(np.sort(ordered) - np.sort(p)).max() <= moved
 
 
