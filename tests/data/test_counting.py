@@ -240,6 +240,11 @@ def test_numbers_far_below_are_read_in_the_notation_of_the_first_rows(
     assert sorted(counts[COUNT]) == [1, 2_000, 2_000]
 
 
+def test_dots_of_thousands_are_not_decimal_points_if_another_column_has_decimal_commas(tmp_path):
+    (tmp_path / "p.csv").write_text("label;p;x\n0;1.500;0,5\n1;2.250;1,25\n", encoding="utf-8")
+    assert open_large(tmp_path / "p.csv").count("label", "p")["p"].tolist() == [1500, 2250]
+
+
 def test_a_text_is_read_as_text_from_the_first_number_that_is_not_plain(tmp_path, monkeypatch):
     """Rows that came as numbers before are not read twice."""
     monkeypatch.setattr(large_file, "TEXT_BLOCK", 1 << 12)
