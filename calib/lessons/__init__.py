@@ -191,7 +191,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         own = None if asked is None else question(asked, "question")
-        if moving and not (values["page"] == "explore_reliability" and own and own.kind == "curve" and own.truth):
+        if moving and not (
+            values["page"] == "explore_reliability" and own and own.kind == "curve" and own.truth
+        ):
             raise InputError("moving needs the page explore_reliability and the question of a curve.")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
