@@ -196,7 +196,9 @@ def _places_of(model: Any, y: Any) -> np.ndarray:
     y = np.asarray(y)
     unknown = y[~np.isin(y, model.classes_)]
     if len(unknown):
-        raise InputError(f"y: the model does not know the label {str(unknown[0])!r}. Remove its rows.")
+        raise InputError(
+            f"y: the model does not know the label {str(unknown[0])!r}. Remove the rows with this label."
+        )
     return np.searchsorted(model.classes_, y)
 
 
@@ -307,7 +309,7 @@ def _counts_of(file: LargeFile) -> tuple[str, bytes, dict[str, Any]]:
     target = guess_target(file.head)
     if target is None or not looks_like_predictions(file.head):
         raise TooLargeError(
-            f"{file.name} is too large for memory, and its columns are not only a label and scores.",
+            f"{file.name} is too large for memory, and it contains columns other than a label and scores.",
             "Save only these columns, or a sample of the rows.",
         )
     recipe, frame = count_large(Recipe(content="predictions", target=target), file)

@@ -343,7 +343,7 @@ class Recipe:
         None,
         "Whole weights",
         "How to read whole-number weights: as counts of rows, which make intervals narrower, or as "
-        "importance, which makes intervals wider. If unset, the name of the column decides.",
+        "importance weights, which make intervals wider. If unset, the name of the column decides.",
         choices=WEIGHT_AS,
         optional=True,
         reset_by="columns",
@@ -514,9 +514,9 @@ class Recipe:
         "number",
         None,
         "Deployment base rate",
-        "Share of the positive class in deployment (prevalence), if it differs from the data. All odds are multiplied "
-        "by the same factor, and test rows are weighted to match this rate. “Base rate” on the Reliability page "
-        "estimates the rate from unlabelled rows.",
+        "Share of the positive class in deployment (prevalence), if it differs from the share in the data. "
+        "All odds are multiplied by the same factor, and test rows are weighted to match this rate. “Base "
+        "rate” on the Reliability page estimates the rate from unlabelled rows.",
         low=0,
         high=1,
         optional=True,

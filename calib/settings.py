@@ -144,7 +144,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "One diagram per group",
             "boolean",
             False,
-            help="Draw a reliability diagram of each group below the lanes.",
+            help="Draw a reliability diagram of each group below the chart of all groups.",
         ),
         Parameter(
             "others",
@@ -250,7 +250,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "none",
             choices=CALIBRATORS,
-            help="Calibrator for the parts of the loss, if the true probabilities are known.",
+            help="Calibrator whose calibration and grouping loss are drawn, if the true probabilities are "
+            "known.",
         ),
         Parameter(
             "growth",
@@ -381,8 +382,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             ALPHA,
             0.0001,
             0.5,
-            help="This probability applies to the whole time, however often you look. The alarm is raised "
-            "when the evidence reaches 1 divided by this number.",
+            help="This probability applies to the whole monitoring period, however often you look. The alarm "
+            "is raised when the evidence reaches 1 divided by this number.",
         ),
         Parameter(
             "horizon",
@@ -399,8 +400,9 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Exclude rows without a label",
             "boolean",
             False,
-            help="Otherwise all later rows wait for the label. Exclude only rows whose labels will never "
-            "arrive: excluding rows whose labels are merely late would cause false alarms.",
+            help="Otherwise, later rows are used only after the missing label arrives. Exclude only rows "
+            "whose labels will never arrive: excluding rows whose labels are merely late would cause "
+            "false alarms.",
         ),
         Parameter(
             "calibrator",
@@ -669,7 +671,12 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "seed", "Seed", "integer", 33, 0, 10_000, help="A different seed simulates different rows."
         ),
         Parameter(
-            "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
+            "curve",
+            "Drawn curve",
+            "text",
+            None,
+            optional=True,
+            help="True frequencies at predictions of 0, 0.05, …, 1.",
         ),
     ),
     "triangle": (

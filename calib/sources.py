@@ -23,19 +23,16 @@ from calib.data import (
     SAMPLES,
     Connection,
     DataError,
-    LargeFile,
+    FrameRelation,
     LargeQuery,
     ReadingQuestion,
+    Relation,
     Table,
     TableFile,
     TooLargeError,
     TooManyRowsError,
-    blocks_of_file,
-    blocks_of_frame,
     class_counts,
-    count_predictions,
     digest_of,
-    draw_rows,
     fetch_openml,
     guess_target,
     inspect,
@@ -76,7 +73,6 @@ COUNTS_SUFFIX, SAMPLE_SUFFIX = (
 SHOWN_NAME = re.compile(
     rf"^(.*)@([0-9a-f]{{16}}(?:{re.escape(COUNTS_SUFFIX)}|{re.escape(SAMPLE_SUFFIX)})?)$", re.DOTALL
 )
-LARGE_SOURCES = (LargeFile, LargeQuery)
 READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
 
@@ -172,7 +168,7 @@ def _named(data: str, field: str) -> tuple[str, str]:
     return kind, key
 
 
-Upload: TypeAlias = pd.DataFrame | TableFile | LargeFile | LargeQuery | bytes
+Upload: TypeAlias = pd.DataFrame | TableFile | Relation | bytes
 Uploads = Mapping[str, Upload]
 """Digest → the file's table, read with ``read_table``'s defaults or the Recipe's options, or the file itself; for a
 model, the content of its file."""
@@ -231,12 +227,12 @@ def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
     >>> is_sampled(Recipe(data_params={"learn_rows": 10_000}), None), is_sampled(Recipe(), None)
     (True, False)
     """
-    return isinstance(given, LARGE_SOURCES) or "learn_rows" in dict(recipe.data_params)
+    return isinstance(given, Relation) or "learn_rows" in dict(recipe.data_params)
 
 
 def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | None) -> pd.DataFrame:
     """Draw the rows that the model learns from; refuse settings that need all rows in memory."""
-    why = f"{given.name} is too large for memory" if isinstance(given, LARGE_SOURCES) else "learn_rows is set"
+    why = f"{given.name} is too large for memory" if isinstance(given, Relation) else "learn_rows is set"
     if recipe.content != "features":
         raise DataError(
             f"content is 'predictions', but {why}, which applies only if a model is trained.",
@@ -251,13 +247,9 @@ def _sample(recipe: Recipe, given: Upload | None, table: Table, watch: Watch | N
     if target not in map(str, table.frame):
         known = ", ".join(map(str, table.frame))
         raise DataError(f"target: there is no column {target!r}.", f"Choose one of {known}.")
-    labels = None
-    if isinstance(given, LargeQuery):
-        blocks, labels = given.blocks(), given.labels.get(target)
-    else:
-        blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
+    relation = given if isinstance(given, Relation) else FrameRelation(table.frame)
     rows, key = dict(recipe.data_params).get("learn_rows"), f"{recipe.data} {reading(recipe)}"
-    return draw_rows(blocks, target, rows, recipe.seed, table.frame.shape[1], key, watch, labels)
+    return relation.sample(target, rows, recipe.seed, key, watch)
 
 
 def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
@@ -597,7 +589,7 @@ def reading(recipe: Recipe) -> dict[str, Any]:
 def _uploaded(given: Upload, options: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**options)
-    if isinstance(given, LARGE_SOURCES):
+    if isinstance(given, Relation):
         given = given.head
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
@@ -655,7 +647,7 @@ BY_ROW = ("time", "cluster", "part", "period", "segment", "test_data", "onnx")
 
 
 def count_large(
-    recipe: Recipe, file: LargeFile | LargeQuery, spill: bool = True, watch: Watch | None = None
+    recipe: Recipe, file: Relation, spill: bool = True, watch: Watch | None = None
 ) -> tuple[Recipe, pd.DataFrame]:
     """Count the predictions of a file or query by score and label.
 
@@ -664,7 +656,7 @@ def count_large(
     recipe
         Recipe with the label; the score, if there are several; and a column of counts, if any.
     spill
-        Argument of ``count_predictions``.
+        Argument of ``Relation.count``.
     watch
         Can cancel the count.
 
@@ -676,15 +668,12 @@ def count_large(
     Raises
     ------
     DataError
-        If a field of the Recipe needs single rows, or ``count_predictions`` refuses the file.
+        If a field of the Recipe needs single rows, or ``Relation.count`` refuses the file.
     """
     if recipe.weight == COUNT and COUNT not in file.head:  # of a link to the counts
         recipe = recipe.replace(weight=None, weight_as=None)
     target, score = str(recipe.target), _counted_score(recipe, file)
-    if isinstance(file, LargeQuery):
-        frame = file.count(target, score, recipe.weight, watch)
-    else:
-        frame = count_predictions(file, target, score, recipe.weight, spill=spill, watch=watch)
+    frame = file.count(target, score, recipe.weight, watch, spill)
     params = {name: value for name, value in recipe.data_params if name not in READING}
     return recipe.replace(
         score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}
@@ -739,12 +728,12 @@ def data_of_query(
     database: Connection, query: str, found: pd.DataFrame | LargeQuery, counted: bool = False
 ) -> str:
     """Return the ``data`` field of what ``read_query`` returned, or of the counts of its predictions."""
-    large = isinstance(found, LargeQuery)
+    large = isinstance(found, Relation)
     digest = (found.digest or digest_of(found.head)) if large else digest_of(found)
     return f"database:{database.name}/{query}@{digest}{SAMPLE_SUFFIX if large else COUNTS_SUFFIX if counted else ''}"
 
 
-def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:
+def can_count(recipe: Recipe, file: Relation) -> bool:
     """Tell whether ``count_large`` accepts a Recipe with predictions."""
     try:
         return recipe.content == "predictions" and bool(_counted_score(recipe, file))
@@ -752,14 +741,14 @@ def can_count(recipe: Recipe, file: LargeFile | LargeQuery) -> bool:
         return False
 
 
-def holds_predictions(file: LargeFile) -> bool:
+def holds_predictions(file: Relation) -> bool:
     """Tell whether a file holds a label and one score, and nothing else, by its first rows."""
     target = guess_target(file.head)
     recipe = Recipe(content="predictions", target=target)
     return target is not None and looks_like_predictions(file.head) and can_count(recipe, file)
 
 
-def _counted_score(recipe: Recipe, file: LargeFile | LargeQuery) -> str:
+def _counted_score(recipe: Recipe, file: Relation) -> str:
     """Return the score by which rows are counted; refuse fields that need single rows."""
     for name in BY_ROW:
         if value := getattr(recipe, name):
@@ -787,7 +776,7 @@ COUNTABLE = (
 )  # conversions of a score that need no other column
 
 
-def _score_by_reading(recipe: Recipe, file: LargeFile | LargeQuery) -> str | None:
+def _score_by_reading(recipe: Recipe, file: Relation) -> str | None:
     """Return the score that the first rows show; None if they show nothing, such as rows of one class.
 
     Raises

@@ -7,7 +7,7 @@ from pages.ui import evaluations, frame
 from pages.ui.explore import groups
 
 recipe = frame.open_page("pages/explore_groups.py")
-evaluations.needs_rows(recipe, "This page forms groups of test rows from their columns.")
+evaluations.needs_rows(recipe, "This page groups test rows by the values in their columns.")
 evaluation = evaluations.evaluation(groups.whole(recipe))
 
 frame.refusals(evaluation)

@@ -8,12 +8,14 @@ recipe = frame.open_page("pages/explore_out_of_bag.py")
 evaluations.needs_features(recipe, out_of_bag.FOREST_NEEDED)
 evaluations.needs_rows(
     recipe,
-    "Out-of-bag calibration draws a training row for each test row and finds the trees that were "
-    "not trained on this row.",
+    "Out-of-bag calibration draws a training row for each test row and uses only the trees that were not "
+    "trained on that training row.",
 )
 if evaluations.shows_all_classes(recipe):
     out_of_bag.together(recipe)
-recipe = evaluations.of_one_class(recipe, "The setups of the paper apply to one class against the rest.")
+recipe = evaluations.of_one_class(
+    recipe, "The paper's setups are for two classes, so choose one class against the rest."
+)
 out_of_bag.needs_bagging(recipe)
 setups = out_of_bag.evaluations(recipe)
 table = out_of_bag.table(setups)

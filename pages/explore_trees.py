@@ -9,7 +9,9 @@ evaluations.needs_features(recipe, trees.FEATURES_NEEDED)
 evaluations.needs_rows(recipe, "This page grows trees and evaluates each tree on all test rows.")
 together = evaluations.shows_all_classes(recipe)
 if not together:
-    recipe = evaluations.of_one_class(recipe, "This page grows trees for one class against the rest.")
+    recipe = evaluations.of_one_class(
+        recipe, "This page grows trees for two classes, so choose one class against the rest."
+    )
 
 grown = trees.depth_sweep(recipe)
 with trees.curves(recipe, grown):

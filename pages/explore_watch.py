@@ -7,7 +7,7 @@ from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import watch
 
 recipe = frame.open_page("pages/explore_watch.py")
-evaluations.needs_rows(recipe, "This page monitors the test rows in their order in time.")
+evaluations.needs_rows(recipe, "This page monitors the test rows in chronological order.")
 evaluation = evaluations.evaluation(watch.whole(recipe))
 
 frame.refusals(evaluation)

@@ -16,10 +16,11 @@ from calib.analysis.grouping import CLUSTERS, FEWEST_GROUPING_ROWS, REDRAWS
 from calib.analysis.label_shift import MOST_INTERVALS
 from calib.analysis.watch.periods import ROW_PERIODS
 from calib.calibrators import CALIBRATORS, JOINT
-from calib.data.counting import COUNTED_ROWS
 from calib.data.folder import MOST_LISTED_TABLES, MOST_NESTED
+from calib.data.large_file import COUNTED_ROWS
 from calib.data.limits import MOST_TABLE_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
-from calib.data.sampling import LEARN_ROWS, SAMPLED_AT_ONCE
+from calib.data.relation import BLOCK_ROWS
+from calib.data.sampling import LEARN_ROWS
 from calib.data.target import MOST_PREDICTED, MOST_TRAINED
 from calib.experiments import EXPERIMENTS
 from calib.figures.base import MOST_SETUPS
@@ -92,7 +93,7 @@ FACTS = {
         f"can evaluate at most {MOST_PREDICTED:,} classes",
         f"more than {COUNTED_ROWS:,} rows is counted",
         f"The sample has {LEARN_ROWS:,} rows",
-        f"in batches of {SAMPLED_AT_ONCE:,}",
+        f"in batches of {BLOCK_ROWS:,}",
         f"If there are more than {MOST_LISTED_TABLES:,} tables",
         f"at most {NAMES[MOST_NESTED]} folders deep",
         *(each.label for each in (*CALIBRATORS.values(), *JOINT.values())),

@@ -155,7 +155,7 @@ def _advice(evaluation: Evaluation, told: Said) -> Iterator[str]:
                 "No clear difference": true[1] <= 0 <= true[2],
                 "Clearly higher": true[1] > 0,
                 "Lower Brier score": true[2] < 0,
-                "none of the compared methods clearly lowers": true[2] >= 0,
+                "None of the compared methods clearly lowers": true[2] >= 0,
                 "does not clearly lower": true[2] >= 0,
                 "Each of the compared methods raises": min(score[key] for key in p if key != "none")
                 > score["none"],

@@ -87,4 +87,4 @@ def test_a_calibrator_that_is_off_for_all_rows_is_said_beside_the_segments(files
     frame.loc[frame["part"] == "calibrate", "target"] = frame["p"].to_numpy()[:300].round().astype(int)
     asked = files(frame, calibrators=["platt"], part="part", split="file")
     assert main(["audit", *asked, "--resamples", "19"]) == 0
-    assert_says(capsys.readouterr().err, "logistic correction of all rows", "Platt scaling on 300 rows")
+    assert_says(capsys.readouterr().err, "logistic recalibration of all rows", "Platt scaling on 300 rows")

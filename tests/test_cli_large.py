@@ -12,7 +12,7 @@ import pytest
 from calib import Recipe, check, evaluate
 from calib.__main__ import main
 from calib.commands.on_file import on_file
-from calib.data import counting, read
+from calib.data import large_file, read
 from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 
 def limit(monkeypatch) -> None:
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 10_000)
-    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 5_000)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_very_many_predictions_are_counted_even_if_they_fit_into_memory(
     given = Recipe(content="predictions", target="label")
     lines = table.value_counts(["label", "p"])
     for most, kept in ((20_000, len(table)), (10_000, len(lines))):
-        monkeypatch.setattr(counting, "COUNTED_ROWS", most)
+        monkeypatch.setattr(large_file, "COUNTED_ROWS", most)
         recipe, data, _ = on_file(given, tmp_path / name)
         assert data.n == kept
     counted = evaluate(recipe, data).on_every_row()

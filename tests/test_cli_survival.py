@@ -81,7 +81,7 @@ BAD = {
         ("time must not be negative", "position", "Measure the time from"),
     ),
     "events after the horizon only": ({"years": lambda x: x + 5}, [], ("no event by 5", "later horizon")),
-    "everybody censored": ({"status": lambda x: "alive"}, [], ("Every row is censored", "Check the")),
+    "everybody censored": ({"status": lambda x: "alive"}, [], ("Every row is censored", "--cause")),
     "risks above 1": ({"cox": lambda x: 100 * x}, [], ("must lie in [0, 1]", "Divide percentages by 100")),
     "one centre": (
         {"centre": lambda x: "a"},
@@ -112,7 +112,7 @@ def test_bad_input_gets_one_message_with_the_remedy(table, tmp_path, capsys, cas
 @pytest.mark.parametrize(
     ("options", "facts"),
     [
-        (OPTIONS, ("event contains", "dead", "cause", "censored")),
+        (OPTIONS, ("event contains", "dead", "--cause", '--censored ("" if nobody was censored)')),
         ([*OPTIONS, *CODES, "--weight", "kilos"], ("There is no column 'kilos'", "years")),
         ([*OPTIONS[:-1], "50", *CODES], ("followed up to 50", "at most")),
         ([*OPTIONS, *CODES, "--time", "status"], ("time must be numbers",)),

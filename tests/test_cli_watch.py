@@ -139,7 +139,7 @@ def test_an_impossible_label_is_said(files, capsys):
     assert_says(
         said,
         "For 1 row the model predicted 0 %, but the event happened; for 1 row the model predicted 100 %, "
-        "but it did not happen",
+        "but the event did not happen",
         "2024-01-24",
     )
     assert "Evidence against calibration: infinite" in said

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from calib import Recipe, check, dashboard, evaluate, explore
 from calib.__main__ import main
-from calib.data import TableFile, counting, read
+from calib.data import TableFile, large_file, read
 from calib.kernel.checks import InputError
 from calib.sources import digest, load
 from tests.saying import assert_says
@@ -139,7 +139,7 @@ def test_a_file_is_opened_from_the_command_line(tmp_path, monkeypatch, capsys):
 
 def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 2_000)
-    monkeypatch.setattr(counting, "FIRST_BYTES", 1_500)
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 1_500)
     p = np.round(RNG.random(1_000), 2)
     table = pd.DataFrame({"y": (RNG.random(1_000) < p).astype(int), "p": p})
     table.to_csv(tmp_path / "scores.csv", index=False)
@@ -152,7 +152,7 @@ def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, 
     assert_says(capsys.readouterr().out, "1,000 rows were grouped", "score and label")
     table.assign(age=np.arange(1_000) % 50).to_csv(tmp_path / "people.csv", index=False)
     assert main(["explore", str(tmp_path / "people.csv")]) == 2
-    assert "not only a label and scores" in capsys.readouterr().err
+    assert "columns other than a label and scores" in capsys.readouterr().err
     monkeypatch.undo()
     recipe = Recipe(data=f"upload:{digest(content)}", file=name, calibrators=("none",), **said)
     found = evaluate(recipe, load(recipe, {digest(content): TableFile(name, content)})).on_every_row()

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from calib import Recipe, evaluate
 from calib.analysis.audit.of_evaluation import audit_evaluation
 from calib.analysis.limitations import trained_here
-from calib.data import counting, sampling
+from calib.data import counting, relation
 from calib.kernel.checks import InputError
 from calib.sources import load
 
@@ -46,7 +46,7 @@ def sampled(frame, **given):
 
 @pytest.mark.parametrize("placement", ["split", "train"])
 def test_the_numbers_are_those_of_the_ordinary_evaluation_on_the_same_rows(table, placement, monkeypatch):
-    monkeypatch.setattr(sampling, "SAMPLED_AT_ONCE", 700)
+    monkeypatch.setattr(relation, "BLOCK_ROWS", 700)
     recipe, data = sampled(table, placement=placement, seed=5)
     found = evaluate(recipe, data)
     assert (data.n, found.size, len(found.rows)) == (3_000, 9_000, found.dataset.n)

@@ -22,6 +22,7 @@ import scipy  # it imports its parts when they are first used
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
+from calib.analysis.limitations import trained_here
 from calib.evaluate import Evaluation
 from calib.evaluate.arrays import present
 from calib.kernel import checks
@@ -35,9 +36,15 @@ from calib.metrics.distances import curve_errors, smooth_cells
 
 Array = np.ndarray
 
-POOLED_MEASURES = ("slope", "in_the_large", "observed_expected")
+POOLED_MEASURES = {
+    "slope": "calibration slope",
+    "in_the_large": "calibration-in-the-large",
+    "observed_expected": "O/E",
+}
 FEWEST_TO_PREDICT = 3  # centres
 PREDICTION_DRAWS, DRAWS_OF_CURVE = 2**13, 2**10  # of a new centre
+NEW_CENTRE = "In a new centre"
+TRAINED_CENTRE, UNSEEN_CENTRE = (f"In a centre {how} rows in the training set" for how in ("with", "without"))
 FEW_FOR_TAU = 5  # centres below which τ is hardly known
 FEWEST_FOR_CURVE = 30  # rows of a centre
 POINTS_OF_POOLED_CURVE = 25  # points of the pooled curve
@@ -174,20 +181,22 @@ class Centres:
     ----------
     table
         One row per centre: rows, events, and for each of ``POOLED_MEASURES`` its value, interval (``_low`` and
-        ``_high``) and
-        ``_shrunken`` value. NaN if a centre does not show it.
+        ``_high``) and ``_shrunken`` value. NaN if a centre does not show it.
     pooled
         Key of ``POOLED_MEASURES`` → ``Pooled``, O/E on its own scale; ``tau`` of O/E is that of its logarithm.
     parts
         Rows and predictions of each centre.
     level
         Level of all intervals.
+    where
+        The centres that the prediction interval is about: "In a new centre".
     """
 
     table: pd.DataFrame
     pooled: dict[str, Pooled]
     parts: tuple[tuple[Rows, Array], ...] = field(repr=False)
     level: float = LEVEL
+    where: str = NEW_CENTRE
 
     @cached_property
     def curves(self) -> pd.DataFrame:
@@ -195,14 +204,9 @@ class Centres:
         return _curves(self.parts, list(map(str, self.table.index)), self.level)
 
     @property
-    def summary(self) -> pd.DataFrame:
-        """One row per measure: the attributes of ``Pooled``."""
-        return pd.DataFrame([vars(each) for each in self.pooled.values()], index=list(self.pooled))
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """State what a new centre will show, how much centres differ, and which are not pooled."""
-        told = [_told(key, each) for key, each in self.pooled.items()]
+        told = [_told(self.where, key, each) for key, each in self.pooled.items()]
         missing = [str(name) for name in self.table.index[self.table["slope"].isna()]]
         if missing:
             told.append(
@@ -216,12 +220,8 @@ class Centres:
         return " ".join(self.sentences)
 
 
-def _told(key: str, found: Pooled) -> str:
-    name = {
-        "slope": "calibration slope",
-        "in_the_large": "calibration-in-the-large",
-        "observed_expected": "O/E",
-    }[key]
+def _told(where: str, key: str, found: Pooled) -> str:
+    name = POOLED_MEASURES[key]
     pooled = (
         f"{two_decimals(found.value, found.low, found.high)} over {counted(found.centres, 'centre')} "
         f"(τ {two_decimals(found.tau)}, I² {brief_percent(found.i_squared)})"
@@ -230,7 +230,7 @@ def _told(key: str, found: Pooled) -> str:
         return f"The {name} is {pooled}; two centres cannot show what to expect in a new centre."
     hardly = " With so few centres, τ is very uncertain." if found.centres < FEW_FOR_TAU else ""
     low, high = two_decimals(found.new_low), two_decimals(found.new_high)
-    return f"In a new centre the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
+    return f"{where} the {name} will lie between {low} and {high}; its mean is {pooled}.{hardly}"
 
 
 def centres(
@@ -290,7 +290,8 @@ def centres(
     for metric in POOLED_MEASURES:
         found = np.array([_in_centre(metric, rows, each, level) for rows, each in parts])
         pooled[metric] = _add(table, metric, found, level)
-    return Centres(table, pooled, parts, level)
+    seen = trained_here(evaluation) and evaluation.recipe.split != "cluster"
+    return Centres(table, pooled, parts, level, TRAINED_CENTRE if seen else NEW_CENTRE)
 
 
 def _rows_of(sample: Rows, places: Array) -> Rows:

@@ -69,7 +69,10 @@ def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
     checks.in_range(lowest, "lowest", 0, 1)
     checks.in_range(highest, "highest", lowest, 1)
     if lowest == highest:
-        raise checks.InputError("The lowest and the highest threshold are equal. Choose a range.")
+        raise checks.InputError(
+            "The lowest and highest thresholds are equal. Choose a lower or a higher threshold for one end "
+            "of the range."
+        )
     if (lowest, highest) == (0, 1):
         return CURVE_THRESHOLDS
     return np.array([t for t in np.linspace(lowest, highest, 101) if 0 < t < 1])

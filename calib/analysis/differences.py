@@ -121,7 +121,7 @@ def differences(
         for metric in watch.loop(metrics, "Comparing on the test rows")
         for key in others
     ]
-    whole = "" if evaluation.cluster is None else ", keeping the rows of each cluster together"
+    whole = "" if evaluation.cluster is None else ", resampling whole clusters"
     return Differences(tuple(found), reference, f"{evaluation.size_text}{whole}")
 
 

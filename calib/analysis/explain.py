@@ -227,7 +227,7 @@ def _moved(explanation: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
             rows.loc[at[place], ["score", "label"]] = new, label
         else:
             raise InputError(
-                "The points you moved belong to another row, model or calibration set. Undo the moves."
+                "The points that you moved belong to another row, model or calibration set. Undo the moves."
             )
     return rows, score
 

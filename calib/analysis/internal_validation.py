@@ -34,13 +34,13 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from calib.analysis.centres import Centres, centres
+from calib.analysis.centres import UNSEEN_CENTRE, Centres, centres
 from calib.calibrated import CalibratedClassifier
 from calib.evaluate import check, make_estimator
 from calib.evaluate.arrays import present, read_arrays
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.progress import Watch
+from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
 from calib.kernel.wording import number, with_interval
@@ -59,9 +59,7 @@ INNER = 2  # resamples of each resample
 POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
-NO_INFORMATION = {
-    "auc": 0.5
-}  # value of a measure if labels and predictions are independent; Brier's depends on both
+NO_INFORMATION = {"auc": 0.5}  # value if labels and predictions are independent; Brier's depends on both
 
 
 def measures(y: Array, p: Array, weight: Array | None = None) -> Array:
@@ -103,9 +101,12 @@ class _Model:
     def n(self) -> int:
         return len(self.y)
 
+    def _weight_of(self, rows: Array) -> Array | None:
+        return None if self.weight is None else self.weight[rows]
+
     def predict(self, rows: Array, what: str) -> Array:
         """Fit all steps on these rows, and return the probabilities of class 1 of all rows, (n,)."""
-        given = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        given = {} if self.weight is None else {"sample_weight": self._weight_of(rows)}
         try:
             fitted = clone(self.estimator).fit(_safe_indexing(self.X, rows), self.y[rows], **given)
             p = fitted.predict_proba(self.X)[:, list(fitted.classes_).index(1)]
@@ -117,13 +118,11 @@ class _Model:
         return checks.probability_vector(p, "predict_proba")
 
     def measured(self, rows: Array, p: Array) -> Array:
-        return measures(self.y[rows], p[rows], None if self.weight is None else self.weight[rows])
+        return measures(self.y[rows], p[rows], self._weight_of(rows))
 
     def curve(self, rows: Array, p: Array, grid: Array) -> Array:
         """Return the loess curve at the points of the grid; NaN outside the range of the predictions."""
-        cells = smooth_cells(
-            Rows(self.y[rows], weight=None if self.weight is None else self.weight[rows]), p[rows]
-        )
+        cells = smooth_cells(Rows(self.y[rows], weight=self._weight_of(rows)), p[rows])
         return np.interp(grid, cells.points, cells.observed, left=np.nan, right=np.nan)
 
     @cached_property
@@ -240,9 +239,9 @@ class Validation:
         The few resamples within a resample add noise, whose variance is known and subtracted.
         """
         optimism = self.train - self.test
-        variance = _variance(optimism - self.inner.mean(axis=1))
+        variance = _over(optimism - self.inner.mean(axis=1), np.nanvar, ddof=1)
         noise = _mean(self.inner.var(axis=1, ddof=1)) / self.inner.shape[1]
-        return np.sqrt(np.fmax(variance - noise, _variance(optimism)))
+        return np.sqrt(np.fmax(variance - noise, _over(optimism, np.nanvar, ddof=1)))
 
     def table(self, level: float = 0.95) -> pd.DataFrame:
         """Return one row per measure.
@@ -253,7 +252,7 @@ class Validation:
         """
         tails = (1 - level) / 2, (1 + level) / 2
         half = float(ndtri(tails[1])) * self.standard_error
-        split_low, split_high = _quantiles(self.split, tails)
+        split_low, split_high = _over(self.split, np.nanquantile, tails)
         columns = {
             "apparent": self.apparent,
             "optimism": self.optimism,
@@ -302,26 +301,16 @@ class Validation:
         )
 
 
-def _mean(values: Array) -> Array:
-    """Return the mean (7,) of the finite values; NaN if half of them or fewer are."""
+def _over(values: Array, statistic: Callable[..., Array], *args: Any, **more: Any) -> Array:
+    """Return a statistic over the finite values of each measure; NaN if half of them or fewer are finite."""
     finite = np.isfinite(values)
-    sums, count = np.where(finite, values, 0.0).sum(axis=0), finite.sum(axis=0)
-    return np.where(count > len(values) / 2, sums / np.maximum(count, 1), np.nan)
+    known = finite.mean(axis=0) > 0.5
+    usable = np.where(known, np.where(finite, values, np.nan), 0.0)
+    return np.where(known, statistic(usable, *args, axis=0, **more), np.nan)
 
 
-def _variance(values: Array) -> Array:
-    """Return the variance (7,) of the finite values; NaN if half of them or fewer are."""
-    return _mean((values - _mean(values)) ** 2) * len(values) / (len(values) - 1)
-
-
-def _quantiles(values: Array, tails: tuple[float, float]) -> Array:
-    """Return quantiles (2, 7) of the finite values; NaN if half of them or fewer are."""
-    found = np.full((2, values.shape[1]), np.nan)
-    for j, column in enumerate(values.T):
-        finite = column[np.isfinite(column)]
-        if len(finite) > len(column) / 2:
-            found[:, j] = np.quantile(finite, tails)
-    return found
+def _mean(values: Array) -> Array:
+    return _over(values, np.nanmean)
 
 
 def validate(
@@ -417,9 +406,10 @@ def validate(
         *(("cross_validation", i) for i in range(repeats)),
         *(("single_split", i) for i in range(splits)),
     ]
-    found = _Kept.of(resume, model, grid).finish(tasks, model, grid, n_jobs, watch or Watch())
+    found = _finish(tasks, model, grid, resume, n_jobs, watch or Watch())
     of = {kind: [found[task] for task in tasks if task[0] == kind] for kind, _ in tasks}
-    train, test, out, inner, bend = (np.array([each[key] for each in of["bootstrap"]]) for key in _PARTS)
+    parts = ("train", "test", "out", "inner", "bend")
+    train, test, out, inner, bend = (np.array([each[part] for each in of["bootstrap"]]) for part in parts)
     apparent = model.curve(every, p, grid)
     curve = pd.DataFrame({"p": grid, "apparent": apparent, "corrected": apparent - _mean(bend)})
     repeated, split = (
@@ -428,9 +418,6 @@ def validate(
     return Validation(
         model.measured(every, p), p, model.y, train, test, out, inner, repeated, split, curve, model
     )
-
-
-_PARTS = ("train", "test", "out", "inner", "bend")
 
 
 def leave_one_centre_out(
@@ -471,7 +458,7 @@ def leave_one_centre_out(
         held = model.cluster == i
         p[held] = model.predict(np.flatnonzero(~held), f"all centres but {model.names[i]}")[held]
     whose = model.names[model.cluster]
-    return centres(check(model.y, p, model.weight, whose), whose)
+    return replace(centres(check(model.y, p, model.weight, whose), whose), where=UNSEEN_CENTRE)
 
 
 def _model(
@@ -576,54 +563,56 @@ def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) ->
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """Finished fits: (kind, number) → arrays, and the file in which they are kept, or None."""
+def _kept(resume: str | Path | dict[Any, Any] | None, digest: str) -> dict[Any, Any]:
+    """Return the fits of an interrupted run, (kind, number) → arrays; refuse those of another one."""
+    if resume is None:
+        return {}
+    if isinstance(resume, dict):
+        if resume.setdefault("run", digest) != digest:
+            raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
+        return resume
+    path = Path(resume)
+    lines = path.read_text().splitlines() if path.exists() else []
+    if not lines:
+        path.write_text(json.dumps({"run": digest}) + "\n")
+    elif _parsed(lines[0]).get("run") != digest:
+        raise InputError(
+            f"{path} belongs to another run: other rows, another estimator or other settings. Name "
+            f"another file, or delete this file."
+        )
+    found = filter(None, map(_parsed, lines[1:]))  # a line that was cut is ignored
+    return {(each.pop("kind"), each.pop("number")): each for each in found}
 
-    done: dict[Any, Any]
-    path: Path | None
 
-    @classmethod
-    def of(cls, kept: str | Path | dict[Any, Any] | None, model: _Model, grid: Array) -> _Kept:
-        """Read the fits of an interrupted run; refuse those of another one. A line that was cut is ignored."""
-        if kept is None:
-            return cls({}, None)
-        digest = joblib.hash((vars(model), grid))
-        if isinstance(kept, dict):
-            if kept.setdefault("run", digest) != digest:
-                raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
-            return cls(kept, None)
-        path = Path(kept)
-        lines = path.read_text().splitlines() if path.exists() else []
-        if not lines:
-            path.write_text(json.dumps({"run": digest}) + "\n")
-        elif _parsed(lines[0]).get("run") != digest:
-            raise InputError(
-                f"{path} belongs to another run: other rows, another estimator or other settings. Name "
-                f"another file, or delete this file."
-            )
-        found = filter(None, map(_parsed, lines[1:]))
-        return cls({(each.pop("kind"), each.pop("number")): each for each in found}, path)
-
-    def finish(
-        self,
-        tasks: list[tuple[str, int]],
-        model: _Model,
-        grid: Array,
-        n_jobs: int | None,
-        watch: Watch,
-    ) -> Mapping[tuple[str, int], dict[str, Any]]:
-        """Do the tasks that are not done, and keep each as soon as it is."""
-        left = [task for task in tasks if task not in self.done]
-        calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
-        results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
+def _finish(
+    tasks: list[tuple[str, int]],
+    model: _Model,
+    grid: Array,
+    resume: str | Path | dict[Any, Any] | None,
+    n_jobs: int | None,
+    watch: Watch,
+) -> Mapping[tuple[str, int], dict[str, Any]]:
+    """Do the tasks that are not done, and keep each as soon as it is."""
+    done = _kept(resume, joblib.hash((vars(model), grid)))
+    left = [task for task in tasks if task not in done]
+    calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
+    results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))
+    try:
         for task in watch.loop(left, "fits"):
-            found = next(results)
-            self.done[task] = found
-            if self.path is not None:
-                with self.path.open("a") as file:
+            found = done[task] = next(results)
+            if isinstance(resume, str | Path):
+                with Path(resume).open("a") as file:
                     file.write(json.dumps({"kind": task[0], "number": task[1], **found}) + "\n")
-        return self.done
+    except (Cancelled, KeyboardInterrupt) as stop:
+        again = (
+            "with the same resume, which keeps them, to continue"
+            if resume is not None
+            else "with resume=, to keep them"
+        )
+        fits = sum(task in done for task in tasks)
+        stop.add_note(f"{fits:,} of {len(tasks):,} fits were finished. Call validate again {again}.")
+        raise
+    return done
 
 
 def _one(do: Callable[[int, Array], dict[str, Any]], number: int, grid: Array) -> dict[str, Any]:

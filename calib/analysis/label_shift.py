@@ -383,8 +383,8 @@ def estimate_of_rows(
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
     if data.lines_of is not None:
         raise InputError(
-            "The model was trained on a sample whose columns are not kept, so new rows cannot be scored. "
-            "Enter the base rate yourself."
+            "The program did not keep the features of the training sample, so the model cannot score new "
+            "rows. Enter the base rate yourself."
         )
     needed = data.X
     if data.predictions:

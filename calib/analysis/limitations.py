@@ -120,7 +120,9 @@ def _choice(evaluation: Evaluation) -> str:
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
-        lines += f" The calibrators were fitted to {label}, which are more extreme than scores of new rows."
+        lines += (
+            f" The calibrators were fitted to {label}, which are more extreme than the scores of new rows."
+        )
     return lines.strip()
 
 
@@ -141,8 +143,8 @@ def _rows(evaluation: Evaluation) -> str:
         excluded = data.read - data.n
         lines.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
-            f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows like the rows "
-            f"that were kept."
+            f"{'was' if excluded == 1 else 'were'} excluded. The results apply only to rows that are "
+            f"similar to the rows that were kept."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())
@@ -191,7 +193,7 @@ def _base_rate(evaluation: Evaluation) -> str:
         share = percent(evaluation.share)
         return (
             f"The results apply to an event share near {share}, as in the test set. With a different event "
-            "share, results may differ."
+            f"share, the results may differ."
         )
     return (
         f"The numbers refer to a deployment base rate of {percent(stated)}. These numbers assume that only "

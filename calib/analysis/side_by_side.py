@@ -51,7 +51,8 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     lowest = name, key = min(calibrated, key=lambda place: calibrated[place])
     others = [place for place in calibrated if place != lowest]
     then = (
-        f"Of the calibrated models, {name} with {name_of(key)} has the lowest: {number(calibrated[lowest])}"
+        f"After calibration, {name} with {name_of(key)} has the lowest Brier score: "
+        f"{number(calibrated[lowest])}"
     )
     return f"{first} {then}{how_sure(evaluations, lowest, others, 'brier')}."
 

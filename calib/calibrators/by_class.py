@@ -216,8 +216,8 @@ class Pairwise(FromTwoClasses):
     kind = "pairwise"
     one_per = "one per pair of classes"
     promise = (
-        "Each interval combines the lower ends of all pairs with its class, and likewise the upper ends; no "
-        "theorem guarantees its validity."
+        "The lower ends of all pairs that contain a class are combined, and likewise the upper ends; no "
+        "theorem guarantees that the interval is valid."
     )
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"

@@ -21,7 +21,9 @@ from calib.kernel.wording import listed, number
 CLIP = float(np.finfo(np.float64).eps)
 ROUNDING_OF_LOG_ODDS = 1e-12  # rounding error of log-odds
 LEAST_DECREASE = 1e-6  # a smaller decrease of a curve of log-odds does not count
-SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
+SEPARABLE = (
+    "The scores separate the classes perfectly, so the likelihood has no maximum and the fit stopped early."
+)
 FALLS = (
     "the fitted line falls, because calibration rows with higher scores were less often in class 1. The "
     "calibrator therefore reverses the ranking."

@@ -123,7 +123,7 @@ class Multicalibration(ScoreCalibrator):
             2,
             1,
             2,
-            help="With 2, combinations of two columns are segments too.",
+            help="If the number is 2, combinations of two columns also form segments.",
         ),
         Parameter(
             "bins",
@@ -132,8 +132,8 @@ class Multicalibration(ScoreCalibrator):
             5,
             1,
             10,
-            help="Each correction applies to one level of the prediction or to all levels. With 1, it "
-            "applies to all predictions.",
+            help="Each correction applies to one level of the prediction or to all levels. With one level, "
+            "each correction applies to all predictions.",
         ),
     )
 
@@ -256,7 +256,7 @@ def _correction(fields: Fields, features: tuple[FeatureGroups, ...], levels: int
     columns = [names.index(name) for name in corrected]
     groups = fields.numbers("groups", length=len(columns))
     if not all(group in range(features[column].size) for column, group in zip(columns, groups, strict=True)):
-        raise fields.refuse("groups", "must be group numbers of the columns")
+        raise fields.refuse("groups", "must be group numbers, one per column, each within its column's range")
     level = fields.number("level", EVERY_LEVEL, levels - 1)
     if level % 1:
         raise fields.refuse("level", "must be a whole number")

@@ -119,7 +119,7 @@ class Spline(ScoreCalibrator):
             12,
             low=3,
             high=40,
-            help="With more knots the curve can bend more often; the penalty limits the bends.",
+            help="With more knots, the curve can bend more often; the penalty limits how much it bends.",
         ),
         Parameter(
             "penalty",

@@ -128,8 +128,8 @@ class Temperature(ScoreCalibrator):
     def _check_two_classes(self) -> None:
         if hasattr(self, "joint_"):
             raise InputError(
-                "Temperature scaling of K classes cannot be saved to a file or written as a program. Multiply ln P by "
-                f"1/{self.T_:.6g} and take the softmax."
+                f"Temperature scaling of three or more classes cannot be saved to a file or written as a "
+                f"program. To compute it yourself, multiply ln P by 1/{self.T_:.6g} and take the softmax."
             )
 
     def to_map(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from calib.commands.options import add_file, check_folders, names_in, read_file,
 from calib.commands.output import csv_bytes, print_table
 from calib.data import read_table
 from calib.export.survival import formatted_survival, survival_html
+from calib.kernel.checks import InputError
 from calib.kernel.overview import COMMANDS
 
 
@@ -38,7 +40,7 @@ def add_survival(commands: Any) -> None:
         "--censored",
         default="0",
         metavar="CODE",
-        help="code of censoring (default: 0). All other codes are competing events",
+        help='code of censoring (default: 0), or "" if nobody was censored. All other codes are competing events',
     )
     command.add_argument(
         "--survival", action="store_true", help="the risk columns contain survival probabilities: use 1 − p"
@@ -61,26 +63,31 @@ def _survival(args: argparse.Namespace) -> int:
     check_folders(args.csv, args.html)
     frame = read_table(read_file(args.data), args.data.name)
     risks = names_in(args.risk) or ()
-    found = check_survival_table(
-        frame,
-        args.time,
-        args.event,
-        dict(zip(risks, risks, strict=True)),
-        args.horizon,
-        cause=args.cause,
-        censored=args.censored,
-        survival=args.survival,
-        sample_weight=args.weight,
-        cluster=args.cluster,
-        censoring_groups=args.censoring_groups,
-    )
+    try:
+        found = check_survival_table(
+            frame,
+            args.time,
+            args.event,
+            dict(zip(risks, risks, strict=True)),
+            args.horizon,
+            cause=args.cause,
+            censored=args.censored or None,
+            survival=args.survival,
+            sample_weight=args.weight,
+            cluster=args.cluster,
+            censoring_groups=args.censoring_groups,
+        )
+    except InputError as error:  # it names arguments of Python
+        told = re.sub(r"\b(cause|censored)=", r"--\1", str(error)).replace("(None if", '("" if')
+        raise InputError(told) from error
     print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print_table(formatted_survival(found))
     if args.csv:
         bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
         write_file(args.csv, csv_bytes(pd.concat(bins)))
     if args.html:
-        write_file(args.html, survival_html(found, _centres(frame, found, args.centre), source=_command()))
+        typed = f"python -m calib {shlex.join(sys.argv[1:])}"
+        write_file(args.html, survival_html(found, _centres(frame, found, args.centre), source=typed))
     return 0
 
 
@@ -88,8 +95,3 @@ def _centres(frame: pd.DataFrame, found: SurvivalEvaluation, name: str | None) -
     if name is None:
         return None
     return centres(found.evaluation, column(frame, name).astype(str).to_numpy()[found.known["row"]])
-
-
-def _command() -> str:
-    """Return the command as it was typed."""
-    return f"python -m calib {shlex.join(sys.argv[1:])}"

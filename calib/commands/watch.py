@@ -114,7 +114,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.correction:
         checks.one_of(args.correction.suffix, (".json", *SUFFIXES), "--correction: the ending of the file")
     if args.restart and not args.state:
-        raise InputError("--restart needs --state, the file whose evidence begins again.")
+        raise InputError("--restart needs --state, the file whose monitoring restarts.")
 
 
 def _rows(recipe: Recipe, args: argparse.Namespace) -> WatchedRows:

@@ -8,18 +8,12 @@ from calib.kernel import lazy
 
 if TYPE_CHECKING:
     from calib.data.columns import Column, inspect
-    from calib.data.counting import (
-        COUNT,
-        LargeFile,
-        count_predictions,
-        count_scores,
-        open_if_many,
-        open_large,
-    )
+    from calib.data.counting import COUNT, count_scores
     from calib.data.database import Connection, connection, connections, digest_of
     from calib.data.errors import DataError, ReadingQuestion, TooLargeError, TooManyRowsError
     from calib.data.folder import Folder, OpenTable
     from calib.data.join import FILE_PART, join_tables
+    from calib.data.large_file import LargeFile, open_if_many, open_large
     from calib.data.large_query import LargeQuery, open_query
     from calib.data.matching_columns import columns_like
     from calib.data.matrix import Matrix, preprocessor
@@ -28,9 +22,10 @@ if TYPE_CHECKING:
     from calib.data.predictions import prepare_predictions
     from calib.data.prepare import prepare
     from calib.data.read import TableFile, read_confined, read_table, unchanged
+    from calib.data.relation import FrameRelation, Relation
     from calib.data.roles import PARTS, ROLES, may_count, weight_meaning
     from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
-    from calib.data.sampling import Rest, blocks_of_file, blocks_of_frame, draw_rows
+    from calib.data.sampling import Rest, draw_rows
     from calib.data.score_columns import evaluate_or_train, looks_like_predictions, score_columns
     from calib.data.summary import class_shares, summarise_columns
     from calib.data.table import Table, reading_of
@@ -53,25 +48,24 @@ __all__ = [
     "Connection",
     "DataError",
     "Folder",
+    "FrameRelation",
     "LargeFile",
     "LargeQuery",
     "Matrix",
     "OpenTable",
     "ReadingQuestion",
+    "Relation",
     "Rest",
     "Sample",
     "Table",
     "TableFile",
     "TooLargeError",
     "TooManyRowsError",
-    "blocks_of_file",
-    "blocks_of_frame",
     "class_counts",
     "class_shares",
     "columns_like",
     "connection",
     "connections",
-    "count_predictions",
     "count_scores",
     "digest_of",
     "draw_rows",

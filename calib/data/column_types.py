@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -73,13 +73,73 @@ Codes = tuple[np.ndarray, Any]  # of levels, and the distinct values
 Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
 
 
+class Notation(NamedTuple):
+    """Notation of a column of numbers.
+
+    Attributes
+    ----------
+    pattern
+        Pattern that all texts match, without a percent sign; "" if only plain numbers do.
+    removed
+        Sign that separates thousands.
+    decimal
+        Decimal sign.
+    note
+        What to say about it.
+    percent
+        Whether all texts end in a percent sign.
+    """
+
+    pattern: str = ""
+    removed: str = ""
+    decimal: str = "."
+    note: str = ""
+    percent: bool = False
+
+    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """Return the numbers, or None if a text is not in this notation."""
+        if self.percent:
+            if not _all_match(text, PERCENT_VALUE):
+                return None
+            shares = self._replace(percent=False).read(pc.replace_substring_regex(text, r"\s*%$", ""))
+            return None if shares is None else pc.divide(pc.cast(shares, pa.float64()), 100.0)
+        if self.pattern and not _all_match(text, self.pattern):
+            return None
+        if self.removed:
+            text = pc.replace_substring(text, self.removed, "")
+        if self.decimal != ".":
+            text = pc.replace_substring(text, self.decimal, ".")
+        return _cast(text)
+
+    def notes(self, name: str) -> str | None:
+        """Return the note on a column that was read so."""
+        shares = "percentages were read as shares (45 % is 0.45)." if self.percent else ""
+        return " ".join(f"Column {name!r}: {note}" for note in (self.note, shares) if note) or None
+
+
+PLAIN = Notation()
+DECIMAL_COMMAS = Notation(DECIMAL_COMMA, ".", ",", "commas were read as decimal commas.")
+COMMAS_OF_THOUSANDS = Notation(
+    COMMA_THOUSANDS, ",", note="commas were read as thousands separators (1,234 is 1234)."
+)
+DOTS_OF_THOUSANDS = Notation(
+    DOT_THOUSANDS,
+    ".",
+    note="dots were read as thousands separators, because the file uses decimal commas.",
+)
+
+
 @dataclass(frozen=True)
 class Typed:
-    """Typed column, the file's spelling of its values (if different), and a note on how it was read."""
+    """Typed column, the file's spelling of its values (if different), and a note on how it was read.
+
+    ``written`` is the notation of numbers, the format of dates, or None for texts.
+    """
 
     values: pd.Series
     spelling: Mapping[Any, str]
     note: str | None = None
+    written: Notation | str | None = None
 
 
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
@@ -115,7 +175,7 @@ def _trimmed(text: pa.ChunkedArray) -> pa.ChunkedArray:
 def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
     """Convert trimmed text to numbers or dates; return None if it does not fit a whole column."""
     if text.null_count == len(text):
-        return Typed(pd.Series(np.full(len(text), np.nan)), {})
+        return Typed(pd.Series(np.full(len(text), np.nan)), {}, written=PLAIN)
     known = without_tokens(text, MISSING_NUMBER)
     if known.null_count < len(known):
         at = pc.index(pc.is_valid(known), True).as_py() if known.null_count else 0
@@ -124,10 +184,42 @@ def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
             dates = _dates(known, name)
             if dates is not None:
                 return dates
-        elif first[0] in STARTS_NUMBER and (found := _numbers(known, name, comma)) is not None:
-            values, spelt, note = found
-            return Typed(own(values), _spelling(spelt, values), note)
+        elif first[0] in STARTS_NUMBER and (found := _numbers(known, comma)) is not None:
+            values, notation = found
+            return Typed(own(values), _spelling(known, values), notation.notes(name), notation)
     return None
+
+
+def read_as_written(text: pa.ChunkedArray, written: Notation | str | None, comma: Comma) -> pd.Series | None:
+    """Type texts as others of their column were typed; return None if one of them is written otherwise.
+
+    Parameters
+    ----------
+    written, comma
+        Of the other texts: ``Typed.written``, and what ``typed_text`` was told.
+
+    Examples
+    --------
+    >>> written = typed_text(pa.chunked_array([["1,5", "2,25"]])).written
+    >>> read_as_written(pa.chunked_array([["1,500", "NA"]]), written, "no").tolist()
+    [1.5, nan]
+    >>> read_as_written(pa.chunked_array([["1.5"]]), written, "no") is None
+    True
+    """
+    text = _trimmed(text)
+    if written is None:
+        return _as_typed(text)
+    known = without_tokens(text, MISSING_NUMBER)
+    if known.null_count == len(known):
+        return pd.Series(np.full(len(text), np.nan), dtype="M8[us]" if isinstance(written, str) else None)
+    if isinstance(written, str):
+        return _read_as(known, written, repeated=True)
+    # whole numbers are written in the same way with and without decimal commas
+    also = (
+        (DECIMAL_COMMAS._replace(percent=written.percent),) if comma != "no" and not written.pattern else ()
+    )
+    read = (values for each in (written, *also) if (values := each.read(known)) is not None)
+    return next(map(own, read), None)
 
 
 def strings(text: pa.Array | pa.ChunkedArray) -> pd.arrays.ArrowStringArray:
@@ -253,39 +345,25 @@ def without_tokens(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedAr
     return pc.if_else(gaps, pa.scalar(None, text.type), text) if pc.any(gaps).as_py() else text
 
 
-def _numbers(
-    text: pa.ChunkedArray, name: str, comma: Comma
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
-    """Return (numbers, their text, note), or None if the column is not all numbers."""
-    if _all_match(text, PERCENT_VALUE):
-        return _shares(text, name, comma)
-    digits, note = text, None
-    if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
-        digits = pc.replace_substring(text, ".", "")
-        note = (
-            f"Column {name!r}: dots were read as thousands separators, because the file uses decimal commas."
-        )
-    elif (values := _cast(text)) is not None:
-        return values, text, None
-    elif _all_match(text, DECIMAL_COMMA) and (comma != "no" or not _all_match(text, COMMA_THOUSANDS)):
-        digits = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
-        note = f"Column {name!r}: commas were read as decimal commas."
-    elif _all_match(text, COMMA_THOUSANDS):
-        digits = pc.replace_substring(text, ",", "")
-        note = f"Column {name!r}: commas were read as thousands separators (1,234 is 1234)."
-    values = None if digits is text else _cast(digits)
-    return None if values is None else (values, text, note)
+def _numbers(text: pa.ChunkedArray, comma: Comma) -> tuple[pa.ChunkedArray, Notation] | None:
+    """Return (numbers, their notation), or None if the column is not all numbers."""
+    percent = _all_match(text, PERCENT_VALUE)
+    digits = pc.replace_substring_regex(text, r"\s*%$", "") if percent else text
+    for notation in _notations(digits, comma):
+        notation = notation._replace(percent=percent)
+        if (values := notation.read(text)) is not None:
+            return values, notation
+    return None
 
 
-def _shares(
-    text: pa.ChunkedArray, name: str, comma: Comma
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
-    found = _numbers(pc.replace_substring_regex(text, r"\s*%$", ""), name, comma)
-    if found is None:
-        return None
-    values, _, note = found
-    said = f"Column {name!r}: percentages were read as shares (45 % is 0.45)."
-    return pc.divide(pc.cast(values, pa.float64()), 100.0), text, f"{note} {said}" if note else said
+def _notations(text: pa.ChunkedArray, comma: Comma) -> Iterator[Notation]:
+    """Yield the notations that numbers may have, the likeliest first."""
+    if comma == "certain" and _any_match(text, r"\."):
+        yield DOTS_OF_THOUSANDS
+    yield PLAIN
+    if comma != "no" or not _all_match(text, COMMA_THOUSANDS):
+        yield DECIMAL_COMMAS
+    yield COMMAS_OF_THOUSANDS
 
 
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -350,14 +428,15 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
     if not all(map(DATE.match, some)):
         return None
     if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO, repeated)) is not None:
-        return Typed(dates, {})
+        return Typed(dates, {}, written=ISO)
     forms = (form for form, shape in DATE_SHAPES.items() if all(map(shape.match, some)))
-    readings = (_read_as(text, form, repeated) for form in forms)
-    complete = (dates for dates in readings if dates is not None)
-    if (dates := next(complete, None)) is None:
+    readings = ((_read_as(text, form, repeated), form) for form in forms)
+    complete = ((dates, form) for dates, form in readings if dates is not None)
+    if (found := next(complete, None)) is None:
         return None
     two = next(complete, None) is not None
-    return Typed(dates, {}, f"Column {name!r}: dates were read as day, month, year." if two else None)
+    note = f"Column {name!r}: dates were read as day, month, year." if two else None
+    return Typed(found[0], {}, note, found[1])
 
 
 def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
@@ -443,6 +522,15 @@ def _iso_by_bytes(text: pa.Array, form: str) -> pa.Array | None:
     moved = cells.take([*parts[0], signs[0], *parts[1], signs[0], *parts[2], *range(10, len(shape))], axis=1)
     moved[:, [4, 7]] = ord("-")
     return pa.StringArray.from_buffers(len(text), pa.py_buffer(ends - ends[0]), pa.py_buffer(moved))
+
+
+def utc_times(column: pa.ChunkedArray) -> pd.Series:
+    """Convert dates and times to UTC, as ``typed_objects`` does but without one object per value."""
+    kind = column.type
+    if pa.types.is_date(kind):
+        return column.cast(pa.timestamp("s")).to_pandas()
+    unit = "ns" if kind.unit == "ns" else "us"
+    return column.cast(pa.timestamp(unit, kind.tz)).cast(pa.timestamp(unit)).to_pandas()
 
 
 def typed_objects(values: Iterable[Any], name: str = "") -> Typed:

@@ -6,8 +6,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,7 @@ MANY_COLUMNS = 100
 GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
 LONG_TEXT = 2_000_000  # bytes, from which Arrow parses numbers directly
+LINES_PER_LOOK = 100_000  # lines that are checked between looks at Cancel
 TOLD = 20_000_000  # bytes of a text, from which reading it reports progress
 SMALL_BLOCK, LARGE_BLOCK = 1 << 20, 1 << 24  # bytes that Arrow parses at once
 BLOCK_TOPS = 25  # a small block is at least so many times as long as the first lines: columns cost time, too
@@ -48,6 +49,31 @@ HEAD_ROWS, HEAD_CELLS = 2_500, 1_000_000  # used to infer the types of columns
 FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also decide on decimal commas
 # Lines above the table that begin with a comment sign
 REMARKS = re.compile(rb"(\s*(%b).*\n)+" % "|".join(COMMENT).encode())
+
+
+class Layout(NamedTuple):
+    """Layout of a delimited text, which its first lines show.
+
+    Attributes
+    ----------
+    delimiter
+        Sign between two cells.
+    names
+        Names of the columns.
+    headed
+        Whether the text states the names.
+    above
+        Number of lines above the header or, if there is none, above the first row.
+    notes, stated
+        As in ``TableReading``.
+    """
+
+    delimiter: str
+    names: Sequence[str]
+    headed: bool
+    above: int
+    notes: tuple[str, ...]
+    stated: Mapping[str, Any]
 
 
 def read_delimited(
@@ -73,11 +99,26 @@ def read_delimited(
     >>> read_delimited(b"Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["about"].header
     3
     """
+    top = tuple(line[:200] for line in _lines(text, TOP_LINES))
+    layout, text = lay_out(text, at, fewest)
+    given = _parse(text, layout, watch or Watch())
+    del text
+    frame = _typed(given, layout)
+    return note_reading(frame, header=layout.above + 1 if layout.headed else 0, top=top, stated=layout.stated)
+
+
+def lay_out(text: bytes, at: int | None = None, fewest: int = 2) -> tuple[Layout, bytes]:
+    """Return the layout of a text, and the text without the lines above the header.
+
+    Parameters and errors are those of ``read_delimited``.
+
+    >>> layout, rest = lay_out(b"Sales 2020\\n\\na;b\\n1,5;x\\n2,5;y\\n")
+    >>> layout.delimiter, layout.names, layout.above, rest[:4]
+    (';', ['a', 'b'], 2, b'a;b\\n')
+    """
     whole = text
-    lines_on_top = _lines(text, TOP_LINES)
-    top = tuple(line[:200] for line in lines_on_top)
     # Excel states the delimiter this way
-    stated = re.match(r'\s*"?sep=(.)"?\n', "\n".join([*lines_on_top, ""]))
+    stated = re.match(r'\s*"?sep=(.)"?\n', "\n".join([*_lines(text, TOP_LINES), ""]))
     text = text[len(stated.group().encode()) if stated else 0 :].lstrip(b"\n")
     above = whole.count(b"\n", 0, len(whole) - len(text))
     if at:
@@ -108,16 +149,8 @@ def read_delimited(
         notes.append(_names_note(names))
     if skipped:
         notes.append(header_note(above + 1, skipped, "line"))
-    del rows, lines  # for thousands of columns, a hundred megabytes
-    given = _parse(text, delimiter, names, headed, above, watch or Watch())
-    del text, whole
-    frame = _typed(given, names, delimiter, notes)
-    return note_reading(
-        frame,
-        header=above + 1 if headed else 0,
-        top=tuple(top),
-        stated={"header": above + 1} if skipped else {},
-    )
+    layout = Layout(delimiter, names, headed, above, tuple(notes), {"header": above + 1} if skipped else {})
+    return layout, text
 
 
 def _names_note(names: Sequence[str]) -> str:
@@ -267,28 +300,29 @@ def _are_row_names(cells: Sequence[str]) -> bool:
     )
 
 
-def _parse(
-    text: bytes, delimiter: str, names: Sequence[str], headed: bool, above: int, watch: Watch
-) -> list[pd.DataFrame | pa.Table]:
+def _parse(text: bytes, layout: Layout, watch: Watch) -> list[pd.DataFrame | pa.Table]:
     """Parse the cells: as numbers and levels if a long text begins with such columns, else as text.
 
     Return the columns of numbers, and the others.
     """
-    check_memory(PER_BYTE * len(text) + PER_CELL * min(len(text), _lines_of(text) * len(names)))
-    given = _by_kind(text, delimiter, names, headed, watch)
+    width = len(layout.names)
+    check_memory(PER_BYTE * len(text) + PER_CELL * min(len(text), _lines_of(text) * width))
+    given = _by_kind(text, layout, watch)
     if given is None:
         try:
-            table = _cells(text, delimiter, names, headed, watch)
+            table = parse_cells(text, layout, watch)
         except pa.ArrowInvalid:
-            raise _ragged(text, delimiter, len(names), above) from None
+            raise wrong_line(io.BytesIO(text.rstrip(b"\n")), layout, watch) or DataError(
+                f"Some rows of the text do not have {width} columns.", "Save the table as CSV again."
+            ) from None
         given = [pd.DataFrame(index=pd.RangeIndex(len(table))), table]
     rows = len(given[0])
-    if b'"' in text and text.count(b'"') % 2 and rows + headed < sum(map(bool, text.split(b"\n"))):
+    if b'"' in text and text.count(b'"') % 2 and rows + layout.headed < sum(map(bool, text.split(b"\n"))):
         raise DataError(
             "A quotation mark is never closed, so several rows were read as one cell.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
-    release_memory(rows * len(names))
+    release_memory(rows * width)
     return given
 
 
@@ -299,34 +333,49 @@ def _lines_of(text: bytes) -> int:
     return 1 + sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
 
 
-def _cells(
-    text: bytes,
-    delimiter: str,
-    names: Sequence[str],
-    headed: bool,
-    watch: Watch,
-    kinds: Sequence[pa.DataType] = (),
-) -> pa.Table:
+def parse_cells(text: bytes, layout: Layout, watch: Watch, kinds: Sequence[pa.DataType] = ()) -> pa.Table:
     """Parse columns as these types, else as text. Arrow reads a million rows in a fraction of a second.
 
     Known types are parsed in blocks that fit into the processor's cache; a line that is longer than a block is refused.
     """
+    names = layout.names
     types = dict(zip(names, kinds or [pa.string()] * len(names), strict=True))
-    block = min(LARGE_BLOCK, max(SMALL_BLOCK, BLOCK_TOPS * _end(text, TOP_LINES))) if kinds else LARGE_BLOCK
+    block = block_for(text, SMALL_BLOCK) if kinds else LARGE_BLOCK
     # The system's pool frees each column once it is typed, but would waste a page for each of many columns.
     pool = pa.system_memory_pool() if len(names) < MANY_COLUMNS else pa.default_memory_pool()
-    given = (
-        pa.BufferReader(text),
-        pyarrow.csv.ReadOptions(
-            column_names=list(names), skip_rows_after_names=int(headed), block_size=block
-        ),
-        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in text),
-        pyarrow.csv.ConvertOptions(column_types=types, null_values=MISSING_VALUES, check_utf8=False),
-        pool,
-    )
+    given = pa.BufferReader(text), *csv_options(layout, types, block, newlines=b'"' in text), pool
     if watch.report is None or len(text) < TOLD:
         return pyarrow.csv.read_csv(*given)
-    return _in_batches(pyarrow.csv.open_csv(*given), _lines_of(text) - text.endswith(b"\n") - headed, watch)
+    lines = _lines_of(text) - text.endswith(b"\n") - layout.headed
+    return _in_batches(pyarrow.csv.open_csv(*given), lines, watch)
+
+
+def block_for(text: bytes, least: int) -> int:
+    """Return the bytes to parse at once, by the length of the first lines."""
+    return min(LARGE_BLOCK, max(least, BLOCK_TOPS * _end(text, TOP_LINES)))
+
+
+def csv_options(
+    layout: Layout,
+    types: Mapping[str, pa.DataType],
+    block: int,
+    newlines: bool,
+    above: int = 0,
+    check_utf8: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Return Arrow's options for some columns of a text, with this number of lines above its header."""
+    return (
+        pyarrow.csv.ReadOptions(
+            column_names=list(layout.names),
+            skip_rows=above,
+            skip_rows_after_names=int(layout.headed),
+            block_size=block,
+        ),
+        pyarrow.csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=newlines),
+        pyarrow.csv.ConvertOptions(
+            column_types=types, include_columns=list(types), null_values=MISSING_VALUES, check_utf8=check_utf8
+        ),
+    )
 
 
 def _in_batches(reader: pyarrow.csv.CSVStreamingReader, rows: int, watch: Watch) -> pa.Table:
@@ -339,27 +388,26 @@ def _in_batches(reader: pyarrow.csv.CSVStreamingReader, rows: int, watch: Watch)
     return pa.Table.from_batches(batches, reader.schema)
 
 
-def _by_kind(
-    text: bytes, delimiter: str, names: Sequence[str], headed: bool, watch: Watch
-) -> list[pd.DataFrame | pa.Table] | None:
+def _by_kind(text: bytes, layout: Layout, watch: Watch) -> list[pd.DataFrame | pa.Table] | None:
     """Parse a long text with the types of its first rows, in a third of the time that text alone takes.
 
     Return the columns of numbers, and the others. Return None if later rows of a column do not have its type; all
     cells are then parsed as text.
     """
+    delimiter = layout.delimiter
     fewest = FEWEST_HEAD if delimiter == "," else SURE_ROWS
-    top = text[: _end(text, min(HEAD_ROWS, max(fewest, HEAD_CELLS // len(names))))]
+    top = text[: _end(text, min(HEAD_ROWS, max(fewest, HEAD_CELLS // len(layout.names))))]
     if len(text) < max(LONG_TEXT, 4 * len(top)):
         return None
     try:
-        head = _head(top, delimiter, names, headed)
+        head = _head(top, layout)
         texts = [] if delimiter == "," else [column for _, column in head.select_dtypes("str").items()]
         if any(decimal_comma(pa.chunked_array([pa.array(column, pa.string())])) for column in texts):
             return None
         kinds = kinds_of(head)
         if pa.int64() in kinds and any(x in text and b"0" + x in text for x in (b"x", b"X")):
             return None  # Arrow reads 0x1F as 31; a search for one letter first is fast
-        table = _cells(text, delimiter, names, headed, watch, kinds)
+        table = parse_cells(text, layout, watch, kinds)
     except ValueError:  # of pandas or Arrow
         return None
     given = [table.select([i for i, kind in enumerate(kinds) if pa.types.is_primitive(kind)])]
@@ -369,45 +417,69 @@ def _by_kind(
     return [numbers, others] if are_plain(numbers) else None
 
 
-def _head(top: bytes, delimiter: str, names: Sequence[str], headed: bool) -> pd.DataFrame:
+def _head(top: bytes, layout: Layout) -> pd.DataFrame:
     """Parse the first rows with pandas, which finds the types of thousands of columns faster than Arrow."""
     return pd.read_csv(
         io.BytesIO(top),
-        sep=delimiter,
-        header=0 if headed else None,
-        names=list(names),
+        sep=layout.delimiter,
+        header=0 if layout.headed else None,
+        names=list(layout.names),
         na_values=list(MISSING_VALUES),
         keep_default_na=False,
         low_memory=False,
     )
 
 
-def _ragged(text: bytes, delimiter: str, width: int, above: int) -> DataError:
-    """Return the error for a text that Arrow refused, with its first line of another number of cells."""
-    message = f"Some rows of the text do not have {width} columns."
-    lines = io.TextIOWrapper(io.BytesIO(text.rstrip(b"\n")), "utf-8", newline="\n")
-    reader = csv.reader(lines, delimiter=delimiter)
+def wrong_line(file: Iterable[bytes], layout: Layout, watch: Watch) -> DataError | None:
+    """Return the error for the first line that does not fit the layout; None if there is none.
+
+    ``file`` yields the lines from the header on.
+    """
+    width, line, row = len(layout.names), layout.above + 1, [""]
+    reader = csv.reader(_decoded(file, watch), delimiter=layout.delimiter)
     try:
         for row in reader:
             if row and len(row) != width:
-                cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
-                message = f"Line {above + reader.line_num} has {cells}, but {width} are expected."
                 break
-    except csv.Error:
-        pass  # keep the general message
+            line = layout.above + reader.line_num + 1
+        else:
+            return _never_closed(line) if "\n" in row[-1] else None
+        if "\n" in row[-1] and next(reader, None) is None:
+            return _never_closed(line)
+    except UnicodeDecodeError:
+        bad = layout.above + reader.line_num + 1
+        return DataError(f"Line {bad} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet.")
+    except csv.Error:  # a cell longer than any
+        return _never_closed(line)
+    found = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
     return DataError(
-        message, "Complete the line, or put quotation marks around cells that contain the delimiter."
+        f"Line {layout.above + reader.line_num} has {found}, but {width} are expected.",
+        "Complete the line, or put quotation marks around cells that contain the delimiter.",
     )
 
 
-def _typed(
-    given: list[pd.DataFrame | pa.Table], names: Sequence[str], delimiter: str, notes: Sequence[str]
-) -> pd.DataFrame:
+def _decoded(lines: Iterable[bytes], watch: Watch) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if number % LINES_PER_LOOK == 0:
+            watch.step(0.0, f"{number:,} lines checked")
+        yield line.decode()
+
+
+def _never_closed(line: int) -> DataError:
+    return DataError(f"A quotation mark in line {line} is never closed.", "Close or remove it.")
+
+
+def comma_of(layout: Layout, table: pa.Table) -> Comma:
+    """Tell whether a text writes decimal commas, by its columns of texts."""
+    if layout.delimiter != "," and any(map(decimal_comma, table.columns)):
+        return "certain"
+    return "likely" if layout.delimiter == ";" else "no"
+
+
+def _typed(given: list[pd.DataFrame | pa.Table], layout: Layout) -> pd.DataFrame:
     """Type the columns in ``given``, which are taken out of the list; add notes and spelling."""
     table, numbers = given.pop(), given.pop()
-    comma: Comma = "likely" if delimiter == ";" else "no"
-    if delimiter != "," and any(map(decimal_comma, table.columns)):
-        comma = "certain"
+    comma = comma_of(layout, table)
     texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
     del table  # texts of millions of rows are large: each is freed once it is typed
     done, seen = 0, dict[Any, Any]()
@@ -418,9 +490,9 @@ def _typed(
             done = 0
     columns = {name: column.values for name, column in typed.items()}
     others = as_frame(columns) if len(columns) >= MANY_COLUMNS else pd.DataFrame(columns, copy=False)
-    frame = pd.concat([numbers, others], axis=1)[list(names)] if numbers.shape[1] else others
+    frame = pd.concat([numbers, others], axis=1)[list(layout.names)] if numbers.shape[1] else others
     return note_reading(
         frame,
-        notes=(*notes, *(column.note for column in typed.values() if column.note)),
+        notes=(*layout.notes, *(column.note for column in typed.values() if column.note)),
         spelling={name: column.spelling for name, column in typed.items() if column.spelling},
     )

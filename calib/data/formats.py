@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from calib.data import arff_table, json_table, limits
 from calib.data.arrays import native, numbered
 from calib.data.column_builder import ColumnBuilder, batches, typed_truth
-from calib.data.column_types import as_frame, typed_objects, typed_text
+from calib.data.column_types import as_frame, typed_objects, typed_text, utc_times
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
@@ -166,7 +166,7 @@ class _OtherColumn:
         if pa.types.is_boolean(kind):
             return typed_truth(column)
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return _moments(column)
+            return utc_times(column)
         return typed_objects(column.to_pylist(), name).values
 
 
@@ -197,15 +197,6 @@ class _ListColumn(_OtherColumn):
                 array[at : at + len(piece)][~there] = np.nan
             at += len(piece)
         return array
-
-
-def _moments(column: pa.ChunkedArray) -> pd.Series:
-    """Convert dates and times to UTC, as ``typed_objects`` does but without one object per value."""
-    kind = column.type
-    if pa.types.is_date(kind):
-        return column.cast(pa.timestamp("s")).to_pandas()
-    unit = "ns" if kind.unit == "ns" else "us"
-    return column.cast(pa.timestamp(unit, kind.tz)).cast(pa.timestamp(unit)).to_pandas()
 
 
 # -----------------------------------------------------------------------------------------------------------

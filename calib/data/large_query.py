@@ -6,7 +6,7 @@ Features are read in blocks, of which a sample is drawn (``sampling``). Predicti
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,17 +16,18 @@ import pyarrow as pa
 
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
-from calib.data.counting import check_roles
+from calib.data.counting import DUCKDB_MEMORY, MOST_DISTINCT_SCORES, check_roles
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
-from calib.data.sampling import Blocks, LabelCounts, typed_batch
+from calib.data.relation import ArrowRelation
+from calib.data.sampling import LabelCounts
 from calib.data.table import note_reading
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
-class LargeQuery:
+class LargeQuery(ArrowRelation):
     """Query or table of a database whose rows do not fit into memory.
 
     Attributes
@@ -35,6 +36,8 @@ class LargeQuery:
         Connection, and the name of a query or table.
     head
         First rows, typed; all rows get their types.
+    texts
+        Column of texts → its first rows.
     digest
         Digest of all rows, after ``measured``.
     labels
@@ -44,11 +47,12 @@ class LargeQuery:
     connection: Connection
     query: str
     head: pd.DataFrame
+    texts: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
     digest: str = ""
     labels: Mapping[str, LabelCounts] = field(default_factory=dict)
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return f"{self.query} of {self.connection.name}"
 
     def measured(self, watch: Watch | None = None, target: str | None = None) -> LargeQuery:
@@ -68,7 +72,7 @@ class LargeQuery:
         """
         watch, digest, rows = watch or Watch(), Digest(), 0
         labels = {} if target is None else {target: LabelCounts(target)}
-        for block in self._typed(watch):
+        for block in super().blocks(None, watch):
             digest.add(block)
             rows += len(block)
             watch.step(0.0, f"{rows:,} rows read")
@@ -79,29 +83,42 @@ class LargeQuery:
                 labels = {}
         return replace(self, digest=digest.text, labels=labels)
 
-    def blocks(self) -> Blocks:
-        """Return a function that yields all rows in blocks; it refuses rows that have changed.
+    def blocks(self, names: Sequence[str] | None, watch: Watch) -> Iterator[pd.DataFrame]:
+        """Yield all rows, as any relation does; refuse rows that have changed.
 
         Each pass reads all columns, because their digest shows that the rows are the same, in the same order.
         """
+        digest = Digest()
+        for block in super().blocks(None, watch):
+            digest.add(block)
+            yield block if names is None else block[list(names)]
+        if digest.text != self.digest:
+            raise DataError(
+                f"The rows of {self.name} changed while they were read.",
+                "Add an ORDER BY to the query, and read it again.",
+            )
 
-        def blocks(names: Sequence[str] | None, watch: Watch) -> Iterator[pd.DataFrame]:
-            digest = Digest()
-            for block in self._typed(watch):
-                digest.add(block)
-                yield block if names is None else block[list(names)]
-            if digest.text != self.digest:
-                raise DataError(
-                    f"The rows of {self.name} changed while they were read.",
-                    "Add an ORDER BY to the query, and read it again.",
-                )
+    def label_counts(self, target: str) -> LabelCounts | None:
+        return self.labels.get(target)
 
-        return blocks
+    def first_texts(self, name: str) -> pa.ChunkedArray | None:
+        return self.texts.get(name)
+
+    def pieces(self, names: Sequence[str], watch: Watch) -> Iterator[pa.RecordBatch]:
+        for found, rows in self.connection.pieces(self.query, watch):
+            yield pa.record_batch(list(map(_cells, zip(*rows, strict=True))), found)
 
     def count(
-        self, target: str, score: str, count: str | None = None, watch: Watch | None = None
+        self,
+        target: str,
+        score: str,
+        count: str | None = None,
+        watch: Watch | None = None,
+        spill: bool = True,
+        most: int = MOST_DISTINCT_SCORES,
+        memory: str = DUCKDB_MEMORY,
     ) -> pd.DataFrame:
-        """Let the database count the rows by score and label; as ``count_predictions`` counts those of a file."""
+        """Let the database count the rows by score and label; it rounds no scores."""
         check_roles(self.head, target, score, count)
         frame = self.connection.read(self.query, watch, (target, score, count))
         if not is_number(frame[score]):
@@ -125,57 +142,24 @@ class LargeQuery:
         found = frame[kept].reset_index(drop=True).astype({score: float, COUNT: float})
         return note_reading(found, name=self.query, notes=(lines, *notes))
 
-    def _typed(self, watch: Watch) -> Iterator[pd.DataFrame]:
-        """Yield the rows with the types of the first rows."""
-        for names, rows in self.connection.pieces(self.query, watch):
-            columns = zip(names, zip(*rows, strict=True), strict=True)
-            cells = [_cells(values, self.head[name], name) for name, values in columns]
-            yield typed_batch(self.head, names, pa.record_batch(cells, names))
-
 
 def open_query(connection: Connection, query: str, watch: Watch | None = None) -> LargeQuery:
     """Read the first rows of a query or table of any size; errors are those of ``Connection.read``."""
     with closing(connection.pieces(query, watch or Watch())) as pieces:
         names, rows = next(pieces, ([], ()))
     head = typed_frame(pd.DataFrame.from_records(rows, columns=names, coerce_float=True))
-    return LargeQuery(connection, query, note_reading(head, name=query))
+    columns = zip(names, map(_cells, zip(*rows, strict=True)), strict=True)
+    texts = {name: pa.chunked_array([cells]) for name, cells in columns if pa.types.is_string(cells.type)}
+    return LargeQuery(connection, query, note_reading(head, name=query), texts)
 
 
-def _cells(values: Sequence[Any], like: pd.Series, name: str) -> pa.Array:
-    """Return values of a database with the type of a column of the first rows."""
+def _cells(values: Sequence[Any]) -> pa.Array:
+    """Return values of a database as Arrow's array."""
     try:
         cells = pa.array(values, from_pandas=True)
-    except (
-        pa.ArrowException
-    ):  # values of several types, as SQLite allows, or of a type that Arrow does not know
+    # values of several types, as SQLite allows, or of a type that Arrow does not know
+    except pa.ArrowException:
         cells = pa.array([None if value is None else str(value) for value in values])
     if pa.types.is_decimal(cells.type):  # Arrow's own conversion is not exact to the last bit
         cells = pa.array([None if value is None else float(value) for value in values])
-    kind = _kind(like)
-    if cells.null_count == len(cells) or _may_become(cells.type, kind):
-        with suppress(pa.ArrowException):
-            return cells.cast(kind, safe=False)
-    read_as = {pa.bool_(): "truth values", pa.float64(): "numbers"}.get(kind, "dates")
-    example = next(value for value in values if value is not None)
-    raise DataError(
-        f"{name!r} was read as {read_as}, as its first rows suggested, but it contains "
-        f"{str(example)[:40]!r} of type {type(example).__name__}.",
-        "Convert the column in the query (CAST).",
-    )
-
-
-def _kind(like: pd.Series) -> pa.DataType:
-    if pd.api.types.is_bool_dtype(like.dtype):
-        return pa.bool_()
-    return pa.float64() if is_number(like) else pa.timestamp("us") if like.dtype.kind == "M" else pa.string()
-
-
-def _may_become(given: pa.DataType, kind: pa.DataType) -> bool:
-    """Tell whether values of a type keep their meaning as another; SQLite has dates only as texts."""
-    number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-    allowed = {
-        pa.bool_(): (pa.types.is_boolean,),
-        pa.float64(): number,
-        pa.timestamp("us"): (pa.types.is_temporal, pa.types.is_string),
-    }
-    return kind == pa.string() or any(of_kind(given) for of_kind in allowed[kind])
+    return cells

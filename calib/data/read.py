@@ -327,7 +327,7 @@ def _read(
     content = given.pop()
     if found is None:
         check_memory(len(content))
-        content, encoding = _as_utf8(content, name)
+        content, encoding = as_utf8(content, name)
         found = _text_format(content, expected, name)
     if expected is not None and expected != found:
         raise DataError(
@@ -359,7 +359,7 @@ def _as_text_takes(content: bytes) -> int:
     return len(content) * (4 if np.frombuffer(content, np.uint8).max() >= 0xF0 else 2)
 
 
-def _as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
+def as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
     """Return (text in UTF-8 with "\\n" between lines, the encoding if it is not Unicode)."""
     encoding = next(
         (encoding for mark, encoding in BOMS if content.startswith(mark)), None

@@ -6,48 +6,25 @@ rows within their class are drawn first; each pass over the table recognises a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from calib.data.column_types import (
-    MISSING_CODES,
-    MISSING_VALUES,
-    as_frame,
-    own,
-    strings,
-    typed_frame,
-    without_tokens,
-)
+from calib.data.column_types import as_frame
 from calib.data.columns import bounded, is_number
-from calib.data.counting import (
-    DUCKDB_MEMORY,
-    MOST_DISTINCT_LABELS,
-    LargeFile,
-    check_first_numbers,
-    opened,
-    sql_list,
-)
+from calib.data.counting import MOST_DISTINCT_LABELS, Blocks
 from calib.data.errors import DataError
 from calib.data.options import LEARN_ROWS
-from calib.data.table import READING_ATTRIBUTE, note_reading, reading_of
+from calib.data.table import note_reading, reading_of
 from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted
 
 MOST_SAMPLED_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
-SAMPLED_AT_ONCE = 100_000
-
-Blocks = Callable[[Sequence[str] | None, Watch], Iterator[pd.DataFrame]]
-"""Function from column names (None for all columns) and a watch that can cancel it to all rows of a table in blocks.
-
-The order of the rows never changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,105 +253,3 @@ def _size(rows: int | None, total: int, columns: int) -> int:
             f"Choose at most {MOST_SAMPLED_CELLS // columns:,}.",
         )
     return rows
-
-
-def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
-    """Return a function that yields the rows of a table in memory."""
-    typed = typed_frame(frame)
-
-    def blocks(names: Sequence[str] | None, _: Watch) -> Iterator[pd.DataFrame]:
-        chosen = typed if names is None else typed[list(names)]
-        for at in range(0, len(chosen), SAMPLED_AT_ONCE):
-            block = chosen.iloc[at : at + SAMPLED_AT_ONCE]
-            block.attrs = dict(frame.attrs)
-            yield block
-
-    return blocks
-
-
-def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = DUCKDB_MEMORY) -> Blocks:
-    """Return a function that yields the rows of a file; refuse a file that changes, or texts among its numbers.
-
-    Parameters
-    ----------
-    file
-        File from ``open_large``; all rows get the types of its first rows.
-    spill, memory
-        As in ``count_predictions``.
-    """
-    _check_numbers(file, spill, memory)
-    seen = file.state()
-
-    def blocks(names: Sequence[str] | None, _: Watch) -> Iterator[pd.DataFrame]:
-        names = list(map(str, file.head)) if names is None else list(names)
-        query = f"SELECT {', '.join(_value(file, name) for name in names)} FROM {file.source}"
-        with opened(file, memory, spill) as sql:
-            for batch in sql.sql(query, params=file.parameters).to_arrow_reader(SAMPLED_AT_ONCE):
-                if len(batch):
-                    yield typed_batch(file.head, names, batch)
-        if file.state() != seen:
-            raise DataError(f"{file.path.name} changed while it was being read.", "Read it again.")
-
-    return blocks
-
-
-def typed_batch(head: pd.DataFrame, names: Sequence[str], batch: pa.RecordBatch) -> pd.DataFrame:
-    """Return rows that have Arrow's types as a table, described as the first rows of theirs."""
-    columns = {}
-    for name, cells in zip(names, batch.columns, strict=True):
-        column = pa.chunked_array([cells])
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            text = without_tokens(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING_CODES)
-            columns[name] = pd.Series(strings(text), copy=False)
-        elif pa.types.is_boolean(column.type):
-            truth = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
-            columns[name] = truth if column.null_count else truth.astype(bool)
-        elif pa.types.is_timestamp(column.type):
-            columns[name] = column.to_pandas()
-        else:
-            columns[name] = own(column)
-    frame = as_frame(columns)
-    frame.attrs[READING_ATTRIBUTE] = reading_of(head)._replace(notes=(), spelling={})
-    return frame
-
-
-def _value(file: LargeFile, name: str) -> str:
-    """Return the SQL expression of a column with the type of its first rows; a label keeps its spelling."""
-    like = file.head[name]
-    if pd.api.types.is_bool_dtype(like.dtype) and file.delimiter is None:
-        return file.column(name)
-    if is_number(like):
-        return file.number(name)
-    if like.dtype.kind == "M":
-        if file.delimiter is not None:
-            raise DataError(
-                f"{name!r} contains dates, which cannot be read from a text file that is too large for "
-                "memory.",
-                "Save the file as Parquet.",
-            )
-        return f"{file.column(name)}::TIMESTAMP"
-    return f"{file.column(name)}::VARCHAR"
-
-
-def _check_numbers(file: LargeFile, spill: bool, memory: str) -> None:
-    """Refuse texts among numbers, and numbers in an unusual notation."""
-    written = [name for name in map(str, file.head) if is_number(file.head[name]) and file.is_text(name)]
-    if not written:
-        return
-    found = []
-    for name in written:
-        text = f"trim({file.column(name)})"
-        gap = f"list_contains([{sql_list(MISSING_VALUES)}], {text})"
-        unread = f"(TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_'))"
-        wrong = f"{file.number(name)} IS NULL AND NOT {gap} AND {unread}"
-        found.append(f"any_value({text}) FILTER ({wrong})")
-    with opened(file, memory, spill) as sql:
-        for name in written:
-            check_first_numbers(sql, file, name)
-        values = sql.execute(f"SELECT {', '.join(found)} FROM {file.source}", file.parameters).fetchall()[0]
-    for name, value in zip(written, values, strict=True):
-        if value is not None:
-            raise DataError(
-                f"{name!r} contains {value[:40]!r}, which is not a number.",
-                "Correct the value, or save the file as Parquet.",
-            )

@@ -205,8 +205,7 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         )
         remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
-        backwards = ", or even in reverse" if area < 0.5 else ""
-        message = f"These scores rank the classes no better than chance{backwards}: {result} is not clearly above 0.5."
+        message = f"These scores do not rank the classes clearly better than chance: {result}."
         remedy = (
             f"Check that these are scores for class {positive!r}, and that each score is in the same "
             "row as its label."

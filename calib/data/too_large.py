@@ -14,7 +14,6 @@ import pyarrow as pa
 from calib.data import confined
 from calib.data.column_types import typed_frame
 from calib.data.columns import in_unit_interval
-from calib.data.counting import sql_name, sql_text
 from calib.data.errors import DataError
 from calib.data.limits import FEWER, bounds
 from calib.data.read import read_table
@@ -100,6 +99,14 @@ def confined_remedy(first: bytes, name: str, last: bytes = b"") -> Remedy:
 
 def _remedy(first: bytes, last: bytes, name: str) -> tuple[str, str | None]:
     return astuple(remedy_for(first, name, last))
+
+
+def sql_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
 def counts_query(scores: pd.DataFrame, label: str, name: str) -> str:

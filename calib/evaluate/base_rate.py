@@ -148,8 +148,8 @@ def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> Bas
 def _change_note(found: Evaluation, stated: Any, calibrators: Mapping[str, tuple[Adjusted, ...]]) -> str:
     if found.classes > 2:
         return (
-            "At the deployment class shares, each probability is multiplied by the ratio of its class's shares. "
-            "Each row is then divided by its sum."
+            "For the deployment class shares, each probability is multiplied by the ratio of the new to the "
+            "old share of its class. Each row is then divided by its sum."
         )
     ratios = {float(one.rate.odds_ratio(0.5)) for made in calibrators.values() for one in made} or {1.0}
     ends = dict.fromkeys(number(end) for end in (min(ratios), max(ratios)))
@@ -162,6 +162,6 @@ def _change_note(found: Evaluation, stated: Any, calibrators: Mapping[str, tuple
 def _weighted(found: Evaluation, weight: np.ndarray) -> str:
     return (
         f"The {found.size_text} are weighted by class, so their means are only as precise as means over "
-        f"{round(float(weight.sum())):,} unweighted rows. This is correct only if deployment "
-        "differs from this table only in the base rate."
+        f"{round(float(weight.sum())):,} unweighted rows. This weighting is correct only if deployment and "
+        f"this table differ in nothing but the base rate."
     )

@@ -151,13 +151,13 @@ def _check_sample(recipe: Recipe, dataset: Dataset) -> None:
     for name, (value, wrong, remedy) in refused.items():
         if wrong:
             raise InputError(
-                f"{name} is {value!r}, but the model learns from a sample and all other rows are only counted by "
-                f"score and label. {remedy}"
+                f"{name} is {value!r}, but the model is trained on a sample, and of all other rows only the "
+                f"number per score and label is known. {remedy}"
             )
     if dataset.joint:
         raise InputError(
-            "The label has three or more classes, but rows outside the sample are counted by one score. "
-            "State the positive class to predict it against the rest."
+            "The label has three or more classes, but rows outside the sample can be counted by only one "
+            "score. State the positive class to predict it against the rest."
         )
 
 

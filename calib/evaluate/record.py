@@ -425,12 +425,14 @@ class Evaluation(OfAllClasses):
         if key in self.predictions and key not in self.calibrators and self.whole is not None:
             if self.recipe.base_rates:
                 raise InputError(
-                    f"At deployment class shares, {label_of(key)} moves each row by its probabilities of all "
-                    "classes, so no calibrator of one class can be shown. Remove base_rates to show one."
+                    f"At deployment class shares, {label_of(key)} for one class depends on the "
+                    f"probabilities of all classes, so no calibrator of a single class can be shown. "
+                    f"Remove base_rates to show such a calibrator."
                 )
             raise InputError(
-                f"{label_of(key)} calibrates all classes together here, so no calibrator of one class can be shown. "
-                "Look at one class, and choose a calibrator such as isotonic regression or Venn–Abers."
+                f"{label_of(key)} calibrates all classes together here, so no calibrator of a single class "
+                f"can be shown. Select one class, and choose a calibrator such as isotonic regression or "
+                f"Venn–Abers."
             )
         if key not in self.calibrators:
             raise InputError(

@@ -37,7 +37,7 @@ In each folder
 recipe.json       the Recipe, for the command line: python -m calib evaluate recipe.json DATA
 metrics.csv       every metric of every calibrator
 predictions.csv   one line per test row: row number (row 1 is the first below the header), label, score
-                  and probabilities, but no features; "weight" is that of the table, and "effective_weight" is
+                  and probabilities, but no features; "weight" is the weight in the table, and "effective_weight" is
                   scaled so that it sums over all rows to the effective number of rows
 charts/           each chart as interactive HTML (with {plotly} beside it){images} and its numbers as CSV
 calibrators/      the fitted calibrators as JSON lookup tables

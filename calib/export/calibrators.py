@@ -114,9 +114,8 @@ NOTE_OF_PLACEMENT = {
     "overconfident. Use it only for comparison.",
 }
 RATE = (
-    "This calibrator applies to a deployment base rate of {0.stated:.6g} for class 1. It was fitted at a "
-    "base "
-    "rate of {0.fitted:.6g}, and all odds are multiplied by {0.ratio:.6g}."
+    "This calibrator applies to a deployment base rate of {0.stated:.6g} for class 1. The calibrator was "
+    "fitted at a base rate of {0.fitted:.6g}, and all odds are multiplied by {0.ratio:.6g}."
 )
 RATES = (
     "This calibrator applies to given class shares in deployment. Each probability is multiplied by the "

@@ -362,9 +362,10 @@ def _audited(evaluation: Evaluation) -> Audited:
 def _search(made: Audited) -> dict[str, Any]:
     """Return the findings of the search for segments as sentences, and as a table if there are any."""
     what = (
-        f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, "
+        f"{name_of(made.calibrator)}: p-values are adjusted for the number of segments searched. If the "
+        f"probabilities are right, "
         "the search finds a segment in at most 5 of 100 tables."
-        + (" Every row counts once, whatever its weight." if made.unweighted else "")
+        + (" The search counts every row once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
     told = filter(None, [*audit_sentences(made.found), made.fit_sentence])

@@ -91,12 +91,12 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption="Dark bars show observed frequencies, coloured marks mean predictions. The bars show the "
-        f"frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies expected by "
-        f"chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all segments "
-        "together). If its bar is inside the grey range, a segment is overconfident, underconfident, or has "
-        "errors in opposite directions."
-        + (f" {counted(more, 'more segment')} in the table." if more else "")
+        caption=f"Dark bars show observed frequencies of {class_named(made.evaluation.dataset.classes[1])}, "
+        f"coloured marks mean predictions. Grey: the range of frequencies expected by chance, "
+        f"adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
+        f"segments together). A significant segment can lie inside this range if it is "
+        f"overconfident or underconfident, or has errors in opposite directions."
+        + (f" {counted(more, 'more segment')} can be found in the table." if more else "")
         + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "
         + "; ".join(
@@ -246,13 +246,15 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         table=table,
         title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of "
         f"{gap} would usually be found",
-        caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
-        "Dashed: the threshold of the search, for an average row. Dotted: the smallest gap that the search "
-        "finds in 80 of 100 cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. "
-        "Such a diamond can lie inside the dashed lines if the segment is overconfident or underconfident, "
-        "its errors cancel out, or its variance is smaller."
+        caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean "
+        "prediction. Dashed: the significance threshold of the search, for a segment of average "
+        "rows. Dotted: the smallest gap that the search finds in 80 of 100 cases. Large orange "
+        "diamonds: segments with an adjusted p-value of at most 5 %. Such a diamond can lie inside "
+        "the dashed lines if the segment is overconfident or underconfident, its errors cancel out, "
+        "or its variance is smaller."
         + ("" if drawn == len(table) else f" The figure shows the {drawn:,} segments that deviate most."),
-        alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {gap}.",
+        alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them larger than "
+        f"chance explains. {gap}.",
     )
 
 
@@ -387,7 +389,7 @@ def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
 
 def _reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     if options.search is None:
-        raise InputError("The search for segments was not requested.")
+        raise InputError("The search for segments was not requested for this report.")
     key = options.calibrator if options.calibrator in evaluation.predictions else None
     return audited(evaluation, key, **options.search), {}
 

@@ -140,7 +140,7 @@ def of_intervals_on_axes(evaluation: Evaluation, options: ReportOptions) -> tupl
 def of_decision(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
     """Return the decision at the chosen costs, for a report's figure."""
     if evaluation.of_confidence:
-        raise InputError("Decisions concern one class or all classes.")
+        raise InputError("Decisions are evaluated for one class or for all classes, not for the confidence.")
     return decide(evaluation, **options.stated("cost_false_alarm", "cost_miss")), {}
 
 
@@ -149,7 +149,7 @@ def of_metrics(*metrics: str) -> Callable[[Evaluation, ReportOptions], tuple[Any
 
     def reported(evaluation: Evaluation, options: ReportOptions) -> tuple[Any, dict[str, Any]]:
         if not set(metrics) & set(options.more_metrics):
-            raise InputError("None of the chosen metrics is explained by this figure.")
+            raise InputError("This figure belongs to metrics that were not chosen.")
         return evaluation, {}
 
     return reported

@@ -176,13 +176,14 @@ def draw_curves(record: Curves, theme: Theme = LIGHT) -> go.Figure:
     figure = panels(
         theme,
         [(chart_text(name, LONGEST),) for name in names],
-        min(4, len(names)),
-        height=150,
+        min(3, len(names)),  # a phone is narrow
+        height=140,
         xaxis={**axis, "title": {"text": "Predicted"}},
         yaxis={**axis, "title": {"text": "Observed"}},
         showlegend=False,
         hovermode="closest",
     )
+    figure.update_layout(margin={"b": 56})
     p, low, high = (known[column].to_numpy() for column in ("p", "new_low", "new_high"))
     for i, name in enumerate(names):
         x, y = axes(i)

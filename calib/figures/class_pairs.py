@@ -86,9 +86,9 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         pairs=pairs[np.ix_(order, order)],
         title=f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has "
         f"{percent(first.r)}",
-        caption="Each cell compares two classes: the probability (%) of the left class if one of the two is "
-        "true. The interval of this probability is below it. Together, the "
-        "cells of a line give the probability of its class."
+        caption="Each cell compares two classes: it shows the probability (%) of the class at the left if "
+        "one of the two is true. The interval of this probability is shown below. Together, the "
+        "cells in a row give the probability of the class at its left."
         + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Pairs of classes of row {row}: "
         + "; ".join(

@@ -141,7 +141,7 @@ def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Class": [str(name) for name in table.index],
-            "Gap (percentage points)": [points(line.gap, line.low, line.high) for line in table.itertuples()],
+            "Gap (% points)": [points(line.gap, line.low, line.high) for line in table.itertuples()],
             "Observed": [f"{number(100 * share)} %" for share in table["observed"]],
             "Predicted": [f"{number(100 * share)} %" for share in table["predicted"]],
             "ECE": list(map(number, table["ece"])),

@@ -156,7 +156,7 @@ def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
         return "All numbers come from the same test rows; “clearly” allows for comparing all pairs at once."
-    return "The numbers come from different test rows, which explain part of the differences."
+    return "The numbers come from different test rows, which may explain part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:

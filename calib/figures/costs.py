@@ -64,8 +64,8 @@ def prepare(decision: Decision) -> Costs:
             {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
             ["act on none", "act on all"],
         ),
-        "If the two costs differ by more than the bars, the probabilities are wrong on average, for "
-        "rows acted on or for other rows.",
+        "If the two costs differ by more than the bars, the mean probability is wrong among the rows acted "
+        "on or among the other rows.",
         f"Acting on no row costs {number(decision.never)} per row; acting on every row costs "
         f"{number(decision.always)}",
     )
@@ -84,7 +84,7 @@ def prepare_classes(decision: ClassDecision) -> Costs:
         decision,
         pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
         "For each row, the decision is the class with the lowest expected cost.",
-        f"Always deciding for {class_named(name)} costs {number(cost)} per row",
+        f"Deciding for {class_named(name)} in every case costs {number(cost)} per row",
     )
 
 
@@ -100,9 +100,10 @@ def _costs(decision: Costed, rules: pd.DataFrame, note: str, without: str) -> Co
         table,
         rules,
         title=_finding(decision),
-        caption="Filled marks show realised costs per test row, hollow marks expected costs. Expected costs follow "
-        f"from the probabilities. Bars are 95 % intervals. {note} If the hollow mark lies left of the filled mark, the "
-        f"model underestimates the cost. {without} (dashed, if not far to the right).",
+        caption="Filled marks show realised costs per test row, hollow marks expected costs. Expected costs "
+        f"are computed from the probabilities. Bars are 95 % intervals. {note} If the hollow mark "
+        f"lies left of the filled mark, the model underestimates the cost. {without} (the dashed "
+        "line, if it lies within the axis).",
         alt=f"Realised and expected costs per row. {summary}.",
     )
 

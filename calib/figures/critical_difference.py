@@ -137,8 +137,8 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
     text = (
         f"The axis shows average ranks over {counted(n, 'data set')}, best at the left. A bar joins setups "
-        f"that do not differ significantly at α = {alpha:g}. By Nemenyi's test, these are ranks closer than the "
-        f"critical difference of {number(difference)}"
+        f"that do not differ significantly at α = {alpha:g}. By Nemenyi's test, two ranks do not differ "
+        f"significantly if they are closer than the critical difference of {number(difference)}"
     )
     if both:
         return (

@@ -58,8 +58,8 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss "
         "arises if the prediction of a group differs from its mean true probability; a calibrator can lower "
         "this loss. Grouping loss arises if the rows of a group differ in their true probabilities; no "
-        "calibrator can lower this loss. The sum of both losses is the loss beyond the irreducible "
-        f"{irreducible} (Brier score). The tree's groups contain rows with equal predictions; the forests' "
+        f"calibrator can lower this loss. The sum of both losses is the Brier score minus the irreducible "
+        f"loss of {irreducible}. The tree's groups contain rows with equal predictions; the forests' "
         f"groups are {FOREST_GROUPS} bins with equal numbers of rows. Both losses are corrected for finite group "
         "sizes.",
         alt=alt,

@@ -82,9 +82,9 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         title=f"Row {explained.row} ({class_named(explained.name)}): {pair}",
         caption="The line is the isotonic fit to the calibration rows and this row. Over each pool the line "
         "is flat, at the pool's share of label 1. The row joins the shaded pool; the large mark is the row "
-        "with its assumed label, and the star is its fitted value. A number in the pool is the number of "
-        f"rows at one mark. The picture shows the nearest {NEIGHBOURS} distinct scores on either side of the "
-        "pools.",
+        f"with its assumed label, and the star is its fitted value. A number in the pool states how many "
+        f"rows one mark represents. The figure shows the nearest {NEIGHBOURS} distinct scores on either "
+        f"side of the pools.",
         alt=f"Two isotonic fits. {' '.join(derivation)}",
     )
 

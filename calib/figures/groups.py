@@ -78,11 +78,11 @@ def prepare(
         evaluation.dataset.classes[1],
         table=table,
         title=_finding(table, column),
-        caption="Each lane is a group: dark bars show observed frequencies, coloured marks the mean "
-        "predictions of calibrators. The bars show the frequency of "
-        f"{class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A calibrator whose mark "
-        "is far from the bar is wrong for this group, even if it is right on average. “By more than chance” "
-        "allows for the number of groups."
+        caption="Each line is a group: dark bars show observed frequencies of "
+        f"{class_named(evaluation.dataset.classes[1])} with 95 % Wilson intervals, coloured marks the mean "
+        "predictions of calibrators. A calibrator whose mark is far from the bar is wrong for this group, "
+        "even if it is right on average. The words “by more than chance” take the number of groups into "
+        "account."
         + (
             ""
             if evaluation.cluster is None
@@ -95,7 +95,8 @@ def prepare(
             else ""
         ),
         alt=f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
-        f"In {len(off)} pairs of calibrator and group, the prediction is wrong by more than chance.",
+        f"For {len(off)} combinations of calibrator and group, the mean prediction is wrong by more than "
+        f"chance.",
     )
 
 
@@ -117,17 +118,17 @@ def _finding(table: pd.DataFrame, column: str) -> str:
         return "There are no groups to evaluate"
     total = table["group"].nunique()
     if not off.any():
-        return f"By {column}, no group’s predictions are wrong by more than chance"
+        return f"Grouped by {column}, no group’s mean prediction is wrong by more than chance"
     best, most = str(off.idxmin()), str(off.idxmax())
     worst = table[table["off"]].assign(size=lambda t: t["z"].abs()).sort_values("size").iloc[-1]
     if off[best] == off[most]:
         return (
-            f"By {column}, {off[most]} of {total} groups have predictions that are wrong by more than "
-            f"chance, most of all "
-            f"{worst['group']}"
+            f"Grouped by {column}, {off[most]} of {total} groups have mean predictions that are wrong by "
+            f"more than chance, most of all {worst['group']}"
         )
     return (
-        f"By {column}, {label_of(most)} is wrong by more than chance in {off[most]} of {total} groups, "
+        f"Grouped by {column}, {label_of(most)} is wrong by more than chance in {off[most]} of {total} "
+        f"groups, "
         f"{label_of(best)} in {off[best] or 'none'}"
     )
 

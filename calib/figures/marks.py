@@ -64,7 +64,8 @@ class Marks:
         if len(self.count) < rows:
             places = f"{len(self.count):,} different points"
             return (
-                f"The {rows:,} rows lie at {places}: a mark's area is proportional to the rows at its point."
+                f"The {rows:,} rows lie at {places}: a mark's area is proportional to the number of rows at "
+                f"its point."
             )
         return ""
 

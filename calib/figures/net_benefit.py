@@ -109,7 +109,7 @@ def prepare(
         f"curve below these lines. {_where(decision, lowest, highest)}" + grey_lines_note(curves),
         alt=f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
-        + f"; the better of the two simple rules {number(simple)}.",
+        + f"; acting on all or on none, whichever is better: {number(simple)}.",
     )
 
 
@@ -129,7 +129,7 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
     if not lower > 0:  # or unknown
         return (
             f"{here} {none} clearly beats {rule}: the net benefit of {name_of(best)} is {more} higher, "
-            "within sampling variability"
+            "which may be due to sampling variability"
         )
     return f"{here} the net benefit of {name_of(best)} is {more} above that of {rule}"
 

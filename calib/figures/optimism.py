@@ -41,7 +41,7 @@ def draw(record: OptimismCurve, theme: Theme = LIGHT) -> go.Figure:
     """Draw both curves on the unit square."""
     axis = {"range": [0, 1], "constrain": "domain"}
     titles = "Predicted probability", "Observed frequency"
-    figure = square(theme, axis, *titles, height=480, legend={"y": -0.15})
+    figure = square(theme, axis, *titles, height=430, legend={"y": -0.15})
     for name, color, dash in (("apparent", theme.muted, "dash"), ("corrected", theme.calibration, "solid")):
         figure.add_scatter(
             x=record.table["p"],

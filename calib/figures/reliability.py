@@ -185,7 +185,7 @@ def prepare(
         evaluation.predicts,
         title=_finding(evaluation, shown),
         caption=_caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
-        + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
+        + " Bins contain equal numbers of rows." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) + _certain(predictions) if axis else "")
         + grey_lines_note(shown),
         alt=_alt(evaluation, shown, len(own) - 1 if own else recipe.bins),
@@ -321,8 +321,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.band == "confidence" and recipe.curve == "corp":
         text += (
-            " Shading shows the pointwise range of 95 % of CORP curves if this curve showed the true "
-            "frequencies. It contains the true frequency in 82 to 95 % of cases."
+            " Shading shows the pointwise range of 95 % of the CORP curves that would result if this curve "
+            "showed the true frequencies. The shading contains the true frequency in 82 to 95 % of cases."
         )
     elif recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"

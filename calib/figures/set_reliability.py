@@ -70,10 +70,11 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         curves,
         found,
         title=f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
-        caption=f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
-        f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller is "
-        "better. Bins with few rows inflate reliability, so setups with many different probabilities look worse than "
-        f"they are. Faint marks have fewer than {FEW_IN_BIN} rows.",
+        caption=f"Panels show observed frequency against prediction in {bins} bins, with all folds and "
+        f"repeats pooled ({rows:,} predictions per setup). Below each name is the setup's reliability "
+        "(Murphy, 100 bins); smaller values are better. Bins with few rows inflate reliability, so setups "
+        "with many different probabilities look worse than they are. Faint marks have fewer than "
+        f"{FEW_IN_BIN} rows.",
         alt=f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 

@@ -78,10 +78,11 @@ def prepare(table: pd.DataFrame, few: bool = False, metric: str | None = None) -
         caption=RAW
         * ("Raw-cal" in table.index)
         + "Hollow marks show setups with held-out calibration rows (-cal), filled marks setups with "
-        "out-of-bag rows (-oob). Bars are 95 % intervals for these test rows, keeping the rows of one "
-        "cluster together. All setups share these rows, so differences are more certain than the bars "
-        "suggest. Reliability alone can mislead: bins with few rows inflate it, so methods with many "
-        "different probabilities look worse than they are." + THICK * (metric in (None, "accuracy")),
+        "out-of-bag rows (-oob). Bars are 95 % intervals for these test rows, treating clusters as "
+        "independent. All setups share these rows, so differences are more certain than the bars "
+        "suggest. Reliability alone can be misleading: bins with few rows inflate reliability, so methods "
+        "with many different probabilities look worse than they "
+        "are." + THICK * (metric in (None, "accuracy")),
         alt=f"Ten setups. {summary}.",
         sure="" if few else _how_sure(table),
         metrics=tuple(names) if metric is None else (checks.one_of(metric, names, "metric"),),
@@ -114,7 +115,7 @@ def _how_sure(table: pd.DataFrame) -> str:
     higher = int((table["brier_above_lowest_low"] > 0).sum())
     verb = "has" if higher < 2 else "have"
     return (
-        f"Allowing for the comparison of all {len(table)} setups, {some_of(higher, others, 'other')} {verb} "
+        f"Adjusted for the comparison of all {len(table)} setups, {some_of(higher, others, 'other')} {verb} "
         "a clearly higher Brier score."
     )
 

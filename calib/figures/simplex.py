@@ -71,7 +71,7 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in "
         "cells. The nearer a point lies to a corner, the more probable the class of this corner. Thicker "
         f"arrows represent more rows. Rings show the observed class frequencies in cells with at least {FEW_IN_CELL} "
-        "rows. A calibrator is good if arrows end in their rings, apart from chance.",
+        "rows. A calibrator is good if its arrows end in their rings, apart from sampling variability.",
         alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )

@@ -68,7 +68,7 @@ def draw(record: SurvivalDiagram, theme: Theme = LIGHT) -> go.Figure:
         "tickformat": ".0%",
     }
     by = f"risk by {record.horizon:g}"
-    more = {"height": 460, "showlegend": False, "yaxis_constraintoward": "top"}  # a phone is narrow
+    more = {"height": 410, "showlegend": False, "yaxis_constraintoward": "top"}  # a phone is narrow
     figure = square(theme, axis, f"Predicted {by}", f"Observed {by}", **more)
     risk, lower, upper = (curve[name].to_numpy() for name in ("risk", "lower", "upper"))
     figure.add_trace(band(risk, lower, upper, color))

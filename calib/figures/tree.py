@@ -69,7 +69,7 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     top = root or 0
     if top >= len(tree.nodes):
         raise InputError(
-            f"node must be one of this tree's numbers, 0 to {len(tree.nodes) - 1}, but is {top}."
+            f"node must be the number of a node in this tree, from 0 to {len(tree.nodes) - 1}, but is {top}."
         )
     path = () if row is None else tree.path_of(row)
     shown, folded = _unfold(tree, top, path)
@@ -124,10 +124,11 @@ def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, 
 
 def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     text = (
-        "Each line shows one node: its condition, number of training rows n, predicted class and probability p. The "
-        f"interval [p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as if "
-        "it were a leaf. An interval is wide if few calibration rows have such scores. A ring at the right is the "
-        "node's own estimate; if it lies outside the interval, the calibration rows contradict it."
+        "Each line shows one node: its condition, number of training rows n, predicted class and probability "
+        f"p. The interval [p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows the "
+        "prediction that it would give as a leaf. An interval is wide if few calibration rows have such "
+        "scores. A ring at the right is the node's own estimate; if it lies outside the interval, the "
+        "calibration rows contradict it."
     )
     if lit:
         text += " The dark path leads to the leaf of the chosen row."

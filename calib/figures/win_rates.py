@@ -59,8 +59,8 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         title=_finding(table, by, n),
         caption=f"Marks show the win rate of each setup{by}, averaged over {counted(n, 'data set')}. The "
         f"win rate is the share of the other setups that a setup beats; a tie counts as half a win. "
-        f"{'Bars show 95 % intervals for other, similar data sets. ' if n > 1 else ''}At the line, a setup "
-        f"wins as often as it loses." + best_setups_note(len(table)),
+        f"{'Bars show 95 % intervals for other, similar data sets. ' if n > 1 else ''}A setup on the "
+        f"vertical line wins as often as it loses." + best_setups_note(len(table)),
         alt=f"Win rates against all other setups{by}. {summary}.",
     )
 

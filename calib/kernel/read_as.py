@@ -110,7 +110,7 @@ class ReadAs:
         """Reading in one line."""
         if self.scores:
             label = "" if any(score.kind == "classes" for score in self.scores) else self._label
-            return f"{' '.join(self._of_scores())}{label}"
+            return f"{self.of_scores}{label}"
         if self.positive is None:
             return (
                 f"{self.target!r} is the label, and its {len(self.classes):,} classes are predicted together."
@@ -124,8 +124,9 @@ class ReadAs:
     def _label(self) -> str:
         return f" The label is {self.target!r}."
 
-    def _of_scores(self) -> list[str]:
-        """Return one sentence per meaning, which several columns may share."""
+    @property
+    def of_scores(self) -> str:
+        """Reading of the score columns: one sentence per meaning, which several columns may share."""
         alike: dict[tuple[str, str, str], list[str]] = {}
         for score in self.scores:
             named = repr(score.columns[0]) if len(score.columns) == 1 else _ends(score.columns)
@@ -140,7 +141,7 @@ class ReadAs:
             )
             words = SCORE_KINDS[kind][not one].format(repr(short_class(of)))
             found.append(f"{listed(columns, MOST_NAMED_SCORES)} {verb} read as {words}{how}{why}.")
-        return found
+        return " ".join(found)
 
 
 def _ends(columns: tuple[str, ...]) -> str:

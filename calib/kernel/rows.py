@@ -27,7 +27,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones, represen
 Array = np.ndarray
 
 ALIKE = 0.01  # correlation of the rows of a cluster, only for degrees of freedom: the median of Adams et al. (2004)
-ONE_CLUSTER = "All rows belong to one cluster, so variation between clusters is unknown."
+ONE_CLUSTER = "All rows belong to one cluster, so the variation between clusters is unknown."
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ CONFIDENCE_ECE = _metric(
     "confidence_ece",
     "Confidence ECE",
     confidence_calibration_error,
-    "Calibration error of the highest probability of each row, in the bins of the diagram.",
+    "Calibration error of each row's highest probability (the confidence), in the bins of the diagram.",
 )
 TOP_LABEL_ECE = _metric(
     "top_label_ece",

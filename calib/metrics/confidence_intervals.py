@@ -469,7 +469,7 @@ INTERVALS: Mapping[str, Interval] = {
     "intercept": Interval(_of_line("intercept"), WALD),
     "ici": Interval(_ici, NOISY_GAP_BOUNDS),
     "ece": Interval(_ece, NOISY_GAP_BOUNDS),
-    "smooth_ece": Interval(_smooth_ece, f"{NOISY_GAP_BOUNDS}, at the kernel width that equals them"),
+    "smooth_ece": Interval(_smooth_ece, f"{NOISY_GAP_BOUNDS}, at a kernel width equal to the bound"),
     "brier": Interval(_of_mean(squared_errors, 1.0), BY_CLASS),
     "brier_skill": Interval(_brier_skill, BY_CLASS),
     "log_loss": Interval(_of_mean(log_losses, math.inf), BY_CLASS),

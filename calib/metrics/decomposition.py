@@ -328,8 +328,8 @@ RELIABILITY = Metric(
     "Reliability (100 bins)",
     NumberOf(murphy_decomposition, "reliability"),
     False,
-    "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. With few rows "
-    "this number is mostly noise.",
+    "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. "
+    "With few rows, this value is mostly sampling variability.",
     everyday=False,
 )
 RESOLUTION = Metric(
@@ -337,8 +337,8 @@ RESOLUTION = Metric(
     "Resolution",
     NumberOf(murphy_decomposition, "resolution"),
     True,
-    "Murphy's decomposition over 100 bins: variance of the observed frequencies of the bins. With few rows "
-    "this number is mostly noise.",
+    "Murphy's decomposition over 100 bins: variance of the observed frequencies of the bins. With few rows, "
+    "this value is mostly sampling variability.",
     everyday=False,
 )
 UNCERTAINTY = Metric(
@@ -369,8 +369,8 @@ MISCALIBRATION_BY_CHANCE = Metric(
     "Miscalibration by chance (mean)",
     chance_miscalibration,
     None,
-    "Mean miscalibration of a perfect model with the same number of rows; its labels are drawn from these "
-    "predictions.",
+    "Mean miscalibration of a calibrated model with the same number of rows; the labels are drawn from "
+    "these predictions.",
     counted=True,
 )
 DISCRIMINATION = Metric(

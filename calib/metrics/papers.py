@@ -101,7 +101,7 @@ SQUARED_ECE = Metric(
     "Squared ECE, unweighted",
     squared_ece,
     False,
-    "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
+    "Mean squared difference between mean prediction and observed frequency, over non-empty bins, all with "
     "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this value.",
     everyday=False,
 )

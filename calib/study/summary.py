@@ -224,7 +224,7 @@ def summarise(
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
-            f"Here {what.label} is a mean over folds; because each fold has few rows, it is mostly noise. "
+            f"Here {what.label} is a mean over folds and mostly noise, because each fold has few rows. "
             "To pool the folds, use the results file: unlike a CSV file, it contains the predictions."
         )
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))

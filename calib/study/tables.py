@@ -141,7 +141,7 @@ def t_table(summary: MetricSummary) -> StudyTable:
     if summary.infinite:
         note += (
             f" Values of {listed(list(summary.infinite))} are infinite on at least one data set, so mean "
-            "differences do not exist."
+            f"differences are undefined."
         )
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
     return StudyTable(

@@ -12,7 +12,7 @@ from pages.ui.given_file import GivenFile, given
 from pages.ui.state import TOKEN
 
 CLOSED = (
-    "This dashboard shows data from a notebook or a command. Open it with the address printed there, which "
+    "This dashboard shows data from a notebook or a command. Open the address that was printed there; it "
     "ends in a token."
 )
 

@@ -25,7 +25,8 @@ def why_not(recipe: Recipe) -> str | None:
     if recipe.placement not in NEEDED_BY or recipe.content != "features" or model.bagged:
         return None
     return (
-        f"{model.label} has no out-of-bag rows, because every part of the model sees every training row. For "
+        f"{model.label} has no out-of-bag rows, because every part of the model is trained on every "
+        f"training row. For "
         f"“{PLACEMENTS[recipe.placement].label}”, choose {models()} under Model. Or choose "
         f"“{PLACEMENTS['split'].label}” under Calibration data."
     )

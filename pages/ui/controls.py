@@ -255,9 +255,13 @@ def score_findings(recipe: Recipe) -> None:
     columns = data.scores
     for problem in found:
         if problem.column == (recipe.score if recipe.score in columns else columns[0]):
-            st.warning(f"**{plain(problem.column)}**: {plain(problem.message)} {plain(problem.remedy)}")
-            if problem.fix:
-                st.button(plain(problem.action), key="turn", on_click=state.update, kwargs=dict(problem.fix))
+            with st.container(horizontal=True, vertical_alignment="center", key="findings"):
+                st.warning(f"**{plain(problem.column)}**: {plain(problem.message)}")
+                if problem.fix:
+                    act, fix = plain(problem.action), dict(problem.fix)
+                    st.button(act, key="turn", help=plain(problem.remedy), on_click=state.update, kwargs=fix)
+                else:
+                    st.caption(plain(problem.remedy), width="content")
 
 
 def censored_rows(recipe: Recipe) -> None:
@@ -271,8 +275,8 @@ def censored_rows(recipe: Recipe) -> None:
     if lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival "
-                "page weights these rows."
+                f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival page "
+                f"corrects for censoring by weights."
             )
             st.page_link("pages/explore_survival.py", label="Open Survival", query_params=state.here())
 

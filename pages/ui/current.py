@@ -103,7 +103,7 @@ PAGES = {
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
-        Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
+        Page("pages/study_results.py", "Results", "Which method is best over many data sets?"),
         Page("pages/study_simulations.py", "Simulations", "What do the papers’ simulations show?"),
     ),
 }

@@ -198,8 +198,8 @@ def needs_rows(recipe: Recipe, why: str) -> None:
     """If rows are only counted by score and label, the page ends here, with what cannot be shown and ``why``."""
     if dataset(recipe).rest is not None:
         st.info(
-            f"{why} The model was trained on a sample, and all other rows were only counted by score and "
-            f"label."
+            f"{why} The model was trained on a sample; of all other rows, only the number of rows per score "
+            f"and label is known."
         )
         _end_with_data(recipe)
 

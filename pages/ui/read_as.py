@@ -17,13 +17,14 @@ from pages.ui import state
 from pages.ui.text import plain
 
 READING_BUTTONS = 3  # other readings that are buttons, where there is room; more are folded
-LONGEST_BUTTON = 40  # letters of such a button; longer ones are folded
+MOST_LETTERS = 40  # of such buttons; if they have more, they are folded
 
 
 def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
     """Write how the table was read, with one button per other reading; long ones and more than ``at_once`` are folded.
 
-    Nothing is written on *Data* for a table of features: its controls show the label and the positive class.
+    *Data* also names the label. Nothing is written there for a table of features: its controls show the label and the
+    positive class.
     """
     reading = data.read_as
     if reading is None or state.lesson_open() or (at_once == READING_BUTTONS and not reading.scores):
@@ -36,10 +37,9 @@ def line(recipe: Recipe, data: Dataset, at_once: int = 1) -> None:
             _buttons(reading.others)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="read_as"):
-        st.caption(plain(reading), width="content")
-        if len(reading.others) > at_once or any(
-            len(other.label) > LONGEST_BUTTON for other in reading.others
-        ):
+        st.caption(plain(reading.of_scores if at_once < READING_BUTTONS else reading), width="content")
+        letters = sum(len(other.label) for other in reading.others)
+        if len(reading.others) > at_once or letters > MOST_LETTERS:
             with st.popover("Change", key="other_readings", type="tertiary"):
                 _buttons(reading.others)
         else:

@@ -92,7 +92,11 @@ def _follow(field: str, now: str, before: str) -> None:
     if before and digest != seen and how == seen_how:
         state.say(f"{name} has changed since these settings were saved. The page shows the new version.")
     elif before and digest != seen:
-        what = "its predictions are counted" if counted else "a model learns from a sample of its rows"
+        what = (
+            "only the rows per score and label are counted"
+            if counted
+            else "the model is trained on a sample of its rows"
+        )
         state.say(
             f"{name} does not fit into memory at the moment, so {what}. The program does not know whether "
             "the table has changed since these settings were saved."

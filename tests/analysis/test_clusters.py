@@ -51,7 +51,7 @@ def test_differences_costs_and_advice_are_no_surer_of_copies(alone, copies):
     np.testing.assert_allclose(four.table["value"], one.table["value"], atol=1e-12)
     wide = (four.table["upper"] - four.table["lower"]) / (one.table["upper"] - one.table["lower"])
     assert wide.between(0.9, 1.15).all(), wide
-    assert "rows of each cluster together" in four.basis
+    assert "resampling whole clusters" in four.basis
     assert "cluster" not in one.basis
     np.testing.assert_allclose(advise(copies).table["gap_upper"], advise(alone).table["gap_upper"], rtol=0.05)
     costs, of_copies = decide(alone).table, decide(copies).table

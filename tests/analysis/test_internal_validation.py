@@ -110,8 +110,9 @@ def test_a_run_that_was_cancelled_continues_and_processes_change_nothing(tmp_pat
     X, y = rows()
     whole, kept = quick(X, y), tmp_path / "run.jsonl"
     watch = Watch(lambda share, what: share > 0.3 and watch.cancel.set())
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled) as stopped:
         quick(X, y, resume=kept, watch=watch)
+    assert says(stopped.value.__notes__[0], "of 26 fits", "with the same resume")
     done = kept.read_text().splitlines()
     assert 1 < len(done) < 20
     kept.write_text("\n".join(done)[:-20])  # the last line was cut

@@ -42,7 +42,7 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
         joined(y, loss[name] - loss[lowest], level=1 - 0.05 / 3)[0] > 0 for name in set(MODELS) - {lowest}
     )
     clear = f"{some_of(sure, 2, 'other')} {'is' if sure < 2 else 'are'} clearly different"
-    assert_says(said, "Of the calibrated models", lowest, "lowest", number(scores[lowest]), clear)
+    assert_says(said, "After calibration", lowest, "lowest", number(scores[lowest]), clear)
 
 
 def test_the_uncalibrated_models_stand_first_in_the_table(evaluations):

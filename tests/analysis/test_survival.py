@@ -1,5 +1,7 @@
 """Risks by a horizon under censoring: held against brute force, other packages' numbers, and ``check``."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -128,6 +130,31 @@ def test_numbers_are_those_of_risk_regression(data):
         )  # Student's t, n − 1, log-odds
     assert_allclose(found.estimate("brier_skill").value, skill, atol=1e-11)
     assert_allclose(found.bins(4)["observed"], observed, atol=1e-11)
+
+
+# The manual of riskRegression 2025.9.5 (vignette “Index of Prediction Accuracy”) prints these percentages by 3 years:
+# Brier score and IPA with their intervals, for Cox models of the combined event, and for two causes. The 208 simulated
+# rows are simActiveSurveillance with set.seed(18), their risks those of coxph and CSC in R, rounded to four decimals.
+PRINTED = {
+    "cox_ex": ((22.4, 20.5, 24.4), (6.4, -2.6, 15.4), 24.0),
+    "cox_inc": ((19.9, 17.8, 21.9), (17.1, 8.3, 25.8), 24.0),
+    "csc_ex": ((23.2, 21.1, 25.3), (5.0, -1.9, 11.9), 24.5),
+    "csc_inc": ((20.2, 18.1, 22.2), (17.5, 10.1, 25.0), 24.5),
+}
+
+
+@pytest.mark.parametrize("model", PRINTED)
+def test_numbers_are_those_printed_in_the_manual_of_risk_regression(model):
+    rows = pd.read_csv(Path(__file__).parent / "active_surveillance.csv")
+    event = rows["event"].clip(upper=1) if model.startswith("cox") else rows["event"]
+    found = check_survival(rows["time"], event, rows[model], 3)
+    brier, skill, null = PRINTED[model]
+    for metric, printed in (("brier", brier), ("brier_skill", skill)):
+        value, *ends = 100 * found.table().loc[metric]
+        assert round(value, 1) == printed[0]
+        assert_allclose(ends, printed[1:], atol=0.15)  # ours have Student's quantiles
+    risk = found.censoring.risk
+    assert round(100 * risk * (1 - risk), 1) == null
 
 
 def test_without_censoring_before_the_horizon_all_is_that_of_check():

@@ -183,8 +183,8 @@ class Tab:
         return self.settle()
 
     def in_menu(self, name: str) -> Locator:
-        """Open the section's menu, and return the link to the page of this name."""
-        (section,) = (key for key, pages in PAGES.items() if name in [page.name for page in pages])
+        """Open a section's menu, and return the link to its page of this name: the first section that has one."""
+        section = next(key for key, pages in PAGES.items() if name in [page.name for page in pages])
         self.page.get_by_test_id("stTopNav").get_by_role("button", name=section, exact=True).click()
         return self.page.get_by_role("menuitem", name=name, exact=True)
 

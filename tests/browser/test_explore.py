@@ -49,7 +49,7 @@ def test_the_predictions_are_there_and_stay_after_a_reload_and_no_link_holds_the
 def test_without_the_token_nothing_is_shown(new_tab, session, address):
     tab = new_tab(session.url.partition("/?")[0].replace("localhost", "127.0.0.1"))
     tab.page.goto(f"{tab.address}/{address}")
-    tab.page.get_by_text("Open it with the address").wait_for()
+    tab.page.get_by_text("Open the address").wait_for()
     assert tab.page.get_by_role("heading").count() == 0
     assert tab.page.locator(".stPlotlyChart").count() == 0
 

@@ -235,7 +235,7 @@ def test_bad_input_is_refused_by_name():
             "4 columns",
         ),
         (lambda: Pairwise().fit(P[:, 0], Y), "one column per class"),
-        (lambda: CALIBRATORS["temperature"]().fit(P, Y).to_map(), "K classes cannot be saved"),
+        (lambda: CALIBRATORS["temperature"]().fit(P, Y).to_map(), "three or more classes cannot be saved"),
         (lambda: CALIBRATORS["temperature"]().fit(P, Y).predict(P[:, 0]), "one column per class"),
     ]
     for call, said in cases:

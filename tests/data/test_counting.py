@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calib.data import DataError, count_predictions, counting, open_large, reading_of
+from calib.data import DataError, counting, delimited, large_file, open_large, reading_of
 from calib.data.counting import COUNT
+from calib.kernel.progress import Watch
 from tests.saying import assert_says
 
 RNG = np.random.default_rng(0)
@@ -47,7 +48,7 @@ def same(counts: pd.DataFrame, expected: pd.DataFrame, label: str = "label", sco
 @pytest.mark.parametrize("write", [as_csv, as_parquet])
 def test_the_counts_are_those_of_pandas(tmp_path, write):
     frame = table()
-    counts = count_predictions(open_large(write(frame, tmp_path / "a [1]*?.data")), "label", "p")
+    counts = open_large(write(frame, tmp_path / "a [1]*?.data")).count("label", "p")
     expected = by_pandas(frame)
     same(counts.astype({"label": int}), expected)
     (note,) = reading_of(counts).notes
@@ -58,7 +59,7 @@ def test_the_counts_are_those_of_pandas(tmp_path, write):
 def test_a_column_is_the_files_own_whatever_the_folders_are_called(tmp_path, write, folder):
     (tmp_path / folder).mkdir(parents=True)
     frame = table()
-    counts = count_predictions(open_large(write(frame, tmp_path / folder / "a.data")), "label", "p")
+    counts = open_large(write(frame, tmp_path / folder / "a.data")).count("label", "p")
     same(counts.astype({"label": int}), by_pandas(frame))
 
 
@@ -75,7 +76,7 @@ def test_types_of_parquet_keep_their_values(tmp_path, kind):
     if kind == "decimal":
         given = given.set_column(1, "p", pa.array(frame["p"]).cast(pa.decimal128(6, 3)))
     pq.write_table(given, tmp_path / "p.parquet")
-    same(count_predictions(open_large(tmp_path / "p.parquet"), "label", "p"), by_pandas(frame))
+    same(open_large(tmp_path / "p.parquet").count("label", "p"), by_pandas(frame))
 
 
 def test_words_and_quotes_in_names_are_text(tmp_path):
@@ -83,7 +84,7 @@ def test_words_and_quotes_in_names_are_text(tmp_path):
     frame["c0"] = np.where(frame["c0"] == 1, "y'es", 'n"o')
     expected = by_pandas(frame, "c0", "p \"x'; DROP")
     for path in (as_csv(frame, tmp_path / "p.csv"), as_parquet(frame, tmp_path / "p.parquet")):
-        same(count_predictions(open_large(path), "c0", "p \"x'; DROP"), expected, "c0", "p \"x'; DROP")
+        same(open_large(path).count("c0", "p \"x'; DROP"), expected, "c0", "p \"x'; DROP")
 
 
 def test_a_text_is_read_as_the_small_one_is(tmp_path):
@@ -100,7 +101,7 @@ def test_a_text_is_read_as_the_small_one_is(tmp_path):
         "yes;0,25",
     ]
     (tmp_path / "p.csv").write_text("\r\n".join(lines), encoding="utf-8")
-    counts = count_predictions(open_large(tmp_path / "p.csv"), "label", "p")
+    counts = open_large(tmp_path / "p.csv").count("label", "p")
     assert counts.astype({"label": str}).values.tolist() == [
         ["no", 0.25, 1],
         ["yes", 0.25, 2],
@@ -111,13 +112,13 @@ def test_a_text_is_read_as_the_small_one_is(tmp_path):
     assert_says(of_score, "Excluded", "'p'", "missing or infinite", "1 row")
     with gzip.open(tmp_path / "q.csv.gz", "wt", encoding="utf-8") as file:
         file.write("1,0.5\n0,0.5\n1,0.25\n" * 20)
-    counts = count_predictions(open_large(tmp_path / "q.csv.gz"), "column 1", "column 2")
+    counts = open_large(tmp_path / "q.csv.gz").count("column 1", "column 2")
     assert counts.values.tolist() == [[1, 0.25, 20], [0, 0.5, 20], [1, 0.5, 20]]
 
 
 def test_a_column_of_counts_is_added_up(tmp_path):
     path = as_csv(pd.DataFrame({"y": [1, 0, 1], "p": [0.5, 0.5, 0.5], "n": [3, 4, 0]}), tmp_path / "p.csv")
-    assert count_predictions(open_large(path), "y", "p", "n").values.tolist() == [[0, 0.5, 4], [1, 0.5, 3]]
+    assert open_large(path).count("y", "p", "n").values.tolist() == [[0, 0.5, 4], [1, 0.5, 3]]
 
 
 def test_too_many_scores_are_rounded_and_each_moves_by_no_more_than_is_said(tmp_path):
@@ -125,7 +126,7 @@ def test_too_many_scores_are_rounded_and_each_moves_by_no_more_than_is_said(tmp_
     frame = pd.DataFrame({"p": RNG.random(n) ** 9, "label": RNG.integers(0, 2, n)})
     frame.loc[:3, "p"] = [0.0, 1.0, 1e-12, np.nextafter(1, 0)]
     path = as_parquet(frame, tmp_path / "p.parquet")
-    counts = count_predictions(open_large(path), "label", "p", most=1_000)
+    counts = open_large(path).count("label", "p", most=1_000)
     assert counts["p"].nunique() <= 1_000
     note = reading_of(counts).notes[-1]
     step, moved, brier = map(float, re.findall(r"0\.\d+", note))
@@ -145,9 +146,7 @@ def test_too_many_scores_are_rounded_and_each_moves_by_no_more_than_is_said(tmp_
 
 def test_margins_are_rounded_on_their_own_scale(tmp_path):
     frame = pd.DataFrame({"p": RNG.normal(0, 300, 5_000), "label": RNG.integers(0, 2, 5_000)})
-    counts = count_predictions(
-        open_large(as_parquet(frame, tmp_path / "p.parquet")), "label", "p", most=4_900
-    )
+    counts = open_large(as_parquet(frame, tmp_path / "p.parquet")).count("label", "p", most=4_900)
     assert "Brier" not in reading_of(counts).notes[-1]
     assert counts[COUNT].sum() == 5_000
     after, before = np.repeat(counts["p"], counts[COUNT].astype(int)), np.sort(frame["p"])
@@ -160,7 +159,6 @@ def test_margins_are_rounded_on_their_own_scale(tmp_path):
     [
         ("label,p\n1,0.5\n0,0.25\n1,0.5,7\n", "Line 4 has 3 cells, but 2 are expected"),
         ("label,p\n1,0.5\n0,0.25\n1\n", "Line 4 has 1 cell, but 2 are expected"),
-        ("label,p\n1,50 %\n0,25 %\n", "not in plain notation"),
         ("label,p\n1,0.5\n0,low\n", "contains values that are not numbers"),
         ("label,p\n1,\n,0.5\n", "No row has both a label and a finite score"),
     ],
@@ -168,7 +166,7 @@ def test_margins_are_rounded_on_their_own_scale(tmp_path):
 def test_a_text_that_cannot_be_counted_is_refused_by_name(tmp_path, content, words):
     (tmp_path / "p.csv").write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=words):
-        count_predictions(open_large(tmp_path / "p.csv"), "label", "p")
+        open_large(tmp_path / "p.csv").count("label", "p")
 
 
 def far_down(line: bytes) -> bytes:
@@ -179,8 +177,8 @@ def far_down(line: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b"1,oops,1", "'p' contains 'oops', which is not a number"),
-        (b"1,1_0,1", "'p' contains '1_0', which is not a number"),
+        (b"1,oops,1", "'p' was read as numbers, .* it contains 'oops'"),
+        (b"1,1_0,1", "'p' was read as numbers, .* it contains '1_0'"),
         (b"1,0.5", "Line 600002 has 2 cells, but 3 are expected"),
         (b'1,"0.5,1', "quotation mark"),
         ("jä,0.5,1".encode("latin-1"), "UTF-8"),
@@ -190,13 +188,13 @@ def far_down(line: bytes) -> bytes:
 def test_what_is_wrong_far_below_the_first_rows_is_found(tmp_path, line, words):
     (tmp_path / "p.csv").write_bytes(far_down(line))
     with pytest.raises(DataError, match=words):
-        count_predictions(open_large(tmp_path / "p.csv"), "label", "p", "n")
+        open_large(tmp_path / "p.csv").count("label", "p", "n")
 
 
 def test_columns_and_files_that_are_not_there_are_refused_by_name(tmp_path):
     file = open_large(as_csv(table(50), tmp_path / "p.csv"))
     with pytest.raises(DataError, match="score: column 'q' was not found.*id, p, label"):
-        count_predictions(file, "label", "q")
+        file.count("label", "q")
     with pytest.raises(DataError, match="cannot be opened"):
         open_large(tmp_path / "none.csv")
     whole = as_parquet(table(20_000), tmp_path / "p.parquet").read_bytes()
@@ -204,7 +202,7 @@ def test_columns_and_files_that_are_not_there_are_refused_by_name(tmp_path):
     with pytest.raises(DataError, match="damaged Parquet"):
         open_large(tmp_path / "cut.parquet")
     with pytest.raises(DataError, match="'id' .*5,000 values.*not a label"):
-        count_predictions(open_large(as_csv(table(), tmp_path / "q.csv")), "id", "p")
+        open_large(as_csv(table(), tmp_path / "q.csv")).count("id", "p")
 
 
 def test_a_file_that_is_damaged_or_changes_while_it_is_read_is_said(tmp_path, monkeypatch):
@@ -213,29 +211,64 @@ def test_a_file_that_is_damaged_or_changes_while_it_is_read_is_said(tmp_path, mo
     whole[len(whole) // 3 : len(whole) // 2] = bytes(len(whole) // 2 - len(whole) // 3)
     path.write_bytes(whole)
     with pytest.raises(DataError):
-        count_predictions(open_large(path), "label", "p")
+        open_large(path).count("label", "p")
     path = as_csv(table(), tmp_path / "p.csv")
     file = open_large(path)
-    left_out = counting._left_out
-    change = lambda *args: path.write_text("label,p\n1,2\n") and left_out(*args)  # noqa: E731
-    monkeypatch.setattr(counting, "_left_out", change)
+    watch = Watch(lambda share, doing: path.write_text("label,p\n1,2\n"))
     with pytest.raises(DataError, match="changed while it was being read"):
-        count_predictions(file, "label", "p")
+        file.count("label", "p", watch=watch)
+
+
+@pytest.mark.parametrize(
+    ("cells", "later", "values"),
+    [
+        (("50 %", "25%"), "1,25 %", [0.0125, 0.25, 0.5]),
+        (("0,5", "0,25"), "1,375", [0.25, 0.5, 1.375]),
+        (("1.500", "2.250,5"), "3", [3, 1500, 2250.5]),
+        (("1", "2"), "0,5", [0.5, 1, 2]),
+        (("1", "2"), "1e-3", [0.001, 1, 2]),
+    ],
+)
+def test_numbers_far_below_are_read_in_the_notation_of_the_first_rows(
+    tmp_path, monkeypatch, cells, later, values
+):
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 4_000)
+    rows = "".join(f"{label};{cell}\n" for label, cell in zip((0, 1), cells, strict=True))
+    (tmp_path / "p.csv").write_text(f"label;p\n{rows * 2_000}0;{later}\n", encoding="utf-8")
+    counts = open_large(tmp_path / "p.csv").count("label", "p")
+    assert counts["p"].tolist() == values
+    assert sorted(counts[COUNT]) == [1, 2_000, 2_000]
+
+
+def test_a_text_is_read_as_text_from_the_first_number_that_is_not_plain(tmp_path, monkeypatch):
+    """Rows that came as numbers before are not read twice."""
+    monkeypatch.setattr(large_file, "TEXT_BLOCK", 1 << 12)
+    monkeypatch.setattr(delimited, "BLOCK_TOPS", 1)
+    cells = [f"{i},{i / 7!r}" for i in range(3_000)]
+    cells[2_500] = "2500, missing"
+    (tmp_path / "t.csv").write_text("\n".join(["number,x", *cells, ""]), encoding="utf-8")
+    file, kinds = open_large(tmp_path / "t.csv"), []
+    read = file._read
+    monkeypatch.setattr(file, "_read", lambda asked, watch: kinds.append(asked) or read(asked, watch))
+    found = pd.concat(file.blocks(None, Watch()), ignore_index=True)
+    assert len(kinds) == 2
+    assert found["number"].tolist() == list(range(3_000))
+    expected = np.arange(3_000) / 7
+    expected[2_500] = np.nan
+    np.testing.assert_array_equal(found["x"], expected)
 
 
 def test_a_long_text_is_counted_as_pandas_counts_it(tmp_path):
     """Several threads read it, and its first rows are compared with the program's own reader."""
     frame = table(600_000)
     path = as_csv(frame, tmp_path / "p.csv")
-    same(count_predictions(open_large(path), "label", "p").astype({"label": int}), by_pandas(frame))
+    same(open_large(path).count("label", "p").astype({"label": int}), by_pandas(frame))
 
 
 def test_little_memory_is_enough_for_many_scores(tmp_path):
     n = 2_000_000
     frame = pd.DataFrame({"p": RNG.random(n), "label": RNG.integers(0, 2, n)})
-    counts = count_predictions(
-        open_large(as_parquet(frame, tmp_path / "p.parquet")), "label", "p", memory="100MB"
-    )
+    counts = open_large(as_parquet(frame, tmp_path / "p.parquet")).count("label", "p", memory="100MB")
     assert len(counts) == n
     np.testing.assert_array_equal(counts["p"], np.sort(frame["p"]))
 
@@ -246,14 +279,14 @@ def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_
     frame.to_parquet(tmp_path / "p.parquet")
     group, asked = counting._regroup, []
 
-    def little_memory(sql, rows, by, parameters):
+    def little_memory(sql, by):
         asked.append(by)
         if len(asked) < 3:
             raise duckdb.OutOfMemoryException("Out of Memory")
-        return group(sql, rows, by, parameters)
+        return group(sql, by)
 
     monkeypatch.setattr(counting, "_regroup", little_memory)
-    found = count_predictions(open_large(tmp_path / "p.parquet"), "label", "p", most=19_000, spill=False)
+    found = open_large(tmp_path / "p.parquet").count("label", "p", most=19_000, spill=False)
     note = reading_of(found).notes[-1]
     moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())

@@ -6,8 +6,10 @@ import pytest
 
 from calib.data import DataError, delimited, read_table, reading_of
 from calib.data.column_types import DICTIONARY_TYPE
-from calib.data.delimited import header, sniff
+from calib.data.delimited import Layout, header, sniff
 from calib.kernel.progress import Watch
+
+ABC = Layout(",", "abc", False, 0, (), {})
 
 
 def read(text, name="t.csv"):
@@ -217,18 +219,18 @@ def test_columns_of_a_long_text_are_read_by_kind(many, monkeypatch):
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
     by_kind_from_now_on(monkeypatch)
     monkeypatch.setattr("calib.data.column_types.MANY_CELLS", many)
-    numbers, others = delimited._by_kind(rows, ",", "abc", False, Watch())
+    numbers, others = delimited._by_kind(rows, ABC, Watch())
     assert numbers.dtypes.to_dict() == {"a": np.int64, "b": np.float64}
     assert others.schema.types == [DICTIONARY_TYPE]
     for last in (b"x,1,a\n", b"0x1F,1,a\n", b"1,1e20,a\n", b"1,2\n"):
-        assert delimited._by_kind(rows + last, ",", "abc", False, Watch()) is None
+        assert delimited._by_kind(rows + last, ABC, Watch()) is None
 
 
 def test_a_line_longer_than_a_block_is_read_as_text(monkeypatch):
     rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000)).encode()
     long = b"1,2," + b"c" * 9_000 + b"\n"
     by_kind_from_now_on(monkeypatch)
-    assert delimited._by_kind(rows + long, ",", "abc", False, Watch()) is None
+    assert delimited._by_kind(rows + long, ABC, Watch()) is None
     assert read_table(b"a,b,c\n" + rows + long, "t.csv")["c"].iloc[-1] == "c" * 9_000
 
 

@@ -11,8 +11,8 @@ import pytest
 from calib import Recipe, evaluate
 from calib.data import DataError, draw_rows, large_query, open_query, reading_of
 from calib.data import database as databases
-from calib.data.counting import count_predictions, open_large
 from calib.data.database import Connection, digest_of
+from calib.data.large_file import open_large
 from calib.kernel.progress import Cancelled, Watch
 from calib.sources import count_large, load
 from tests import postgres
@@ -103,7 +103,7 @@ def found_rest(recipe, large):
 
 def test_the_rows_in_blocks_are_those_of_one_reading_and_so_is_their_digest(made):
     large = open_query(made(), "features").measured()
-    blocks = list(large.blocks()(None, Watch()))
+    blocks = list(large.blocks(None, Watch()))
     assert len(blocks) > 5
     whole = made().read("features")
     for name in whole:
@@ -114,14 +114,14 @@ def test_the_rows_in_blocks_are_those_of_one_reading_and_so_is_their_digest(made
 
 def test_dates_stay_dates(made):
     large = open_query(made(), "dates").measured()
-    days = pd.concat([block["day"] for block in large.blocks()(["day"], Watch())])
+    days = pd.concat([block["day"] for block in large.blocks(["day"], Watch())])
     assert (days.to_numpy() == ROWS["day"].to_numpy()).all()
 
 
 def test_rows_that_change_between_two_passes_are_said(made):
     large = open_query(made(), "shuffled").measured()
     with pytest.raises(DataError, match="changed while they were read.*ORDER BY"):
-        draw_rows(large.blocks(), "y", 1_000)
+        draw_rows(large.blocks, "y", 1_000)
 
 
 def test_values_of_another_type_than_the_first_rows_are_named(made):
@@ -140,7 +140,7 @@ def test_the_limits_hold_for_each_pass(made, changes, words):
     large = open_query(made(), "features").measured()
     limited = large_query.replace(large, connection=made(**changes))
     with pytest.raises(DataError, match=words):
-        draw_rows(limited.blocks(), "y", 1_000)
+        draw_rows(limited.blocks, "y", 1_000)
 
 
 def test_only_the_time_of_the_database_counts(made):
@@ -151,7 +151,7 @@ def test_only_the_time_of_the_database_counts(made):
     limited = large_query.replace(large, connection=made(seconds=seconds))
     paused = threading.Event()
     rows = 0
-    for block in limited.blocks()(None, Watch()):
+    for block in limited.blocks(None, Watch()):
         paused.wait(seconds / 6)  # 9 blocks: longer than the limit together
         rows += len(block)
     assert rows == N
@@ -163,7 +163,7 @@ def test_a_draw_is_called_off_between_two_pieces(made, after):
     watch = Watch(lambda share, doing: (seen.append(doing), len(seen) > after and watch.cancel.set()))
     large = open_query(made(), "features").measured()
     with pytest.raises(Cancelled):
-        draw_rows(large.blocks(), "y", 1_000, watch=watch)
+        draw_rows(large.blocks, "y", 1_000, watch=watch)
     assert len(seen) == after + 1
     assert "labels counted" in seen[0]
 
@@ -172,7 +172,7 @@ def test_predictions_are_counted_in_the_database_as_in_a_file(made, tmp_path):
     scored = pd.DataFrame({"label": ROWS["y"], "score": ROWS["z"].round(1)})
     read = made().read("predictions")
     read.to_parquet(tmp_path / "p.parquet")
-    expected = count_predictions(open_large(tmp_path / "p.parquet"), "label", "score")
+    expected = open_large(tmp_path / "p.parquet").count("label", "score")
     limited = made(rows=1_000)  # of the counted lines
     with pytest.raises(DataError, match="returns more than 1,000 rows"):
         limited.read("predictions")

@@ -99,7 +99,7 @@ def test_no_depth_is_called_the_best_by_a_handful_of_the_rarer_class(rarer, told
 def test_the_caption_speaks_of_the_panels_and_values_that_are_there():
     every = prepare(scores(), "log_loss").caption
     of_the_tree = prepare([table[table["growth"] == "tree"] for table in scores()], "brier").caption
-    for words in ("averaging many trees", "their own scale", "depths of the forest", "Triangles"):
+    for words in ("averaging many trees", "different scales", "depths of the forest", "Triangles"):
         assert words in every
         assert words not in of_the_tree
 

@@ -35,8 +35,8 @@ def test_observed_and_predicted_are_those_of_pandas():
 
 def test_by_default_the_recipes_group_and_else_the_first_column():
     e = evaluation()
-    assert FIGURE.prepare(e).title.startswith("By a,")
-    assert FIGURE.prepare(e, group="b").title.startswith("By b,")
+    assert FIGURE.prepare(e).title.startswith("Grouped by a,")
+    assert FIGURE.prepare(e, group="b").title.startswith("Grouped by b,")
 
 
 def test_small_groups_are_faint_and_said():
@@ -51,8 +51,8 @@ def test_small_groups_are_faint_and_said():
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [
-        ({"none": [0.3, 0.7]}, "no group’s predictions are wrong"),
-        ({"none": [0.5, 0.5]}, "2 of 2 groups have predictions that are wrong"),
+        ({"none": [0.3, 0.7]}, "no group’s mean prediction is wrong"),
+        ({"none": [0.5, 0.5]}, "2 of 2 groups have mean predictions that are wrong"),
         (
             {"none": [0.5, 0.5], "platt": [0.3, 0.7]},
             "Uncalibrated is wrong by more than chance in 2 of 2 groups, Platt scaling in none",

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from calib.kernel.base_rate import BaseRate, BaseRates, class_weights, multiply_odds
 from calib.kernel.checks import InputError
-from calib.kernel.formula import Score, steps
+from calib.kernel.formula import Arithmetic, Number, Pieces, Score, steps
 from calib.metrics import brier_score, log_loss
 from calib.synthetic import GaussianPair
 
@@ -88,6 +88,36 @@ def test_of_k_classes_a_moved_posterior_is_that_of_bayes_with_other_priors():
     rates = BaseRates(K_FITTED, K_STATED)
     np.testing.assert_allclose(rates.adjust(at[0]), at[1], rtol=1e-12)
     np.testing.assert_allclose(multiply_odds(at[0], rates.odds_ratio(at[0])), at[1], rtol=1e-12)
+
+
+SIGNS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+
+
+def value(of, at):
+    """The value of a formula of steps and arithmetic at the scores ``at``, by its definition."""
+    match of:
+        case Number():
+            return of.value
+        case Score():
+            return at[of.name]
+        case Arithmetic():
+            return SIGNS[of.operator](value(of.left, at), value(of.right, at))
+        case Pieces():
+            return of.coefficients[np.searchsorted(of.breaks, value(of.of, at), side="right"), 0]
+
+
+@pytest.mark.parametrize("row", [(0.5, 0.3, 0.2), (0.01, 0.01, 0.98), (1.0, 0.0, 0.0)])
+def test_of_k_classes_the_formulas_give_what_the_arrays_give(row):
+    rates, ends = BaseRates(K_FITTED, K_STATED), {"p0": (0.0, 0.25, 0.15), "p1": (0.9, 0.35, 0.7)}
+    at = {f"p_{k}": share for k, share in enumerate(row)}
+    at |= {f"{end}_{k}": each for end, values in ends.items() for k, each in enumerate(values)}
+    moved = rates.adjust_terms({name: Score(name, 0.0, 1.0) for name in at})
+    rows = np.array([row])
+    expected = dict(zip([f"p_{k}" for k in range(3)], rates.adjust(rows)[0], strict=True))
+    for end, values in ends.items():
+        moved_ends = multiply_odds(np.array([values]), rates.odds_ratio(rows))[0]
+        expected |= {f"{end}_{k}": each for k, each in enumerate(moved_ends)}
+    assert {name: value(of, at) for name, of in moved.items()} == pytest.approx(expected, rel=1e-12)
 
 
 def test_of_two_classes_the_shares_do_what_the_base_rate_does():

@@ -91,9 +91,9 @@ def test_a_name_stands_for_one_number_only(opened):
 
 def test_the_classes_are_beside_the_diagram_worst_first(opened):
     at = go(opened, "explore_reliability")
-    shown = table(at, "Gap (percentage points)")
-    assert list(shown.columns) == ["Class", "Gap (percentage points)", "Observed", "Predicted", "ECE", "Rows"]
-    gaps = [abs(float(text.split()[0].replace("−", "-"))) for text in shown["Gap (percentage points)"]]
+    shown = table(at, "Gap (% points)")
+    assert list(shown.columns) == ["Class", "Gap (% points)", "Observed", "Predicted", "ECE", "Rows"]
+    gaps = [abs(float(text.split()[0].replace("−", "-"))) for text in shown["Gap (% points)"]]
     assert gaps == sorted(gaps, reverse=True)
 
 

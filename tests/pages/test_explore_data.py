@@ -90,7 +90,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     at.segmented_control(key="groups.view").set_value("column").run()
     assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="reliability.group").options)
     go(at, "explore_data")
-    press(at, "Use as features")
+    at.segmented_control(key="content").set_value("features").run()
     assert at.session_state["recipe"].content == "features"
     assert any("names like those of prediction" in text for text in messages(at))
     press(at, "Evaluate as predictions")
@@ -142,7 +142,7 @@ def test_the_next_step_is_above_the_problems_and_says_how_many_there_are():
     at = brought(
         {"code": [f"c{i}" for i in range(N)], "day": day, "x": np.where(X > 1, np.nan, X), "target": Y}
     )
-    assert_any_says([caption.value for caption in at.caption], "1 warning", "2 remarks")
+    assert_any_says([caption.value for caption in at.caption], "1 warning below")
     kinds = ("button", "warning", "info", "metric")
     order = [getattr(element, "key", None) or element.type for element in at.main if element.type in kinds]
     assert order.index("see_diagram") < order.index("info") < order.index("metric")

@@ -133,7 +133,7 @@ def test_links_to_the_subgroups_of_reliability_lead_here():
         **{"reliability.details": "groups", "reliability.group": "work"},
     )
     assert faults(at) == []
-    assert any(text.startswith("By work,") for text in titles(at))
+    assert any(text.startswith("Grouped by work,") for text in titles(at))
     recipe = at.session_state["recipe"]
     assert (recipe.setting("groups.view"), recipe.setting("reliability.details")) == ("column", "metrics")
 
@@ -186,9 +186,9 @@ def test_groups_can_be_made_by_columns_the_model_does_not_see():
     options = at.selectbox(key="reliability.group").options
     assert {"income", "loan_id", "purpose"} <= set(options)
     assert sample_table("loans")[1] not in options
-    assert any(title.startswith("By income,") for title in titles(at))
+    assert any(title.startswith("Grouped by income,") for title in titles(at))
     at.selectbox(key="reliability.group").set_value("purpose").run()
-    assert any(title.startswith("By purpose,") for title in titles(at))
+    assert any(title.startswith("Grouped by purpose,") for title in titles(at))
     at.toggle(key="reliability.group_diagrams").set_value(True).run()
     assert faults(at) == []
     assert len(at.get("plotly_chart")) > 3  # the groups, and a diagram of each
@@ -199,9 +199,9 @@ def test_synthetic_data_have_groups_by_their_features():
     assert faults(at) == []
     control = at.selectbox(key="reliability.group")
     assert control.value is None  # what stands selected here stands in the report
-    assert not any(title.startswith("By ") for title in titles(at))
+    assert not any(title.startswith("Grouped by ") for title in titles(at))
     control.set_value(control.options[0]).run()
-    assert any(title.startswith(f"By {control.options[0]}") for title in titles(at))
+    assert any(title.startswith(f"Grouped by {control.options[0]}") for title in titles(at))
 
 
 def test_the_groups_of_one_column_are_drawn_before_a_long_search(monkeypatch):

@@ -93,7 +93,8 @@ BAD = {
     "negative": (SMALL.assign(time=SMALL["time"] - 3), {}, "negative"),
     "no event by then": (SMALL.assign(time=SMALL["time"] + 10), {}, "no event by"),
     "nobody followed": (SMALL, {"survival.horizon": "9", "survival.risks": "risk_4"}, "at most 6"),
-    "all censored": (SMALL.assign(event=0), {"survival.cause": "0"}, "censored"),
+    "all censored": (SMALL.assign(event=0), {}, "Every row is censored: event is 0 throughout"),
+    "no such event": (SMALL.assign(event=SMALL["event"] * 2), {}, "Choose the event of interest"),
     "above 1": (SMALL.assign(risk_4=SMALL["risk_4"] * 100), {}, "Divide percentages"),
 }
 

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "side by side": ("explore_reliability", QUICK | {"reliability.layout": "side"}),
     "CORP": ("explore_reliability", QUICK | {"curve": "corp", "band": "confidence"}),
     "rare": ("explore_reliability", QUICK | {"data": "sample:rare_faults", "reliability.axes": "log_odds"}),
-    "equal counts": ("explore_reliability", QUICK | {"data": "sample:rare_faults", "binning": "quantile"}),
+    "equal numbers": ("explore_reliability", QUICK | {"data": "sample:rare_faults", "binning": "quantile"}),
     "in time": ("explore_reliability", IN_TIME),
     "customers": ("explore_reliability", CUSTOMERS),
     "counts": ("explore_reliability", COUNTS),

@@ -1,10 +1,12 @@
 """The tab Optimism of Reliability, and the view Centres of Groups, show the numbers of the package."""
 
+import html
+
 from calib import load_sample
 from calib.analysis.centres import centres
 from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
 from tests.evaluated import evaluated
-from tests.pages.app import faults, messages, page, settled
+from tests.pages.app import faults, go, messages, page, settled
 from tests.saying import assert_any_says
 
 TRAINED = {
@@ -16,11 +18,16 @@ TRAINED = {
 }
 
 
-def test_the_tab_corrects_the_model_that_is_trained_here():
-    at = page("explore_reliability", **TRAINED)
-    if starts := [each for each in at.button if each.key == "start_optimism"]:
+def started(what, at):
+    """Start this long computation if the page asks before it begins, and wait for it."""
+    if starts := [each for each in at.button if each.key == f"start_{what}"]:
         starts[0].click().run()
         settled(at)
+    return at
+
+
+def test_the_tab_corrects_the_model_that_is_trained_here():
+    at = started("optimism", page("explore_reliability", **TRAINED))
     assert faults(at) == []
     made = validate_recipe(at.session_state["recipe"], load_sample("breast_cancer"), "none", 20)
     assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentence)
@@ -28,13 +35,29 @@ def test_the_tab_corrects_the_model_that_is_trained_here():
 
 def test_a_model_that_is_trained_here_can_leave_one_centre_out():
     given = {"data": "sample:loans", "model": "naive_bayes", "calibrators": "none", "groups.view": "centres"}
-    at = page("explore_groups", **given, **{"reliability.group": "purpose"})
-    if starts := [each for each in at.button if each.key == "start_left_out"]:
-        starts[0].click().run()
-        settled(at)
+    at = started("left_out", page("explore_groups", **given, **{"reliability.group": "purpose"}))
     assert faults(at) == []
     made = leave_out_recipe(at.session_state["recipe"], load_sample("loans"), "none", "purpose")
     assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentences[0])
+
+
+def test_the_report_of_compare_has_what_this_session_has_computed(downloads):
+    given = {"model": "naive_bayes", "calibrators": "none", "reliability.resamples": "20"}
+    at = started(
+        "optimism",
+        page("explore_reliability", data="sample:loans", **given, **{"reliability.details": "optimism"}),
+    )
+    at.query_params.update({"groups.view": "centres", "reliability.group": "purpose"})
+    at = started("left_out", go(at, "explore_groups"))
+    go(at, "explore_compare")
+    assert faults(at) == []
+    text = html.unescape(downloads["Report (HTML)"]().decode())
+    recipe, loans = at.session_state["recipe"], load_sample("loans")
+    assert validate_recipe(recipe, loans, "none", 20).sentence in text
+    evaluation = evaluated(recipe)
+    names = evaluation.column("purpose").astype(str).to_numpy()
+    for made in (centres(evaluation, names), leave_out_recipe(recipe, loans, "none", "purpose")):
+        assert all(sentence in text for sentence in made.sentences)
 
 
 def test_predictions_made_elsewhere_have_no_optimism():

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, sources
-from calib.data import OpenTable, TableFile, TooLargeError, counting, database, read
+from calib import Recipe
+from calib.data import OpenTable, TableFile, TooLargeError, database, large_file, read, relation
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
 from calib.sources import digest
@@ -143,7 +143,7 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     table = scores(3_000)
     table.to_csv(root / "large.csv", index=False)
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 10_000)
-    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     assert not faults(at)
     assert_any_says([note.value for note in at.text], "3,000 rows were grouped", "score and label")
@@ -161,7 +161,7 @@ def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, mon
     )
     table.to_csv(root / "large.csv", index=False)
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 50_000)
-    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 5_000)
     at = chosen(page("explore_data"), "large.csv")
     at = settled(at.selectbox(key="target").select("y").run())
     assert not faults(at)
@@ -289,7 +289,7 @@ def large_features(root, monkeypatch):
     y = np.where(RNG.random(5_000) < 1 / (1 + np.exp(-x)), "yes", "no")
     pd.DataFrame({"x": x, "z": RNG.normal(size=5_000), "y": y}).to_csv(root / "large.csv", index=False)
     monkeypatch.setattr(read, "UPLOAD_LIMIT", 50_000)
-    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    monkeypatch.setattr(large_file, "FIRST_BYTES", 5_000)
     return root / "large.csv"
 
 
@@ -297,8 +297,8 @@ class Halted:
     """Stands in for the draw of a sample, which waits until it may go on."""
 
     def __init__(self, monkeypatch) -> None:
-        self.begun, self.may_end, self.draw = threading.Semaphore(0), threading.Event(), sources.draw_rows
-        monkeypatch.setattr(sources, "draw_rows", self)
+        self.begun, self.may_end, self.draw = threading.Semaphore(0), threading.Event(), relation.draw_rows
+        monkeypatch.setattr(relation, "draw_rows", self)
 
     def __call__(self, *args):
         watch = args[-2]
@@ -487,7 +487,7 @@ def test_a_table_without_a_label_is_opened_and_asks_for_one(root, warehouse, by)
 
 def test_very_many_predictions_of_the_folder_are_counted_even_if_they_fit_into_memory(root, monkeypatch):
     scores(3_000).to_parquet(root / "many.parquet")
-    monkeypatch.setattr(counting, "COUNTED_ROWS", 2_000)
+    monkeypatch.setattr(large_file, "COUNTED_ROWS", 2_000)
     at = chosen(page("explore_data"), "many.parquet")
     assert not faults(at)
     assert_any_says([note.value for note in at.text], "3,000 rows were grouped", "score and label")
@@ -541,7 +541,13 @@ def test_a_link_to_a_query_that_was_too_large_opens_it_in_the_same_way_if_it_fit
     ("query", "words"),
     [
         ("people", []),
-        ("scored", ["its predictions are counted. The program does not know whether", "has changed"]),
+        (
+            "scored",
+            [
+                "only the rows per score and label are counted. The program does not know whether",
+                "has changed",
+            ],
+        ),
     ],
 )
 def test_a_link_to_a_query_that_fitted_into_memory_does_not_say_that_it_has_changed(

@@ -207,7 +207,7 @@ def test_what_failed_in_a_store_is_said_and_shown():
         store.note_order(["VAP"])
         store.add(results)
         at = bring(page(STEM), "mine.sqlite", store.content())
-        assert_any_says(messages(at), "1 result failed", "no mean includes it", "upload the results file")
+        assert_any_says(messages(at), "1 result failed", "the means exclude it", "upload the results file")
         assert shown(at, "error")["error"].tolist() == ["MemoryError: no room"]
     assert_any_says(messages(at), "no run has finished", "failed", "Continue the study")
 

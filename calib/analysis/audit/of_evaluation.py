@@ -34,7 +34,7 @@ SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted
 
 ONLY_COUNTED = (
     "Groups need the other columns of the test rows, but these rows were only counted by score and label. "
-    "Use a table that fits into memory, without learn_rows."
+    "Use a table that fits into memory, and do not set learn_rows."
 )
 NEARLY_ALL = 0.9
 LINE_CLIP = 1e-12  # distance from 0 and 1 to which probabilities are clipped for a line in log-odds
@@ -123,7 +123,7 @@ def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFram
     names = tuple(columns) or columns_of(evaluation)
     if not names:
         raise InputError(
-            "Without further columns in the table, there are no groups. Add columns to the file."
+            "The table has no other columns, so no groups can be formed. Add columns to the file."
         )
     return pd.DataFrame({name: evaluation.column(name).reset_index(drop=True) for name in names})
 
@@ -196,8 +196,9 @@ class Audited:
         if not self.fit_explains:
             return ""
         return (
-            "After one logistic correction of all rows, no segment deviates by more than chance. The cause "
-            f"may therefore be {self.fitted}. More calibration rows or another calibrator can reduce it."
+            f"After a logistic recalibration of all rows, no segment deviates by more than chance. The "
+            f"cause may therefore be {self.fitted}. More calibration rows or another calibrator can reduce "
+            f"these deviations."
         )
 
     def line_of(self, segment: str | None) -> int:
@@ -411,13 +412,15 @@ def level_limits(found: Audit, line: int) -> tuple[float, float]:
 def audit_sentences(found: Audit) -> list[str]:
     """Describe the result in plain words: the search, each cause, and the smallest deviation that it detects."""
     lines = [
-        f"{counted(len(found.segments), 'segment')} of {counted(round(float(found.rows.draws.sum())), 'row')}, labels "
-        f"redrawn {found.resamples:,} times. Adjusted p-value of the largest deviation: {number(found.p_value)}."
+        f"{counted(len(found.segments), 'segment')} of "
+        f"{counted(round(float(found.rows.draws.sum())), 'row')}, with labels redrawn {found.resamples:,} "
+        f"times. Adjusted p-value of the largest deviation: {number(found.p_value)}."
     ]
     together = causes(found)
     if not together:
         lines.append(
-            f"No segment deviates by more than chance (5 % for all {len(found.segments):,} segments together)."
+            f"No segment deviates by more than chance (significance level: 5 % for all "
+            f"{len(found.segments):,} segments together)."
         )
     for cause in together:
         many = len(cause.others)
@@ -425,7 +428,7 @@ def audit_sentences(found: Audit) -> list[str]:
         lines.append(segment_sentence(found, cause.line) + also)
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
     gaps = " and ".join(detectable(found, size) for size in sizes)
-    lines.append(f"The search finds a deviation in 80 of 100 cases if it is at least {gaps}.")
+    lines.append(f"In 80 of 100 cases, the search finds a deviation of {gaps}.")
     return lines
 
 

@@ -101,8 +101,8 @@ def _single(values: Array) -> Array:
 def _check_size(size: int) -> None:
     if size > MOST_REDRAW_BYTES:
         raise InputError(
-            f"Drawing new labels would take {size / 1e9:.1f} GB, but at most {MOST_REDRAW_BYTES / 1e9:.0f} "
-            "GB are allowed. Audit a sample of the rows, or lower `resamples`."
+            f"Drawing new labels would need {size / 1e9:.1f} GB of memory, but at most "
+            f"{MOST_REDRAW_BYTES / 1e9:.0f} GB are allowed. Audit a sample of the rows, or lower `resamples`."
         )
 
 

@@ -60,7 +60,7 @@ def refuse_fitted(rows: Rows, p: Array) -> None:
     if _frequencies(rows, p) or _cancels(rows, p):
         raise InputError(
             "The probabilities were fitted to these labels, so their errors cancel out exactly. Audit rows "
-            "that neither the model nor the calibrator has seen."
+            "that were used to train neither the model nor the calibrator."
         )
 
 
@@ -233,9 +233,8 @@ def audit(
             found += pool.map(lambda each: _judge(each, rows, p, redraws, 2 * min_rows), batch)
     if not found:
         raise InputError(
-            f"No segment is large enough. A segment needs at least {min_rows} rows, {min_events:g} expected events and "
-            f"{min_events:g} expected non-events. Its predictions must not all be close to 0 or 1. Lower min_rows or "
-            "min_events, or use columns with several values."
+            f"No segment is large enough: it needs {min_rows} rows, {min_events:g} expected events and {min_events:g} "
+            "expected non-events. Lower min_rows or min_events, or use columns with several values."
         )
     watch.step(1.0, "segments")
     return _summed_up(found, rows, p, places, groupings, resamples)
@@ -249,7 +248,7 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
     of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
         raise InputError(
-            "Each label has its own weight, so newly drawn labels would need other weights. Omit the "
+            "The weights depend on the labels, so newly drawn labels would need different weights. Omit the "
             "weights, and audit probabilities at the base rate of these rows."
         )
 

@@ -29,10 +29,10 @@ from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
 UNKNOWN = "Too few rows to say whether to calibrate."
-UNHELPED = "The model needs calibrating, but none of the compared methods helps."
+UNHELPED = "The model needs calibration, but none of the compared methods improves it."
 NOTHING_TO_COMPARE = "There is nothing to compare yet."
 IMPOSSIBLE_PREDICTION = "predicted exactly 0 or 1 and was wrong at least once"
-EXTREME = "is more extreme than the data justify, which is costly when wrong"
+EXTREME = "gives more extreme probabilities than the data justify, so its errors are costly"
 # Calibration rows → what the advice was tried on, and its regret and that of automatic calibration, in Brier score
 BENCHMARKS = {  # a test compares them with docs/results.md
     300: ("430 tables of 150 to 1,000 rows, 20 data sets", "0.0027", "0.0036"),
@@ -153,7 +153,9 @@ def recommend(evaluation: Evaluation) -> Recommendation:
 def _recommend(evaluation: Evaluation) -> Recommendation:
     if evaluation.classes > 2:
         return (
-            _of_classes(advise(evaluation)) if evaluation.predictions else Recommendation(NOTHING_TO_COMPARE)
+            _of_classes(evaluation, advise(evaluation))
+            if evaluation.predictions
+            else Recommendation(NOTHING_TO_COMPARE)
         )
     notes = tuple(f"{problem.message} {problem.remedy}" for problem in too_few(evaluation))
     if len(evaluation.predictions) < 2:
@@ -215,7 +217,7 @@ def _together(evaluation: Evaluation, found: Choice, notes: tuple[str, ...]) -> 
     return replace(made, warnings=warnings)
 
 
-def _of_classes(found: Choice) -> Recommendation:
+def _of_classes(evaluation: Evaluation, found: Choice) -> Recommendation:
     """Recommend a method for all classes together, by their Brier score."""
     choice, start, table = found.choice, found.start, found.table
     answer = LEAVE if choice == "none" else f"Use {name_of(choice)}."
@@ -227,6 +229,10 @@ def _of_classes(found: Choice) -> Recommendation:
     if found.compared and choice != "none":
         texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
         score = "Brier score over all classes {} → {}, {}".format(*texts)
+        if table.infinite["none"] and not line.infinite:
+            score = f"{_finite(evaluation, choice)}: {score}"
+        elif benchmark and not line.upper < 0:
+            score = f"These rows show no clear change, so our benchmark decides: {score}"
     other = "No other method is expected to be better."
     if choice != start:
         first = briefly(table.score[start], table.score[choice], digits=3)[0]
@@ -259,7 +265,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if not found.compared:
         return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.size_text}."
     if found.choice == "none":
-        return _why_keep(evaluation, found)
+        return _why_keep(found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
     texts = values_and_change(table.score["none"], line.score, line.change, line.lower, line.upper)
     score = "Brier score {} → {}, {}".format(*texts)
@@ -267,7 +273,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if table.infinite["none"] and not line.infinite and not line.upper < 0:
         return f"{_finite(evaluation, found.choice)}{', at a cost' if line.change > 0 else ''}: {score}."
     if found.miscalibrated:
-        why = f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. "
+        why = f"{capital(name)} corrects the miscalibration without a clear change in Brier score. "
         return on if line.upper < 0 else f"{why}{score}."
     if table.sure["none"] and not line.upper < 0:
         return f"The uncalibrated model {EXTREME}. {score}."
@@ -283,18 +289,20 @@ def _finite(evaluation: Evaluation, key: str) -> str:
     return f"{capital(name_of(key))} avoids an infinite log loss (now {after})"
 
 
-def _why_keep(evaluation: Evaluation, found: Choice) -> str:
-    """Explain why to keep the probabilities: the verdict, and the changes by the compared methods."""
-    why = NOT_FOUND[verdict_of(evaluation).finding]
+def _why_keep(found: Choice) -> str:
+    """Explain why to keep the probabilities, beside the verdict: the changes by the compared methods."""
     tried, score = _tried(found), number(found.table.score["none"])
     if not tried:
-        return f"{why}, and none of the compared methods changes the probabilities (Brier score {score})."
+        return f"None of the compared methods changes the probabilities (Brier score {score})."
     lower = [key for key in tried if found.table.upper[key] < 0]
-    who = "none of the compared methods" if len(tried) > 1 else name_of(tried[0])
     if lower:
-        return f"{why}. {_not_chosen(found, lower, 'change lower upper')}."
-    verb = "clearly lowers" if len(tried) > 1 else "does not clearly lower"
-    return f"{why}, and {who} {verb} the Brier score of {score}: {_changes(found, tried)}."
+        return f"{_not_chosen(found, lower, 'change lower upper')}."
+    who = (
+        "None of the compared methods clearly lowers"
+        if len(tried) > 1
+        else f"{capital(name_of(tried[0]))} does not clearly lower"
+    )
+    return f"{who} the Brier score of {score}: {_changes(found, tried)}."
 
 
 def _unhelped(found: Choice) -> str:
@@ -304,8 +312,8 @@ def _unhelped(found: Choice) -> str:
     best = min(tried, key=lambda key: found.table.score[key])
     return (
         f"Each of the compared methods raises the Brier score of {number(found.table.score['none'])}, {name_of(best)} "
-        f"least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration "
-        f"rows, or use out-of-bag calibration or cross-calibration."
+        f"least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Use more calibration "
+        f"rows, out-of-bag calibration or cross-calibration."
     )
 
 

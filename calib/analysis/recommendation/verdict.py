@@ -50,8 +50,8 @@ NEGLIGIBLE_GAP = 0.02  # largest negligible average gap, at a share of one half
 BLIND = 0.2  # rows that could not show an average gap of this size are too few
 NAMED_DEVIATION = 2.5  # standard deviations by which a range of predictions must deviate to be named
 MEASURE_EXPLAINED = {
-    "slope": "A slope below 1 means overconfident, above 1 underconfident.",
-    "observed_expected": "O/E is the number of events observed, divided by the number expected.",
+    "slope": "A slope below 1 means that the model is overconfident, above 1 underconfident.",
+    "observed_expected": "O/E is the number of observed events divided by the number of expected events.",
 }
 OVERESTIMATES, UNDERESTIMATES = "overestimates", "underestimates"
 
@@ -123,13 +123,13 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     assert evaluation.unadjusted is not None
     if evaluation.whole is not None:
         return (
-            "This verdict refers to the class shares of the rows themselves; metrics and diagrams refer to "
-            "the deployment shares, so their ECE differs."
+            "The verdict is based on the class shares in the test set, but metrics and diagrams on the "
+            "deployment shares, so their ECE differs."
         )
     share = judged_rows(evaluation.unadjusted, key or "none").share
     return (
-        f"This verdict refers to the base rate of the rows themselves, {percent(share)}; metrics and "
-        f"diagrams refer to {percent(evaluation.share)}, so their ECE differs."
+        f"The verdict is based on the base rate in the test set, {percent(share)}, but metrics and diagrams "
+        f"on {percent(evaluation.share)}, so their ECE differs."
     )
 
 
@@ -200,7 +200,7 @@ def _said_impossible(evaluation: Evaluation, key: str, wrong: Array) -> tuple[st
         f"For {counted(rows, 'row')} {who} predicted {values}{digits}, but {then}: no calibrated model does "
         f"this."
     )
-    return first, f"Apart from {'it' if rows == 1 else 'them'}"
+    return first, f"Apart from {'this row' if rows == 1 else 'these rows'}"
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
@@ -280,7 +280,8 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     if ece > most:
         return said
     return (
-        f"{said} But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
+        f"{said} However, chance alone would produce such a pattern in only {brief_percent(test.p_value)} "
+        f"of test sets."
     )
 
 

@@ -241,7 +241,7 @@ def _codes(event: ArrayLike, cause: Any, censored: Any) -> Array:
         )
     if kinds == [censored]:
         raise InputError(
-            f"Every row is censored: event is {short_repr(censored)} throughout, so no risk can be "
+            f"Every row is censored: event is {short_repr(kinds[0])} throughout, so no risk can be "
             f"observed. Check the codes, and state them with cause= and censored=."
         )
     unclear = censored is not None and censored not in kinds and len(kinds) > 1

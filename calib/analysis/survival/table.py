@@ -74,7 +74,8 @@ class SurvivalColumns:
             "time": self.duration,
             "event": self.event,
             "predictions": self.risks,
-            "event of interest": self.cause,
+            "event of interest": self.cause
+            or self.codes == (self.censored,),  # no event: refused by ``check``
             "meaning of the predictions": self.means,
             "horizon": self.horizon,
         }
@@ -93,7 +94,7 @@ class SurvivalColumns:
             self.event or "",
             self.risk,
             self.horizon or 0,
-            cause=self.cause or "",
+            cause=self.cause or "1",
             censored=self.censored,
             survival=self.means == "survival",
             **roles,

@@ -196,7 +196,8 @@ def correct(y: Array, p: Array, advice: str) -> FittedCorrection:
     fitted = made.fit(p[inside], y[inside])
     if getattr(fitted, "bounded_", False):
         raise InputError(
-            "The rows since the change separate the classes, so no line fits them. Wait for more rows."
+            "The predictions since the change separate the classes perfectly, so no recalibration can be "
+            "fitted. Wait for more rows."
         )
     x = logit(p[inside])
     a, b = (float(each) for each in fitted.coefficients_)

@@ -327,7 +327,8 @@ class History:
         if len(overlap):
             raise InputError(
                 f"{counted(len(overlap), 'row')} of {moment_in_words(overlap['when'].iloc[0], kind)} may have been "
-                f"read before, but other rows of this time differ, so they cannot be distinguished. {NAME_A_KEY}"
+                f"read before, but other rows with this time have changed, so new rows cannot be "
+                f"distinguished from known rows. {NAME_A_KEY}"
             )
         return at
 
@@ -363,7 +364,7 @@ class History:
             moments, kind = numeric_times([restart], 1, 0)
             if kind != kind:
                 raise InputError(
-                    f"restart: the rows have {TIME_KINDS[kind]}, but {restart!r} is of another kind."
+                    f"restart: the rows have {TIME_KINDS[kind]}, but {restart!r} has a different type."
                 )
             start = moments[0]
         start = start.item()
@@ -371,7 +372,7 @@ class History:
         if start != self.start and len(counts) and start <= counts.min():
             raise InputError(
                 f"restart: {moment_in_words(start, kind)} is not after {moment_in_words(counts.min(), kind)}, "
-                "the first row that counts, so no row would be excluded. Name the time of the recalibration."
+                "the first row that counts, so no row would be excluded. Give the time of the recalibration."
             )
         return start
 

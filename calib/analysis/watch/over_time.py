@@ -141,12 +141,12 @@ def over_time(
     """
     if evaluation.recipe.base_rate is not None:
         raise InputError(
-            "Watch uses the probabilities as they were predicted. Remove the deployment base rate."
+            "Monitoring uses the probabilities as they were predicted. Remove the deployment base rate."
         )
     if evaluation.weight is not None:
         raise InputError(
-            "Watch counts each row once, in the order of prediction. Clear the column under “Weight or "
-            "count”."
+            "Monitoring counts each row once, in the order in which the rows were predicted. Clear the "
+            "column under “Weight or count”."
         )
     if calibrator == "none":
         evaluation = evaluation.on_every_row()
@@ -158,7 +158,8 @@ def over_time(
             waits = _unlabelled_scores(evaluation, np.flatnonzero(when >= data.unlabelled))
         if not len(labelled):
             raise InputError(
-                "The first row has no label, and all later rows wait for this label. Exclude rows without a label."
+                "The first row has no label, and later rows are used only after this label arrives. Exclude "
+                "rows without a label."
             )
     p, y = evaluation.predictions[calibrator].p[labelled], evaluation.y[labelled]
     progress = progress or Watch()

@@ -143,7 +143,7 @@ def _check(rows: pd.DataFrame, kind: str | None) -> None:
         rows["piece"].to_numpy(), prepend=0
     )  # tables are numbered from 0 on, in the order of reading
     if kind is None and len(rows):
-        raise InputError("the kind of time is missing")
+        raise InputError("the type of the times is missing")
     ordered = kind in ("date", "number") or bool((when == np.arange(len(rows))).all())
     if not numbers.all() or not np.isin(pieces, (0, 1)).all() or not ordered:
         raise InputError("values are out of range")

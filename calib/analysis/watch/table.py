@@ -26,11 +26,11 @@ DO = {
     "nothing": "No action is needed.",
     "offset": "Fit a new offset to the rows since the change.",
     "recalibration": "Recalibrate with the rows since the change.",
-    "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
+    "refit": "Refit the model: it has lost much of its discrimination, which recalibration cannot restore.",
     "limit": "Avoid predictions of exactly 0 and 1: recalibrating the other predictions does not correct "
     "them.",
 }
-SELECTED = "Its 95 % interval allows for the fact that the alarm selected these rows."
+SELECTED = "Its 95 % interval takes into account that the alarm selected these rows."
 SLOW_CHANGE = "A slow change may have begun earlier."
 MOST_SAID, LEAST_SAID = 1e5, 1e-3
 MOST_TIMES = 100_000  # times the level of the alarm
@@ -70,7 +70,7 @@ def impossible_in_words(impossible: Impossible) -> str:
     """
     said = {
         "0 %, but the event happened": impossible.happened,
-        "100 %, but it did not happen": impossible.failed,
+        "100 %, but the event did not happen": impossible.failed,
     }
     parts = [f"for {counted(rows, 'row')} the model predicted {what}" for what, rows in said.items() if rows]
     words = "; ".join(parts)
@@ -132,8 +132,8 @@ def watched_rows(
     if positive is None:
         if not set(names) <= {"0", "1"}:
             raise InputError(
-                f"positive: the labels are {', '.join(names)}. State the positive class in the Recipe, so "
-                "that it is the same every day."
+                f"positive: the labels are {', '.join(names)}. Set the positive class in the Recipe, so "
+                f"that every run uses the same class."
             )
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
@@ -273,8 +273,8 @@ def watch_sentences(finding: WatchFindings) -> list[str]:
         )
     if watched.clipped:
         lines.append(
-            f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped at this "
-            "distance."
+            f"{counted(watched.clipped, 'prediction')} closer to 0 or 1 than 0.000001 were clipped to this "
+            f"distance."
         )
     return lines
 
@@ -284,7 +284,7 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
     lines = [f"Read: {counted(read.new, 'new row')}."]
     if read.known:
         again = read.known - read.completed - read.corrected
-        lines = ["Read: nothing new."] if not kept.changed else lines
+        lines = ["No new rows were read."] if not kept.changed else lines
         lines += [f"{counted(again, 'row')} {'was' if again == 1 else 'were'} read before."] if again else []
     if read.completed:
         lines.append(f"Labels that were missing before were added to {counted(read.completed, 'row')}.")
@@ -299,7 +299,7 @@ def _read_in_words(finding: WatchFindings) -> list[str]:
         lines.append(f"{counted(read.outdated, 'row')} from before the restart were excluded.")
     if kept.start is not None:
         lines.append(
-            f"Only rows from {kept.started()} onwards count, because the evidence was restarted then."
+            f"Only rows from {kept.started()} onwards are counted, because monitoring was restarted then."
         )
     return [" ".join(lines)]
 

@@ -220,7 +220,8 @@ class Watcher:
         moments, kind = numeric_times(when, len(p), self.rows)
         if self.kind not in (None, kind) and len(p):
             raise InputError(
-                f"when: earlier rows had {TIME_KINDS[self.kind]}, but these have {TIME_KINDS[kind]}. Use the same "
+                f"when: earlier rows had {TIME_KINDS[self.kind]}, but these rows have {TIME_KINDS[kind]}. "
+                f"Use the same "
                 "column."
             )
         if len(p):

@@ -8,7 +8,7 @@ const DOTTED = 2000  // rows from which on the histogram has bars instead of a d
 const SCORES = [
     ["Brier score", "brier", "Mean squared error of the probabilities"],
     ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
-    ["− discrimination", "discrimination", "Reduction of the Brier score from separating the classes"],
+    ["− discrimination", "discrimination", "Reduction of the Brier score by separating the classes"],
     ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
     ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
     ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
@@ -27,7 +27,7 @@ const TASKS = [
         "With few rows per bin, chance alone gives a calibrated model a large ECE."],
     ["Let a calibrator lower the Brier score by at least 0.02.",
         (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02,
-        "A calibrator gains much if the predictions are far off, and nothing if they are right."],
+        "A calibrator lowers the Brier score much if the predictions are far off, and not at all if they are right."],
 ]
 
 // A curve as the text of an address, and back; anything else is no curve.

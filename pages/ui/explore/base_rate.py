@@ -30,7 +30,7 @@ from pages.ui.uploads import remember, remembered
 
 ESTIMATED = {"fitted": "In the table", "rate": "Estimated", "lower": "From", "upper": "To"}
 REMEDY = (
-    "If positives are rarer or more frequent in deployment, or if classes were under- or oversampled, set "
+    "If the share of positives differs in deployment, or if classes were under- or oversampled, set "
     "the base rate in the sidebar. All odds are then multiplied by the same factor, on every page and in "
     "every export."
 )
@@ -57,8 +57,9 @@ def show(evaluation: Evaluation) -> None:
     )
     if recipe.base_rate is not None:
         st.caption(
-            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct "
-            "only if the class shares change but the distribution of the rows within each class does not."
+            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This weighting is "
+            f"correct only if the class shares change but the distribution of the rows within each class "
+            f"does not."
         )
     downloads.table("Base rates (CSV)", lambda: table, "base_rates.csv")
     _from_a_sample(evaluation)
@@ -72,8 +73,8 @@ def _shares(evaluation: Evaluation) -> None:
     stated = dict(recipe.base_rates) or dict(zip(whole.names, here, strict=True))
     st.markdown(
         "If classes are rarer or more frequent in deployment than in these data, change the class shares below. "
-        "Each probability is then multiplied by the ratio of the class's shares, and each row is "
-        "divided by its sum, on every page."
+        "Every page then multiplies each probability by the ratio of the new to the old class share, and "
+        "rescales each row to sum to 1."
     )
     key = f"base_rates_{digest(repr(stated).encode())[:8]}"
 
@@ -110,9 +111,9 @@ def _shares(evaluation: Evaluation) -> None:
         table, hide_index=True, key="joint_rates", alt="Scores before and after the class shares are adjusted"
     )
     st.caption(
-        "Test rows are weighted by class to represent these shares. This is correct only if the class shares "
-        "change but the distribution of the rows within each class does not. Intervals of individual classes "
-        "are adjusted too, but without a guarantee."
+        "Test rows are weighted by class to represent these shares. This weighting is correct only if the "
+        "class shares change but the distribution of the rows within each class does not. Intervals of "
+        "individual classes are adjusted too, but lose their validity guarantee."
     )
     downloads.table("Shares (CSV)", lambda: table, "shares.csv")
 
@@ -139,8 +140,9 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         return
     st.markdown(f"**{estimate.finding}**")
     st.caption(
-        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}. The interval uses "
-        "the likelihood ratio; it assumes that the probabilities are right and that the rows are independent."
+        f"Method of Saerens, Latinne and Decaestecker (2002), applied to the probabilities of "
+        f"{plain(label_of(key))}. The interval is based on the likelihood ratio and assumes that the "
+        f"probabilities are right and that the rows are independent."
         + _row_words(evaluation.recipe.weight, found[1])
     )
     if isinstance(estimate, EstimatedRates):
@@ -175,7 +177,7 @@ def _row_words(weight: str | None, rows: pd.DataFrame) -> str:
         return ""
     name = plain(weight)
     return (
-        f" Each row of the file is weighted by its {name}."
+        f" Each row of the file is weighted by its value in the column {name}."
         if weight in rows
         else f" The file has no column {name}, so each row counts once."
     )

@@ -25,11 +25,11 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 
 GAPS_CAPTION = (
-    "Classes are sorted by the size of their gap: mean prediction minus observed share, with its 95 % "
-    "interval. Select a class to see it on every page."
+    "Classes are sorted by the size of their gap (mean prediction minus observed share), shown with its 95 "
+    "% interval. Select a class to see it on every page."
 )
 LINES, TABLE_HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
-CLASS_COLUMN_WIDTHS = {"Gap (percentage points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
+CLASS_COLUMN_WIDTHS = {"Gap (% points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
 NAME_WIDTH = (52, 110)  # least and most width of the names of classes in pixels
 SIGN_WIDTH = 8  # pixels of one sign
 CALIBRATOR_FIELD = "reliability.classes_of"
@@ -91,9 +91,9 @@ def _scores(whole: Evaluation, key: str) -> None:
         )
         st.caption(
             "Intervals of calibration errors are wide, because they must include the true error in the same "
-            "bins. “Bias-corrected” means the root mean squared gap in these bins, minus the part expected "
-            "by chance. If only one class has errors, its interval includes the true value in 85 to 90 % of "
-            "cases (1,000 rows)."
+            "bins. The bias-corrected error is the root of the mean squared gap in these bins after "
+            "subtracting the part expected by chance. If the probabilities of only one class are wrong, the "
+            "interval includes the true error in only 85 to 90 % of cases (1,000 rows)."
         )
         table = pd.concat([whole.intervals(key), whole.loss_parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)
@@ -190,9 +190,6 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("The diagram shows how often the predicted class is right at each confidence.")
+        st.caption("Shown: the confidence, compared with how often the predicted class is right.")
     else:
-        st.caption(
-            f"The diagram shows {plain(class_named(evaluation.dataset.classes[1]))} against all "
-            "other classes."
-        )
+        st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

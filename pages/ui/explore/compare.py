@@ -232,7 +232,10 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
     if not wholes:
         return
     if any(one.of_confidence for one in evaluations.values()):
-        st.caption("These metrics evaluate the confidence: whether each model's predicted class is right.")
+        st.caption(
+            "These metrics evaluate the confidence, that is, the probability that each model's "
+            "predicted class is right."
+        )
     headings.heading("All classes together")
     grid(
         formatted_scores_side_by_side(wholes),
@@ -286,7 +289,8 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         downloads.button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
         "The report is a single file for the reviewers of a model. The report opens offline and contains no "
-        "data. The ZIP adds every chart with its numbers, the predictions on the test set and every fitted "
+        "data. The ZIP also contains every chart with its numbers, the predictions on the test set and "
+        "every fitted "
         "calibrator." + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
     with st.expander("Python source"):

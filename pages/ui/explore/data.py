@@ -64,7 +64,7 @@ def uploader(recipe) -> None:
         key="file",
         on_change=_received,
         help=f"{FORMATS_OFFERED}. The file stays in this session's memory and is never written to disk. If the file is "
-        "too large, the page shows a query that counts its rows.",
+        "too large, the page shows a query that counts its rows by score and label.",
     )
 
 
@@ -150,7 +150,7 @@ def own_model(recipe: Recipe) -> None:
     if recipe.onnx is not None:
         st.markdown(f"Scored by **{plain(recipe.onnx_file or recipe.onnx)}**.")
     st.file_uploader(
-        "A two-class model as ONNX",
+        "A two-class model in ONNX format",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
         help="Only the graph of the model is executed. The file stays in this session's memory and is never "
@@ -419,7 +419,7 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
         typed_frame(raw_table[[name]] if name in raw_table else raw_table), name
     ):
         meaning = recipe.weight_as or weight_meaning(name) or "importance"
-        controls.choice("weight_as", recipe, meaning, label=f"Each line of {plain(name)}")
+        controls.choice("weight_as", recipe, meaning, label=f"Each number in {plain(name)}")
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
@@ -543,7 +543,7 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
     found = [problem for problem in found if question is None or not _is_asked(problem, question)]
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
-        for group in (group for group in alike if group[0].fix is not None):
+        for group in (group for group in alike if _has_button(group[0])):
             told = severity == "error"
             show(_line(group, None if told else "").removeprefix("- "))
             with st.container(horizontal=True):
@@ -552,7 +552,7 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
                     button = f"fix_{action}_{group[0].column}"
                     help = None if told else plain(group[0].remedy)
                     st.button(plain(action), key=button, help=help, on_click=_apply, args=(fixes,))
-        lines = list(_lines([group for group in alike if group[0].fix is None]))
+        lines = list(_lines([group for group in alike if not _has_button(group[0])]))
         if lines and severity == "info":
             with st.expander(f"Remarks ({len(lines)})", key="remarks"):
                 show("\n".join(lines))
@@ -562,6 +562,11 @@ def problems(recipe: Recipe, table: Table, question: ReadingQuestion | None = No
         _first_rows(table.frame)
         st.stop()
     return found
+
+
+def _has_button(problem: Problem) -> bool:
+    """Tell whether a problem gets a button: not if its remedy is the control *Other columns*, just above."""
+    return problem.fix is not None and (problem.severity != "info" or "content" not in problem.fix)
 
 
 def _is_asked(problem: Problem, question: ReadingQuestion) -> bool:
@@ -677,9 +682,10 @@ def overview(data: Dataset) -> None:
                     f"{what} class: {plain(short_class(name))}", percent(share), of_class(held), width=220
                 )
             return
-        for label, held in ((1, positives), (0, size - positives)):
+        share = float(f"{positives / size:.3g}")  # both shares as shown sum to 1
+        for label, part, held in ((1, share, positives), (0, 1 - share, size - positives)):
             name = plain(short_class(data.classes[label]))
-            tables.noted(f"Class {label}: {name}", percent(held / size), of_class(held), width=220)
+            tables.noted(f"Class {label}: {name}", percent(part), of_class(held), width=220)
 
 
 def _balance(data: Dataset) -> None:
@@ -713,13 +719,8 @@ def go_on(below: Sequence[Problem]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("See the diagram", key="see_diagram", type="primary"):
             st.switch_page("pages/explore_reliability.py", query_params=state.here())
-        found = [
-            counted(alike, "warning" if severity == "warning" else "remark")
-            for severity in ("warning", "info")
-            if (alike := len(_alike([problem for problem in below if problem.severity == severity])))
-        ]
-        if found:
-            st.caption(f"{listed(found)} below.", width="content")
+        if alike := len(_alike([problem for problem in below if problem.severity == "warning"])):
+            st.caption(f"{counted(alike, 'warning')} below.", width="content")
 
 
 def tables_of(recipe: Recipe, data: Dataset) -> None:

@@ -77,7 +77,9 @@ def _class_costs(decision: ClassDecision) -> None:
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, you can change each cost here."
         )
         return
-    st.markdown("**What does a decision cost?** Each line is a true class; each column is a decision.")
+    st.markdown(
+        "**What does a decision cost?** Each row of the table is a true class; each column is a decision."
+    )
     key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
 
     def edited() -> None:
@@ -120,8 +122,8 @@ def _costs(decision: Decision | ClassDecision, realised: str) -> None:
         "Expected cost",
         brief(expected),
         **difference(expected - realised),
-        help="The cost that follows from the probabilities. The number next to it is the difference from "
-        "the realised cost, which is near 0 if the probabilities are calibrated.",
+        help="The cost that the probabilities predict. The number next to the expected cost is its "
+        "difference from the realised cost; calibrated probabilities give a difference near 0.",
     )
 
 
@@ -134,7 +136,8 @@ def _class_headline(decision: ClassDecision) -> None:
             st.metric(
                 "Undecided rows",
                 brief_percent(line.undecided),
-                help="Rows that stay undecided, because every decision would cost more.",
+                help="Rows that are left undecided, because every decision would have a higher expected "
+                "cost.",
             )
 
 
@@ -184,8 +187,8 @@ def headline(decision: Decision) -> None:
             "Threshold",
             probability(decision.threshold),
             f"{false_alarm} / ({false_alarm} + {miss})",
-            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: the "
-            f"cost of a false alarm divided by the sum of both costs.",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold, that "
+            f"is, the cost of a false alarm divided by both costs together.",
         )
         _costs(decision, "Cost per test row with the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():
@@ -228,7 +231,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         offered = listed([label_of(key) for key in interval_methods()], last="or")
         add = "" if set(interval_methods()) & set(recipe.calibrators) else f": {offered}"
         if weight is not None and not are_whole(weight):
-            add = f". But {offered} need weights that are counts of rows"
+            add = f". However, the weights must be counts of rows for {offered}"
         st.info(
             "A row is undecided if its interval includes the threshold. To find such rows, go to the sidebar and "
             f"choose a calibrator that gives intervals{add}."

@@ -44,8 +44,8 @@ GROUP_DIAGRAMS = 6
 LISTED_SEGMENTS = 200  # segments in the table below; the download has all
 REPAIR = "multicalibration"
 LEFT_OUT = (
-    "A model of all other centres predicts each centre (internal–external validation). It does not use the column of "
-    "centres. The result shows what a new centre can expect."
+    "Each centre is predicted by a model trained on all other centres (internal–external validation). This "
+    "model does not use the centre column. The result shows what to expect in a new centre."
 )
 
 
@@ -329,9 +329,11 @@ def segments(made: Audited, recipe: Recipe) -> None:
     st.caption(
         "Choose a row to see the segment below. "
         + (
-            "Each line is one cause; “more” is the number of overlapping segments with the same cause."
+            "Each row of the table is one cause; “more” is the number of overlapping segments with the same "
+            "cause."
             if made.causes
-            else f"No segment was significant; these are the first of {len(found.segments):,}."
+            else f"No segment was significant; the table shows those that deviate most, out of "
+            f"{len(found.segments):,}."
         )
         + " A range such as “1 to 3” excludes its upper end, except for the highest range of a column."
     )

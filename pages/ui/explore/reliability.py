@@ -70,7 +70,7 @@ GROUPS_VIEW = "groups"  # in links; groups have a page of their own
 # Of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 OTHER_FITS = 101
 KEPT_RUNS = 4  # models whose finished fits a session keeps
-PLUS_632 = "The estimate .632+ exists for the Brier score and the AUC."
+PLUS_632 = "The .632+ estimate is available only for the Brier score and the AUC."
 LISTED_ROWS = 500  # selected rows on the page; the download contains all
 PICK = (
     "Click or tap a mark to list its rows below. "
@@ -126,7 +126,10 @@ def zoomed(evaluation: Evaluation) -> None:
     ):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="zoomed"):
-        st.caption(f"Log-odds axes: half of the predictions are at most {percent(middle)}.", width="content")
+        st.caption(
+            f"The axes show log-odds, because half of the predictions are at most {percent(middle)}.",
+            width="content",
+        )
         back = {"reliability.axes": "probability"}
         st.button("Show 0 to 1", key="whole_axes", type="tertiary", on_click=state.update, kwargs=back)
 
@@ -271,7 +274,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a difference whose interval excludes 0, on {found.basis} with the same model. "
+            f"● marks a difference whose interval excludes 0, for {found.basis} and the same model. "
             "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",
@@ -421,7 +424,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**A different split, with everything fitted again**")
+        st.markdown("**A different split, with all steps refitted**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")

@@ -52,8 +52,8 @@ def _of_folder(now: str | None) -> None:
         list(tables),
         format_func=tables.get,
         placeholder="Choose a table",
-        help="The server reads the table in its folder. Links contain the name of the table, so you can open "
-        "them without an upload.",
+        help="The server reads the table in its folder. Links contain the name of the table, so you can "
+        "open such a link without an upload.",
     )
 
 

@@ -123,7 +123,10 @@ def _settings(recipe: Recipe) -> str:
     """Say whose settings the trees have, and which rows evaluate them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
-        text = f"Tree and forest use the settings of the {label} in the sidebar; only depth and leaves vary."
+        text = (
+            f"Tree and forest use the settings of the {label} in the sidebar; only the depth and the "
+            f"leaf estimates vary."
+        )
     else:
         text = (
             f"Tree and forest use the defaults of a random forest; the settings of the {label} do not apply."
@@ -379,8 +382,8 @@ def rules(tree: GrownTree) -> None:
     )
     st.caption(
         f"{largest}Each line is a leaf; leaves are ordered by p. Columns are training rows (n), the leaf's "
-        "own estimate (own) and its calibrated values (p0, p1, p). The last two columns are the test rows in "
-        f"the leaf and their share of {positive}."
+        f"own estimate (own) and its calibrated values (p0, p1, p). The last two columns show the number of "
+        f"test rows in the leaf and the share of these rows in {positive}."
     )
     downloads.table("Leaf rules (CSV)", lambda: table, "tree_rules.csv")
 

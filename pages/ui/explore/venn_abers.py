@@ -298,7 +298,8 @@ def _dragged(
             low=low,
             high=high,
             label="Score of the model",
-            alt="Calibration rows by score and label, the explained row, and the two isotonic fits with it",
+            alt="Calibration rows by score and label, the explained row, and the two isotonic fits that "
+            "include the explained row",
         )
         of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
         st.caption(

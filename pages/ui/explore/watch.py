@@ -48,8 +48,8 @@ SO_FAR = {
     ),
 }
 TIME_IS_ROW_ORDER = (
-    "The program assumes that the rows are in order of time. If a column contains dates, choose it under "
-    "“Date or time” on *Data*."
+    "The program assumes that the rows are in chronological order. If a column contains dates, choose it "
+    "under “Date or time” on *Data*."
 )
 
 
@@ -156,8 +156,8 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(
-            f"{counted(watched.clipped, 'prediction')} of 0 or 1 clipped.",
-            help="Predictions of exactly 0 or 1 are treated as 0.000001 or 0.999999.",
+            f"{counted(watched.clipped, 'prediction')} of exactly 0 or 1 changed.",
+            help="Predictions of exactly 0 and 1 were clipped to 0.000001 and 0.999999.",
         )
     waits = unlabelled(seen)
     if waits and seen.waiting:
@@ -204,9 +204,9 @@ def table(seen: OverTime) -> None:
         alt="Numbers by period",
     )
     st.caption(
-        "“Band” is valid however often you look within its period. “Shift” is the largest difference between "
-        "the cumulative score distributions of this period and the first period (Kolmogorov–Smirnov). Its "
-        "p-value is valid for a single look only."
+        "The band of a period is valid however often you look at the period. “Shift” is the largest "
+        "difference between the cumulative score distributions of this period and the first period "
+        "(Kolmogorov–Smirnov). Its p-value is valid for a single look only."
     )
     downloads.table("Periods (CSV)", lambda: named, "periods.csv")
 
@@ -215,9 +215,9 @@ PERIOD_COLUMNS = {
     "gap": "observed − predicted",
     "low": "band low",
     "high": "band high",
-    "p10": "10 % of scores below",
+    "p10": "10th percentile of scores",
     "p50": "median score",
-    "p90": "90 % of scores below",
+    "p90": "90th percentile of scores",
     "base_rate": "base rate (EM)",
     "moved": "shift",
     "moved_p": "p-value of shift",

@@ -83,8 +83,8 @@ def protocol(recipe: Recipe) -> Protocol:
             key="run_protocol_file",
             on_change=lambda: received("run_protocol_file", _keep_protocol),
             max_upload_size=MOST_PROTOCOL,
-            help="The file sets title, setups, splits and metrics; the guide describes it. The file stays in this "
-            "session's memory.",
+            help="The file sets the title, setups, splits and metrics; the guide describes the format. The "
+            "file stays in this session's memory.",
         )
     known = shipped() | {f"{UPLOAD_PREFIX}{key}": one for key, one in reversed(protocols().items())}
     chosen = recipe.setting("run.protocol")

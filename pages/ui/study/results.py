@@ -293,7 +293,8 @@ def report_failures(failures: pd.DataFrame) -> None:
     if len(failures):
         failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
         st.warning(
-            f"{failed} failed, and no mean includes {them}. To repeat {them}, upload the results file on the Run page."
+            f"{failed} failed, and the means exclude {them}. To repeat {them}, upload the results file on "
+            f"the Run page."
         )
         list_failures(failures)
 

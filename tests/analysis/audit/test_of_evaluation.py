@@ -201,7 +201,7 @@ def test_the_sentence_names_the_calibrator_and_its_rows_and_only_if_there_is_one
     wrong = check(y, {"platt": p * 0.8, "none": p * 0.8}, features=table)
     assert audited(wrong, "none", resamples=19).fit_sentence == ""
     made = audited(wrong, "platt", resamples=19)
-    assert_says(made.fit_sentence, "logistic correction of all rows", "fit of Platt scaling")
+    assert_says(made.fit_sentence, "logistic recalibration of all rows", "fit of Platt scaling")
     group = audited(check(*[y, {"platt": p}], features=table), "platt", resamples=19)
     assert group.fit_sentence == ""
 

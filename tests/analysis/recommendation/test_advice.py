@@ -201,7 +201,7 @@ def test_every_better_method_that_is_not_chosen_has_its_own_reason():
     evaluation = given_evaluation(y, {"none": predicted, **others})
     found, reasons = advise(evaluation), reasons_given(advise(evaluation), recommend(evaluation))
     assert found.choice == "platt"
-    assert "more extreme than the data justify" in reasons["beta"]
+    assert "more extreme probabilities than the data justify" in reasons["beta"]
     assert "exactly 0 or 1" in reasons["isotonic"]
 
 

@@ -22,10 +22,11 @@ def predictions(seed=0, n=600):
     P = rng.dirichlet([1, 1, 1], n)
     y = np.array([rng.choice(3, p=row) for row in P])
     flat, sharp = (P**power / (P**power).sum(axis=1, keepdims=True) for power in (0.4, 3))
+    near = P**0.98 / (P**0.98).sum(axis=1, keepdims=True)
     certain = P.copy()
     certain[:, 0] = 0
     certain /= certain.sum(axis=1, keepdims=True)
-    return y, {"right": P, "flat": flat, "sharp": sharp, "certain": certain}
+    return y, {"right": P, "flat": flat, "sharp": sharp, "near": near, "certain": certain}
 
 
 def of(**named):
@@ -46,6 +47,21 @@ def test_the_first_method_compared_stays_unless_another_is_clearly_better():
     assert f"→ {scores[0]:.4f}, " in told.reasons[0]
     assert f"better than automatic calibration ({scores[1]:.3f} on these rows)" in told.reasons[0]
     assert of(none="right", platt="sharp")[1].answer == "Leave the probabilities as they are."
+
+
+@pytest.mark.parametrize(
+    ("none", "reason"),
+    [
+        ("flat", "Brier score over all classes"),  # clearly lower
+        ("near", "These rows show no clear change, so our benchmark decides: Brier score over all classes"),
+        ("certain", "Automatic calibration avoids an infinite log loss (now 0."),
+    ],
+)
+def test_a_method_that_does_not_clearly_lower_the_score_is_advised_with_its_reason(none, reason):
+    found, told = of(none=none, auto="right")
+    assert found.choice == "auto"
+    assert (found.table.upper["auto"] < 0) == (none != "near")
+    assert told.reasons[0].startswith(reason)
 
 
 def test_prior_and_test_rows_are_weighted_by_their_precisions():

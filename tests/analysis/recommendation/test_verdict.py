@@ -140,7 +140,7 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
     alone, verdict = check(y, p).verdict, check(np.r_[y, 1], np.r_[p, 0.0]).verdict
     assert verdict.sentence.startswith(
         "For 1 row the model predicted 0 %, but the event happened: no calibrated model does this. "
-        "Apart from it: no sign of miscalibration in 500 rows."
+        "Apart from this row: no sign of miscalibration in 500 rows."
     )
     assert (verdict.finding, verdict.p_value) == ("miscalibrated", 0.0)
     assert alone.finding == "no sign"
@@ -150,15 +150,15 @@ def test_an_impossible_prediction_is_a_finding_of_its_own_and_the_other_rows_hav
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (world(3, 3000, slope=1.7), "Apart from them: it underestimates below "),
-        (world(0, 200_000, slope=1.03), "Apart from them: the average gap in bins is at most "),
-        (world(0, 15), "Apart from them: in 15 rows even an average gap of "),
-        (world(0, 540), "Apart from them: no sign of miscalibration in 540 rows."),
+        (world(3, 3000, slope=1.7), "Apart from these rows: it underestimates below "),
+        (world(0, 200_000, slope=1.03), "Apart from these rows: the average gap in bins is at most "),
+        (world(0, 15), "Apart from these rows: in 15 rows even an average gap of "),
+        (world(0, 540), "Apart from these rows: no sign of miscalibration in 540 rows."),
         (
             (np.array([0, 1]), np.array([0.0, 1.0])),
-            "Apart from them, no prediction is between 0 % and 100 %.",
+            "Apart from these rows, no prediction is between 0 % and 100 %.",
         ),
-        ((np.array([], int), np.array([])), "Apart from them, no prediction is between 0 % and 100 %."),
+        ((np.array([], int), np.array([])), "Apart from these rows, no prediction is between 0 % and 100 %."),
     ],
 )
 def test_beside_impossible_labels_each_finding_on_the_others_has_its_words(other, words):
@@ -175,7 +175,7 @@ def test_impossible_labels_are_counted_in_rows_and_ascribed_to_whom_they_belong(
     assert found.sentences[0].startswith("For 3 rows forest predicted 100 %, but the event did not happen: ")
     clustered = check(y, p, cluster=np.zeros(400, int)).verdict
     assert clustered.finding == "miscalibrated"
-    assert clustered.sentences[1] == "Apart from it, there are too few clusters to judge calibration."
+    assert clustered.sentences[1] == "Apart from this row, there are too few clusters to judge calibration."
 
 
 @pytest.mark.parametrize(("split", "judged"), [("random", 3000), ("time", 900)])
@@ -220,7 +220,7 @@ def test_at_a_deployment_base_rate_it_is_the_verdict_at_the_tables_own():
 def test_a_slope_or_a_ratio_in_the_verdict_is_explained_where_it_is_met_first():
     slope, ratio = check(*world(0, 2000, slope=1.7)).verdict, check(*world(0, 2000, shift=0.7)).verdict
     assert "(slope " in slope.headline
-    assert "A slope below 1 means overconfident" in slope.sentence
+    assert "A slope below 1 means that the model is overconfident" in slope.sentence
     assert "(O/E " in ratio.headline
     assert_says(ratio.sentence, "O/E", "observed", "divided", "expected")
     assert "O/E" not in slope.sentence
