@@ -127,7 +127,7 @@ def zoomed(evaluation: Evaluation) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="zoomed"):
         st.caption(
-            f"The axes show log-odds, because half of the predictions are at most {percent(middle)}.",
+            f"Log-odds axes: half of the predictions are at most {percent(middle)}.",
             width="content",
         )
         back = {"reliability.axes": "probability"}
@@ -274,7 +274,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a difference whose interval excludes 0, for {found.basis} and the same model. "
+            f"● marks a difference whose interval excludes 0. Basis: {found.basis}, with the same model. "
             "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",
@@ -361,7 +361,9 @@ def models(evaluation: Evaluation) -> None:
         st.multiselect,
         "reliability.others",
         chosen,
-        "Compare this score column with" if given else "Compare this model with others at default settings",
+        "Compare this score column with"
+        if given
+        else "Compare this model with other models at default settings",
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",
@@ -384,7 +386,7 @@ def models(evaluation: Evaluation) -> None:
         side = formatted_side_by_side(found, tables.MAIN)
         grid(side, hide_index=True, key="models_table", alt="Metrics of all models")
         st.caption(
-            "★ marks the best value of a column over all models and calibrators, on the same test rows."
+            "★ marks the best value in each column over all models and calibrators, on the same test rows."
         )
         downloads.table("All metrics (CSV)", lambda: side, "models.csv")
 
