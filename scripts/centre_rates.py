@@ -1,8 +1,8 @@
 """Measure intervals of the slope over centres: of its mean, and for a new centre, in ``calib.analysis.centres``.
 
-``python -m scripts.centre_rates [--draws 400] [--centres 30]``. The slope of centre i is 0.9 + τ z and its level 2 τ z′,
-with z and z′ standard normal; each centre has 150 to 450 rows. A new centre is drawn from the same distribution. Run by
-hand: ten minutes on one core.
+``python -m scripts.centre_rates [--draws 400] [--centres 30]``. The slope of centre i is 0.9 + τ z, its level 2 τ z′,
+with z and z′ standard normal; each centre has 150 to 450 rows. A new centre is drawn from the same distribution. Run
+by hand: ten minutes on one core.
 """
 
 from __future__ import annotations
