@@ -30,8 +30,8 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-These benchmarks compare the speed of the package with that of other packages, as a ratio. If there is no other package
-to compare with, they give seconds. Limits are in parentheses; BROKEN means that the value is outside its limit.
+These benchmarks compare the speed of this package with the speed of other packages, as a ratio. If there is no other
+package to compare with, they give seconds. Limits are in parentheses; BROKEN means that the value is outside its limit.
 `python -m benchmarks --write docs/benchmarks.md` wrote this page on {day}.
 
 {machine}.

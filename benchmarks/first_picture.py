@@ -1,4 +1,4 @@
-"""Compares the time until the first picture with that of an empty Streamlit page that imports the same libraries.
+"""Compares the time until the first picture with the time of an empty Streamlit page that imports the same libraries.
 
 Both are measured from the command that starts the server to the drawn page in Chromium. The two take turns, each time
 with a fresh server and a fresh browser session, while the browser itself is running. The exit status is 1 if the

@@ -1,5 +1,5 @@
-"""Compares the time of out-of-bag calibration with that of the forest's fit, for 300 trees, 10,000 training and 10,000
-new rows, and 20 features.
+"""Compares the time of out-of-bag calibration with the time of the forest's fit, for 300 trees, 10,000 training and
+10,000 new rows, and 20 features.
 
 Prints medians of ratios within this run, with the bounds they must stay under.
 """

@@ -1,4 +1,4 @@
-"""Compares the processor time of each page with that of an empty page, and measures the size of its charts.
+"""Compares the processor time of each page with the time of an empty page, and measures the size of its charts.
 
 Every page is opened by its link and its work is done first; then its script runs again, which is the server's cost of
 the smallest change. Ratios are medians over runs in which page and empty page take turns.

@@ -263,7 +263,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if unknown := sorted(set(y.tolist()) - set(classes.tolist()), key=str):
             raise InputError(
                 f"y has the labels {listed([repr(each) for each in unknown])}, but the fitted estimator knows only "
-                f"{listed([repr(each) for each in classes.tolist()])}. Use the labels with which it was fitted."
+                f"{listed([repr(each) for each in classes.tolist()])}. Use the labels with which the "
+                f"estimator was fitted."
             )
         return classes
 

@@ -163,8 +163,8 @@ TABLE: dict[str, Parameter] = {
             None,
             optional=True,
             choices=SCORES_AS,
-            help="How to read the scores. If unset, the names and values of the columns decide, or the page "
-            "asks.",
+            help="How to read the scores. If unset, the program infers this from the names and values of "
+            "the columns, or the page asks you.",
         ),
         Parameter(
             "predicted",
@@ -208,7 +208,7 @@ TABLE: dict[str, Parameter] = {
             1_000,
             40_000_000,
             optional=True,
-            help="The model learns from this number of rows, drawn at random within each class, and is "
+            help="The model is trained on this number of rows, drawn at random within each class, and "
             "evaluated on all other rows. The default for a table too large for memory is "
             f"{LEARN_ROWS:,}.",
             extra={"step": 1_000, "unset": f"{LEARN_ROWS:,}"},

@@ -343,8 +343,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             0.0,
             HIGHEST_COST,
             optional=True,
-            help="With three or more classes: a row stays undecided if every decision has a higher expected "
-            "cost.",
+            help="With three or more classes: a row is left undecided if every decision has a higher "
+            "expected cost.",
             extra={"unset": "every row is decided"},
         ),
         Parameter(

@@ -40,7 +40,7 @@ SO_FAR = {"Observed − predicted": "level", "Slope": "slope so far"}
 METHODS = {named(key): key for named in (label_of, name_of) for key in (*CALIBRATORS, *JOINT_METHODS)}
 NAMED = "|".join(sorted(map(re.escape, METHODS), key=len, reverse=True))
 REASONS = "infinite|miscalibrated|extreme|cost|although not clearly"  # for advice that raises the Brier score
-OWN_RATE = "refers to the base rate of the rows themselves"
+OWN_RATE = "is based on the base rate in the evaluated rows"
 VERDICT = (
     "Not calibrated|Miscalibrated|No sign|Too few|For |Apart from|95 of 100|The model |.* is not calibrated"
 )

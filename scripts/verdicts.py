@@ -131,9 +131,9 @@ def tables(draws: int) -> str:
 The verdict tests the level, slope and shape of the calibration curve together, by drawing new labels 999 times. The
 table shows how often, in %, the verdict rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000
 rows). This rate should be at most 5 %; with this number of draws, the uncertainty is {open_} points. The power
-columns use a quarter of these draws and show how often the verdict rejects three miscalibrated models. Their log-odds
-are 0.5 too high, divided by 0.6, or bent by 0.6 sin 2x. “Too few” shows how often a calibrated model gets the verdict
-that there are too few rows.
+columns use a quarter of these draws and show how often the verdict rejects three miscalibrated models. In these
+models, the log-odds x are 0.5 too high, divided by 0.6, or changed by 0.6 sin 2x. “Too few” shows how often a
+calibrated model gets the verdict that there are too few rows.
 
 {chr(10).join(lines)}
 

@@ -17,14 +17,14 @@ FROM_ELSEWHERE = (
     "The model was trained elsewhere. The program cannot know whether these rows were used to train it."
 )
 SAME_TABLE = {
-    "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
-    "model performs at another place or time.",
+    "random": "Training and test rows come from one table, so this is an internal validation. This "
+    "validation does not show how the model performs at another place or time.",
     "time": "The test rows are the later rows of one table, so this is a temporal validation. This "
     "validation does not show how the model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
-    "internal validation. It does not show how the model performs at another place or time.",
-    "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
-    "rows were assigned, or whether the test rows come from another place or time.",
+    "internal validation. This validation does not show how the model performs at another place or time.",
+    "file": "A column of the table assigns the rows to the training and test sets. The program cannot know "
+    "how the rows were assigned, or whether the test rows come from another place or time.",
 }
 NO_COSTS = (
     f"No costs were chosen: by default, a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g}. Net benefit "
@@ -187,7 +187,7 @@ def _base_rate(evaluation: Evaluation) -> str:
     if evaluation.recipe.base_rates:
         return (
             "The numbers refer to deployment class shares. These numbers assume that only the class shares "
-            "change, which these rows cannot show."
+            "change; the test rows cannot confirm this."
         )
     if stated is None:
         share = percent(evaluation.share)
@@ -197,7 +197,7 @@ def _base_rate(evaluation: Evaluation) -> str:
         )
     return (
         f"The numbers refer to a deployment base rate of {percent(stated)}. These numbers assume that only "
-        "the class shares change, which these rows cannot show."
+        f"the class shares change; the test rows cannot confirm this."
     )
 
 

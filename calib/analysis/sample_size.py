@@ -172,7 +172,7 @@ class SampleSize:
         return (
             "The required widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
             f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as "
-            f"much as those of {label} in these data. "
+            f"much as the predictions of {label} on these rows. "
             f"{self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 

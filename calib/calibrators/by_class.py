@@ -216,8 +216,8 @@ class Pairwise(FromTwoClasses):
     kind = "pairwise"
     one_per = "one per pair of classes"
     promise = (
-        "The lower ends of all pairs that contain a class are combined, and likewise the upper ends; no "
-        "theorem guarantees that the interval is valid."
+        "For each class, the lower ends of all its pairs are combined, and so are the upper ends; no "
+        "theorem guarantees a valid interval."
     )
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"

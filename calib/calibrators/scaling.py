@@ -25,7 +25,9 @@ from calib.kernel.temperature import joint_temperature
 from calib.kernel.weights import or_ones
 
 LEAST_PROBABILITY = float(np.finfo(np.float32).tiny)  # as in probmetrics
-SEPARATES = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
+SEPARATES = (
+    "The scores separate the classes perfectly, so the likelihood has no maximum and the fit stopped early."
+)
 
 
 class Scaling(JointCalibrator):

@@ -64,7 +64,8 @@ def add_watch(commands: Any) -> None:
     add_file(
         command,
         "--correction",
-        f"after an alarm, write the recalibration of the rows since the change: .json, {', '.join(SUFFIXES)}",
+        "after an alarm, write the recalibration, fitted to the rows since the change, to this file: .json, "
+        f"{', '.join(SUFFIXES)}",
     )
     command.add_argument(
         "--restart",
@@ -114,7 +115,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.correction:
         checks.one_of(args.correction.suffix, (".json", *SUFFIXES), "--correction: the ending of the file")
     if args.restart and not args.state:
-        raise InputError("--restart needs --state, the file whose monitoring restarts.")
+        raise InputError("--restart needs --state, the file in which monitoring restarts.")
 
 
 def _rows(recipe: Recipe, args: argparse.Namespace) -> WatchedRows:

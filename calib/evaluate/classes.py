@@ -29,7 +29,7 @@ LOSS_DECOMPOSITION = {
     ),
     "dsc": (
         "Discrimination component of the log loss",
-        "Log loss of the class shares minus the log loss with this temperature (DSC).",
+        "Log loss of the class shares minus the log loss with the best temperature (DSC).",
     ),
     "unc": (
         "Uncertainty component of the log loss",

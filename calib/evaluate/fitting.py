@@ -157,7 +157,7 @@ def _check_sample(recipe: Recipe, dataset: Dataset) -> None:
     if dataset.joint:
         raise InputError(
             "The label has three or more classes, but rows outside the sample can be counted by only one "
-            "score. State the positive class to predict it against the rest."
+            "score. To predict one class against the rest, state the positive class."
         )
 
 

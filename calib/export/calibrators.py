@@ -318,8 +318,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top = parse(content, "The calibrator file")
     if "format" not in top:
         raise InputError(
-            "This is not a calibrator file, because the field format is missing. Use a file saved with Calibrator "
-            "(JSON) on the Compare and report page."
+            "This file is not a calibrator file, because it has no field 'format'. Use a file saved with "
+            "Calibrator (JSON) on the Compare and report page."
         )
     top.choice("format", [CALIBRATOR_FORMAT])
     top.choice("version", [CALIBRATOR_VERSION])

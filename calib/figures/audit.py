@@ -91,11 +91,12 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         made.evaluation.dataset.classes[1],
         table=table,
         title=finding(made),
-        caption=f"Dark bars show observed frequencies of {class_named(made.evaluation.dataset.classes[1])}, "
-        f"coloured marks mean predictions. Grey: the range of frequencies expected by chance, "
-        f"adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
-        f"segments together). A significant segment can lie inside this range if it is "
-        f"overconfident or underconfident, or has errors in opposite directions."
+        caption="Dark bars show observed frequencies, coloured marks mean predictions. The bars show the "
+        f"frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the range of "
+        "frequencies expected by chance, adjusted for the search of "
+        f"{counted(len(found.segments), 'segment')} (5 % for all segments together). A significant "
+        "segment can lie inside this range if it is overconfident or underconfident, or has errors "
+        "in opposite directions."
         + (f" {counted(more, 'more segment')} can be found in the table." if more else "")
         + ("" if causes else " No segment was significant; these segments deviate most."),
         alt=f"{len(shown)} segments of {len(found.segments):,}. "
@@ -244,8 +245,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of "
-        f"{gap} would usually be found",
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; the search "
+        f"would usually find a gap of {gap}",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean "
         "prediction. Dashed: the significance threshold of the search, for a segment of average "
         "rows. Dotted: the smallest gap that the search finds in 80 of 100 cases. Large orange "
@@ -347,8 +348,8 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
         title=f"Observed − predicted is {number(100 * (chosen['observed'] - chosen['predicted']))} points",
         caption="The line shows the cumulative sum of label minus probability over the segment’s rows, "
         "sorted by probability. The line climbs where probabilities are too low, and falls where they are "
-        "too high; its end is the observed frequency minus the mean prediction. The level of this segment is "
-        "significant only if the end is beyond the dashed lines.",
+        "too high; its end is the observed frequency minus the mean prediction. The level of this segment "
+        "is significant only if the end of the line lies beyond the dashed lines.",
         alt=f"Cumulative differences of {chosen['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
         f"threshold {number(low)} and {number(high)}.",
     )

@@ -237,8 +237,8 @@ def best_setups_note(setups: int) -> str:
     """Return a caption's sentence if not all setups are drawn, else "".
 
     >>> best_setups_note(40), best_setups_note(213)
-    ('', ' The picture shows the best 40 of 213 setups; the tables show all setups.')
+    ('', ' The figure shows the best 40 of 213 setups; the tables show all setups.')
     """
     if setups <= MOST_SETUPS:
         return ""
-    return f" The picture shows the best {MOST_SETUPS} of {setups} setups; the tables show all setups."
+    return f" The figure shows the best {MOST_SETUPS} of {setups} setups; the tables show all setups."

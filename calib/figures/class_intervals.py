@@ -68,10 +68,10 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         table=table,
         came=came,
         title=_title(evaluation, table, row, came),
-        caption=f"Each line is the interval of a class, from p0 to p1, by {label_of(calibrator)}. Filled "
-        "marks are the calibrated probabilities. These probabilities are divided by their sum, so a mark can "
-        "lie outside its interval. Hollow marks are the probabilities of the uncalibrated model. "
-        f"{JOINT.get(calibrator, OneVsRest).promise}"
+        caption=f"Each line is the interval of one class, from p0 to p1, computed by {label_of(calibrator)}. "
+        "Filled marks are the calibrated probabilities. These probabilities are divided by their "
+        "sum, so a mark can lie outside its interval. Hollow marks are the probabilities of the "
+        f"uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
         + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Intervals of row {row}: "
         + "; ".join(
@@ -96,11 +96,11 @@ def _title(evaluation: Evaluation, table: pd.DataFrame, row: int, came: str) -> 
     ends = f"interval [{number(named.p0)}, {number(named.p1)}]"
     if not named.p0 <= named.p <= named.p1:
         ends += " before division by the sum"
-    outcome = "it came" if came == named["class"] else f"{class_named(came)} came"
+    outcome = "the row is in " + ("this class" if came == named["class"] else class_named(came))
     title = f"Row {row}: {class_named(named['class'])} with {percent(named.p)}, {ends}; {outcome}"
     if named["class"] == first["class"]:
         return title
-    return f"{title}. Calibrated, {class_named(first['class'])} is more probable"
+    return f"{title}. After calibration, {class_named(first['class'])} is more probable"
 
 
 def _of_all(evaluation: Evaluation) -> Any:

@@ -84,12 +84,11 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
         table=table,
         names=names,
         pairs=pairs[np.ix_(order, order)],
-        title=f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has "
-        f"{percent(first.r)}",
-        caption="Each cell compares two classes: it shows the probability (%) of the class at the left if "
-        "one of the two is true. The interval of this probability is shown below. Together, the "
-        "cells in a row give the probability of the class at its left."
-        + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
+        title=f"Row {row}: {class_named(first['class'])} has {percent(first.r)} against "
+        f"{class_named(first['against'])}",
+        caption="Each cell shows the probability (%) of the class at the left if one of its two classes is true. "
+        "The interval of this probability is shown below. Together, the cells in a row give the probability of "
+        "the class at its left." + (f" {rest} less probable classes are not drawn." if rest > 0 else ""),
         alt=f"Pairs of classes of row {row}: "
         + "; ".join(
             f"{line['class']} against {line['against']} {number(line.r)}, {number(line.r0)} to {number(line.r1)}"

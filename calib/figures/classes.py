@@ -45,7 +45,7 @@ def formatted_scores_side_by_side(wholes: Mapping[str, Evaluation]) -> pd.DataFr
 
 
 def _with_stars(lines: Sequence[tuple[Evaluation, str]], index: pd.Index) -> pd.DataFrame:
-    """Return scores as text, with a star at the best finite value of a column unless all values read alike."""
+    """Return scores as text, with a star at the best finite value in each column unless all values read alike."""
     shown = {
         score.label: starred_estimates(
             score, [one.estimate(key, name, interval=False) for one, name in lines]

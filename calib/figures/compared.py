@@ -155,7 +155,10 @@ def _bars(table: pd.DataFrame) -> str:
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
-        return "All numbers come from the same test rows; “clearly” allows for comparing all pairs at once."
+        return (
+            "All numbers come from the same test rows; “clearly” takes into account that all pairs are "
+            "compared at once."
+        )
     return "The numbers come from different test rows, which may explain part of the differences."
 
 

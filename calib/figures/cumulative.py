@@ -70,8 +70,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         caption="Lines show the cumulative sum of label minus probability over rows sorted by probability. "
         "If a line climbs, the probabilities are too low; if it falls, they are too high. The slope of the "
         "line is the size of the error. The bar at the start shows how far a line may drift by chance: two "
-        "standard deviations of the calibrator for which they are "
-        "largest." + _of_clusters(evaluation) + grey_lines_note(walks),
+        "standard deviations, for the calibrator with the widest "
+        "range." + _of_clusters(evaluation) + grey_lines_note(walks),
         alt="Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

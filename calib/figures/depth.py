@@ -196,7 +196,8 @@ def _caption(table: pd.DataFrame, spec: Metric) -> str:
         f"Each point is a model with one maximum depth; the last model has no depth limit. {spec.label}: "
         f"{spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small "
         f"fluctuations are due to sampling variability. Compare the columns to see the effect of Laplace's "
-        f"correction on small leaves,{averaging} and the lines of one panel to see the effect of calibration."
+        f"correction on small leaves,{averaging} and the lines within a panel to see the effect of "
+        f"calibration."
         + (" The tree and the forest have different scales." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
         + (" Triangles at an edge mark infinite values." if np.isinf(table[spec.key]).any() else "")

@@ -80,11 +80,11 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         _window(fits),
         derivation,
         title=f"Row {explained.row} ({class_named(explained.name)}): {pair}",
-        caption="The line is the isotonic fit to the calibration rows and this row. Over each pool the line "
-        "is flat, at the pool's share of label 1. The row joins the shaded pool; the large mark is the row "
-        f"with its assumed label, and the star is its fitted value. A number in the pool states how many "
-        f"rows one mark represents. The figure shows the nearest {NEIGHBOURS} distinct scores on either "
-        f"side of the pools.",
+        caption="The line is the isotonic fit to the calibration rows and this row. Over each pool "
+        "the line is flat, at the pool's share of label 1. The row joins the shaded pool; the large "
+        "mark is the row with its assumed label, and the star is its fitted value. A number in the "
+        f"pool states how many rows one mark represents. The figure shows the nearest {NEIGHBOURS} "
+        "distinct scores on either side of the pools.",
         alt=f"Two isotonic fits. {' '.join(derivation)}",
     )
 

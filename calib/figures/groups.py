@@ -78,9 +78,9 @@ def prepare(
         evaluation.dataset.classes[1],
         table=table,
         title=_finding(table, column),
-        caption="Each line is a group: dark bars show observed frequencies of "
-        f"{class_named(evaluation.dataset.classes[1])} with 95 % Wilson intervals, coloured marks the mean "
-        "predictions of calibrators. A calibrator whose mark is far from the bar is wrong for this group, "
+        caption="Dark bars show the observed frequency in each group, coloured marks the mean predictions of "
+        f"calibrators. The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % "
+        "Wilson intervals. A calibrator whose mark is far from the bar is wrong for this group, "
         "even if it is right on average. The words “by more than chance” take the number of groups into "
         "account."
         + (

@@ -93,7 +93,7 @@ def prepare(
         axis,
         title=f"The observed frequency agrees with the mean interval in {agreed}"
         if enough.any()
-        else "Each bin has too few rows to compare it with its interval",
+        else "Every bin has too few rows to compare its observed frequency with its interval",
         caption=f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its "
         "95 % Wilson interval. The figure only describes these rows: validity is guaranteed in expectation "
         "and over all rows, not in every bin."

@@ -116,7 +116,7 @@ def prepare(
 def _where(decision: Decision, lowest: float, highest: float) -> str:
     costs = f"a false alarm costs {decision.cost_false_alarm:g} and a miss costs {decision.cost_miss:g}"
     if lowest <= decision.threshold <= highest:
-        return f"The vertical line is the threshold if {costs}."
+        return f"The vertical line marks the threshold if {costs}."
     return f"If {costs}, the threshold is {probability(decision.threshold)}, which is outside this range."
 
 

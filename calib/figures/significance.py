@@ -99,9 +99,9 @@ def _finding(better: int, pairs: int) -> str:
 def _caption(setups: int, alpha: float, note: str) -> str:
     numbers = setups <= LARGEST_WITH_NUMBERS
     words = (
-        f"Cells are blue{' with a v' * numbers} if the row is significantly better than the column, orange "
-        f"if it is worse. "
-        f"The significance level is α = {alpha:g}.{' The numbers are p-values.' * numbers}"
+        f"Cells are blue{' with a v' * numbers} if the row's setup is significantly better than the column's. "
+        "Cells are orange if the row's setup is significantly worse. The significance level is α = "
+        f"{alpha:g}.{' The numbers are p-values.' * numbers}"
     )
     heads = "" if setups <= LARGEST_WITH_HEADS else "Columns have the same order as the rows."
     return " ".join(filter(None, [words, heads, note]))

@@ -68,10 +68,11 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         table=_cells(raw, P, np.eye(3)[whole.y], weights, names),
         names=(names[0], names[1], names[2]),
         title=f"{capital(name_of(key))} moves {number(distance)} of each row’s probability to other classes on average",
-        caption=f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in "
-        "cells. The nearer a point lies to a corner, the more probable the class of this corner. Thicker "
-        f"arrows represent more rows. Rings show the observed class frequencies in cells with at least {FEW_IN_CELL} "
-        "rows. A calibrator is good if its arrows end in their rings, apart from sampling variability.",
+        caption=f"Arrows lead from the uncalibrated probabilities to the probabilities of {label_of(key)}, "
+        "both averaged within cells. The nearer a point lies to a corner, the more probable the "
+        "class of this corner. Thicker arrows represent more rows. Rings show the observed class "
+        f"frequencies in cells with at least {FEW_IN_CELL} rows. A calibrator is good if its arrows "
+        "end in their rings, apart from sampling variability.",
         alt=f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(distance)} of the "
         "probability on average.",
     )

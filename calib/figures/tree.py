@@ -127,8 +127,8 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
         "Each line shows one node: its condition, number of training rows n, predicted class and probability "
         f"p. The interval [p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows the "
         "prediction that it would give as a leaf. An interval is wide if few calibration rows have such "
-        "scores. A ring at the right is the node's own estimate; if it lies outside the interval, the "
-        "calibration rows contradict it."
+        "scores. A ring at the right is the node's own estimate; if the ring lies outside the interval, the "
+        "calibration rows contradict this estimate."
     )
     if lit:
         text += " The dark path leads to the leaf of the chosen row."

@@ -178,8 +178,8 @@ def prepare_levels(found: OverTime) -> LevelOverTime:
         table=table,
         title=change_sentence(found),
         caption="Panels show scores, base rate and observed minus predicted over time. If only the scores "
-        "shift, the cases changed; if observed minus predicted moves away from 0, the calibration "
-        "changed. "
+        "shift, the cases have changed; if observed minus predicted moves away from 0, the "
+        "calibration has changed. "
         + (
             "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
             "distribution of the scores within each class does not change. "
@@ -293,8 +293,8 @@ def prepare_periods(found: OverTime) -> Reliabilities:
         table=pd.concat(parts, ignore_index=True),
         title=f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
         caption="Each panel is the reliability diagram of one period; on the diagonal, predictions match "
-        "outcomes. The dotted grey line shows the first period. Each mark is a group of about equally many "
-        f"rows. Orange diamonds: periods since the change.{left_out}",
+        f"outcomes. The dotted grey line shows the first period. Each mark represents about the same number "
+        f"of rows. Orange diamonds: periods since the change.{left_out}",
         alt=f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
     )
 

@@ -45,7 +45,7 @@ ENTRY = ModelEntry(
             31,
             2,
             255,
-            help="More leaves allow finer interactions.",
+            help="With more leaves, the model can represent more complex interactions.",
         ),
         Parameter(
             "min_samples_leaf",
@@ -57,6 +57,6 @@ ENTRY = ModelEntry(
             help="More rows per leaf give smoother probabilities.",
         ),
     ),
-    help="This model often ranks rows better than other models. With more trees, its probabilities move "
+    help="This model often ranks rows better than other models do. With more trees, its probabilities move "
     "towards 0 and 1.",
 )

@@ -35,6 +35,6 @@ ENTRY = ModelEntry(
             "base rate.",
         ),
     ),
-    help="This is the reference for calibration, and hard to beat if the boundary between the classes is a "
-    "plane.",
+    help="This model is the reference for calibration; it is hard to beat if the boundary between the "
+    "classes is a plane.",
 )

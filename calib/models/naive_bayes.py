@@ -28,6 +28,6 @@ ENTRY = ModelEntry(
             "extreme probabilities.",
         ),
     ),
-    help="This fast model is a textbook example of overconfidence, because it counts correlated features "
-    "twice.",
+    help="This fast model is a textbook example of overconfidence, because it counts the evidence of "
+    "correlated features several times.",
 )

@@ -42,8 +42,8 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="Number of neighbours k; if all neighbours count equally, every probability is a multiple of "
-            "1/k.",
+            help="Number of neighbours k; if all neighbours have the same weight, every probability is a "
+            "multiple of 1/k.",
         ),
         Parameter(
             "weights",
@@ -51,7 +51,7 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="All neighbours count equally, or nearer neighbours count more.",
+            help="All neighbours have the same weight, or nearer neighbours have more weight.",
         ),
     ),
     help="This model makes no assumption about the boundary, but gives only a few distinct probabilities.",

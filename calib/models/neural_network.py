@@ -41,7 +41,7 @@ ENTRY = ModelEntry(
             1e-3,
             1e-7,
             10,
-            help="Larger values keep probabilities less extreme.",
+            help="Larger values make the probabilities less extreme.",
         ),
         Parameter(
             "max_iter",
@@ -53,5 +53,5 @@ ENTRY = ModelEntry(
             help="Maximum number of passes over the data. Longer training makes the model more confident.",
         ),
     ),
-    help="Flexible. The longer it trains, the more confident its probabilities become.",
+    help="A flexible model. The longer the training, the more extreme its probabilities become.",
 )

@@ -45,8 +45,9 @@ def refuse_without_bagging(model: Any) -> None:
         raise no_bagging(type(model).__name__)
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
-            f"Out-of-bag scores need bootstrap samples, but this {type(model).__name__} has bootstrap=False, so every "
-            "tree saw every row. Set bootstrap=True, or choose placement='split' or 'cv'."
+            f"Out-of-bag scores need bootstrap samples, but this {type(model).__name__} has "
+            f"bootstrap=False, so every tree is trained on every row. Set bootstrap=True, or choose "
+            f"placement='split' or 'cv'."
         )
 
 

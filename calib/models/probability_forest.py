@@ -297,7 +297,7 @@ RANDOM_FOREST = ModelEntry(
     make=ProbabilityForest,
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="A strong default model for tables. The averages of a forest rarely reach 0 or 1.",
+    help="A good default model for tables. Averages over many trees rarely reach 0 or 1.",
 )
 LARGE_FOREST = ModelEntry(
     key="large_forest",
@@ -317,5 +317,6 @@ BAGGED_TREES = ModelEntry(
     make=partial(ProbabilityForest, max_features=None),
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), *_SHAPE),
     bagged=True,
-    help="A forest whose splits see every feature, so its trees are more alike and its probabilities more extreme.",
+    help="A forest in which every split can use every feature, so the trees are more alike and the "
+    "probabilities more extreme.",
 )

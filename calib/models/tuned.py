@@ -201,7 +201,7 @@ TUNED = ModelEntry(
     ),
     bagged=True,
     help="A search finds the depth, leaf size and other settings with the best Brier score. "
-    "It is slow, but the forest is often calibrated well enough.",
+    "The search is slow, but the resulting forest is often calibrated well enough.",
 )
 CURTAILED = ModelEntry(
     key="curtailed_forest",

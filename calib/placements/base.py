@@ -299,8 +299,8 @@ class Placement(ABC):
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
                 "Rank calibration needs the scores of individual trees for rows on which the trees were not "
-                f"trained, but placement={cls.key!r} does not provide them. Choose placement='split' or "
-                "'oob'."
+                f"trained, but placement={cls.key!r} does not provide these scores. Choose placement='split' "
+                "or 'oob'."
             )
 
     @classmethod

@@ -84,7 +84,8 @@ class OutOfBag(Placement):
             )
         if missing:
             self.notes = (
-                f"{missing} of {len(y)} training rows are in the bags of all {bag.shape[1]} trees. These rows have no "
+                f"{missing} of {len(y)} training rows are in the bootstrap samples of all {bag.shape[1]} "
+                f"trees. These rows have no "
                 "out-of-bag score, so they are not calibration rows. Use more trees to include these rows.",
             )
         self.scores = scores[self.index]

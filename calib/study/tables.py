@@ -173,8 +173,9 @@ def win_rates_table(summary: MetricSummary) -> StudyTable:
 def regret_table(summary: MetricSummary) -> StudyTable:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
-        f"Mean difference in {within_a_sentence(summary.metric.label)} between each setup and the best one "
-        "on the same data set. There is no interval, because it would be unreliable with few data sets and "
+        f"Mean difference in {within_a_sentence(summary.metric.label)} between each setup and the best "
+        f"setup on the same data set. There is no interval, because it would be unreliable with few data "
+        f"sets and "
         "most regrets near 0."
     )
     for name, sets in summary.infinite.items():

@@ -41,6 +41,6 @@ ENTRY = SyntheticEntry(
     label="Sign example",
     build=lambda rng: SignExample(),
     parameters=(rows_setting(1000),),
-    help="The sign of the only feature agrees with the label in two of three rows. Simplified Venn–Abers "
-    "fails on these data.",
+    help="The sign of the only feature agrees with the label in two of three rows. Simplified Venn–Abers is "
+    "not valid on these data.",
 )

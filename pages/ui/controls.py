@@ -276,7 +276,7 @@ def censored_rows(recipe: Recipe) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
                 f"{counted(lost, 'censored row')} count here as “not {plain(positive)}”; the Survival page "
-                f"corrects for censoring by weights."
+                f"accounts for censoring."
             )
             st.page_link("pages/explore_survival.py", label="Open Survival", query_params=state.here())
 

@@ -136,7 +136,7 @@ def metrics(evaluation: Evaluation) -> None:
     )
     chart.caption(
         f"{evaluation.size_text}, {percent(evaluation.share)} of them in "
-        f"{class_named(evaluation.dataset.classes[1])}; ★ marks the best value of a column. Small "
+        f"{class_named(evaluation.dataset.classes[1])}; ★ marks the best value in each column. Small "
         "differences may be due to sampling variability. Compare ECE and miscalibration with the values that "
         "a calibrated model has by chance, in the neighbouring columns. CORP splits the Brier score by "
         "isotonic regression, without bins: Brier score = miscalibration − discrimination + uncertainty. "

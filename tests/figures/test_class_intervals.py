@@ -27,10 +27,10 @@ def test_the_title_is_about_the_class_that_the_model_predicts(same):
     title = ENTRY.prepare(WHOLE, key, row_at(at)).title
     assert title.startswith(f"Row {row_at(at)}: class '{joint.names[k]}' with {percent(pair.p[at])}")
     assert f"[{number(pair.p0[at])}, {number(pair.p1[at])}]" in title
-    assert ("it came" in title) == bool(WHOLE.y[at])
+    assert ("this class" in title) == bool(WHOLE.y[at])
     assert ("more probable" in title) != same
     if not same:
-        assert_says(title.rpartition(". ")[2], "Calibrated", joint.names[most_probable(key)[at]])
+        assert_says(title.rpartition(". ")[2], "After calibration", joint.names[most_probable(key)[at]])
 
 
 def test_a_probability_outside_its_interval_says_why():

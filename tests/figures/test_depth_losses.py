@@ -36,7 +36,7 @@ def test_the_title_is_about_the_trees_least_sum():
     assert_says(record.title, "tree", "lowest", f"depth {at}", f"calibration {brief(calibration[at])}")
     irreducible = values("tree", "frequency", "none", "irreducible")
     assert len(set(irreducible.values())) == 1
-    assert f"irreducible {number(irreducible[at])}" in record.caption
+    assert f"irreducible loss of {number(irreducible[at])}" in record.caption
 
 
 def test_what_is_not_known_is_said():

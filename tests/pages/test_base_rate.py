@@ -68,14 +68,14 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
 
 def test_axes_are_in_log_odds_by_themselves_if_half_of_the_predictions_are_small_with_one_click_back():
     at = page(**QUICK)
-    assert_any_says(captions(at), "The axes show log-odds", "half of the predictions")
+    assert_any_says(captions(at), "Log-odds axes", "half of the predictions")
     assert "reliability.axes" not in at.query_params
     settled(at.button(key="whole_axes").click().run())
     assert at.session_state["recipe"].setting("reliability.axes") == "probability"
     assert at.query_params["reliability.axes"] == "probability"
-    assert not any("The axes show log-odds" in text for text in captions(at))
+    assert not any("Log-odds axes" in text for text in captions(at))
     at = page(data="sample:breast_cancer", model="naive_bayes")
-    assert not any("The axes show log-odds" in text for text in captions(at))
+    assert not any("Log-odds axes" in text for text in captions(at))
 
 
 @pytest.mark.parametrize("stem", ["explore_reliability", "explore_out_of_bag"])

@@ -162,7 +162,7 @@ def test_margins_leave_the_raw_setup_out_by_name():
 
 def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
     at = page(STEM, data="sample:predictions", content="predictions")
-    assert any("came without their model" in text for text in messages(at))
+    assert any("without their model" in text for text in messages(at))
     assert not at.get("plotly_chart")
 
 

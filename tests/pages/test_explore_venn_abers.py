@@ -276,7 +276,7 @@ def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
     at = page(STEM, data="sample:predictions", content="predictions")
     assert faults(at) == []
     assert_every_part_has_its_charts(at)
-    assert any("came without their model" in text for text in messages(at))
+    assert any("without their model" in text for text in messages(at))
     assert list(means(at).index) == ["Venn–Abers, inductive", "Venn predictor, inductive"]
 
 

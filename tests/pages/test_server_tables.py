@@ -180,7 +180,9 @@ def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, mon
     for name in ("trees", "out_of_bag", "groups", "watch"):
         refused = page(f"explore_{name}", **recipe.to_query())
         assert not refused.exception
-        assert any("only counted by score and label" in text for text in messages(refused))
+        assert any(
+            "only the number of rows per score and label is known" in text for text in messages(refused)
+        )
 
 
 SECRETS = """

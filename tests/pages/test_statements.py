@@ -33,7 +33,7 @@ PAGE = [
         "No clear difference from Platt scaling in Brier score: beta calibration +0.001 [−0.001, 0.003].",
     ),
     Piece("table", "", TABLE),
-    Piece("sentence", "900 test rows; ★ marks the best value of a column."),
+    Piece("sentence", "900 test rows; ★ marks the best value in each column."),
 ]
 EXACT = {
     ("brier", "none", 900): 0.17806,
@@ -119,7 +119,8 @@ MORE_PAGES = [
     Piece("sentence", "Wrong for 2 groups, most clearly for age = 60 or more, predicted 36 %, observed 52 %"),
     Piece("sentence", "Adjusted for the search of 412 segments (5 % for all segments together)."),
     Piece(
-        "sentence", "5 of 412 segments beyond chance; a gap of 20 points in 50 rows would usually be found"
+        "sentence",
+        "5 of 412 segments beyond chance; the search would usually find a gap of 20 points in 50 rows",
     ),
     Piece("tile", "Smallest adjusted p | 0.00100 | "),
     Piece("table", "", SEGMENTS),

@@ -292,7 +292,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"rank", model = "CT", placement = "cv"',
-            "placement='cv' does not provide them",
+            "placement='cv' does not provide these scores",
         ),
         (
             '"venn_abers", placement = "split"',

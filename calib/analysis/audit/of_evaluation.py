@@ -412,7 +412,7 @@ def level_limits(found: Audit, line: int) -> tuple[float, float]:
 def audit_sentences(found: Audit) -> list[str]:
     """Describe the result in plain words: the search, each cause, and the smallest deviation that it detects."""
     lines = [
-        f"{counted(len(found.segments), 'segment')} of "
+        f"Searched: {counted(len(found.segments), 'segment')} of "
         f"{counted(round(float(found.rows.draws.sum())), 'row')}, with labels redrawn {found.resamples:,} "
         f"times. Adjusted p-value of the largest deviation: {number(found.p_value)}."
     ]

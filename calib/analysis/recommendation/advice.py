@@ -29,10 +29,10 @@ from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
 UNKNOWN = "Too few rows to say whether to calibrate."
-UNHELPED = "The model needs calibration, but none of the compared methods improves it."
+UNHELPED = "The model needs calibration, but none of the compared methods helps."
 NOTHING_TO_COMPARE = "There is nothing to compare yet."
 IMPOSSIBLE_PREDICTION = "predicted exactly 0 or 1 and was wrong at least once"
-EXTREME = "gives more extreme probabilities than the data justify, so its errors are costly"
+EXTREME = "is more extreme than the data justify, so its errors are costly"
 # Calibration rows → what the advice was tried on, and its regret and that of automatic calibration, in Brier score
 BENCHMARKS = {  # a test compares them with docs/results.md
     300: ("430 tables of 150 to 1,000 rows, 20 data sets", "0.0027", "0.0036"),
@@ -41,8 +41,8 @@ BENCHMARKS = {  # a test compares them with docs/results.md
     15000: ("128 tables with 15,000 calibration rows, 16 data sets", "0.00009", "0.00021"),
 }
 TRIED_ON_CLASSES = (  # a test compares it with docs/results.md
-    "In our benchmark (348 cases from 18 data sets), this advice had a Brier score 0.0033 above that of the best "
-    "method in hindsight. With automatic calibration in every case, it was 0.0035 above."
+    "In our benchmark (348 cases from 18 data sets), following this advice gave a Brier score 0.0033 higher "
+    "than the best method in hindsight. Automatic calibration in every case gave a score 0.0035 higher."
 )
 NOT_FOUND = {  # what the verdict says of a model that need not be calibrated
     NEGLIGIBLE: "The miscalibration is negligible",
@@ -194,8 +194,8 @@ def tried(rows: float) -> str:
     """
     what, own, auto = BENCHMARKS[min(BENCHMARKS, key=lambda size: abs(np.log(size / max(rows, 1.0))))]
     return (
-        f"In our benchmark ({what}), this advice had a Brier score {own} above that of the best method in hindsight. "
-        f"With automatic calibration on every table, it was {auto} above."
+        f"In our benchmark ({what}), following this advice gave a Brier score {own} higher than the best "
+        f"method in hindsight. Automatic calibration on every table gave a score {auto} higher."
     )
 
 

@@ -51,7 +51,7 @@ BLIND = 0.2  # rows that could not show an average gap of this size are too few
 NAMED_DEVIATION = 2.5  # standard deviations by which a range of predictions must deviate to be named
 MEASURE_EXPLAINED = {
     "slope": "A slope below 1 means that the model is overconfident, above 1 underconfident.",
-    "observed_expected": "O/E is the number of observed events divided by the number of expected events.",
+    "observed_expected": "O/E is the number of events observed, divided by the number expected.",
 }
 OVERESTIMATES, UNDERESTIMATES = "overestimates", "underestimates"
 
@@ -123,12 +123,13 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     assert evaluation.unadjusted is not None
     if evaluation.whole is not None:
         return (
-            "The verdict is based on the class shares in the test set, but metrics and diagrams on the "
+            "The verdict is based on the class shares in the evaluated rows, but metrics and diagrams on the "
             "deployment shares, so their ECE differs."
         )
     share = judged_rows(evaluation.unadjusted, key or "none").share
     return (
-        f"The verdict is based on the base rate in the test set, {percent(share)}, but metrics and diagrams "
+        f"The verdict is based on the base rate in the evaluated rows, {percent(share)}, but metrics and "
+        f"diagrams "
         f"on {percent(evaluation.share)}, so their ECE differs."
     )
 

@@ -251,7 +251,7 @@ class History:
     def _keys(self, key: Any) -> Array:
         if key is None:
             raise InputError(
-                f"key: earlier tables had a column of keys, {self.key!r}. Include this column again."
+                f"key: earlier tables had the key column {self.key!r}. Include this column again."
             )
         column = pd.Series(np.asarray(key, dtype=object))
         if column.isna().any():

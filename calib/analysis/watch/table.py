@@ -25,7 +25,7 @@ from calib.kernel.wording import counted, number, percent
 DO = {
     "nothing": "No action is needed.",
     "offset": "Fit a new offset to the rows since the change.",
-    "recalibration": "Recalibrate with the rows since the change.",
+    "recalibration": "Recalibrate on the rows since the change.",
     "refit": "Refit the model: it has lost much of its discrimination, which recalibration cannot restore.",
     "limit": "Avoid predictions of exactly 0 and 1: recalibrating the other predictions does not correct "
     "them.",

@@ -312,9 +312,8 @@ def prepare_all(found: EveryPartition) -> Cloud:
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
         caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. It counts "
         "partitions whose leaves all have a label. A group contains all points with equal predictions. Many "
-        f"partitions have the same GL and CL, so there are only {len(shown):,} marks; each shows the partition with "
-        "the fewest leaves. All partitions on a "
-        "thin line have the same expected loss.",
+        f"partitions have the same GL and CL, so there are only {len(shown):,} marks; each shows the "
+        "partition with the fewest leaves. All partitions on a thin line have the same expected loss.",
         alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours is "
         f"{number(every.loss[own])} at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",

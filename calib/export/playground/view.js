@@ -27,7 +27,7 @@ const TASKS = [
         "With few rows per bin, chance alone gives a calibrated model a large ECE."],
     ["Let a calibrator lower the Brier score by at least 0.02.",
         (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02,
-        "A calibrator lowers the Brier score much if the predictions are far off, and not at all if they are right."],
+        "A calibrator lowers the Brier score a lot if the predictions are far off, but not if they are right."],
 ]
 
 // A curve as the text of an address, and back; anything else is no curve.

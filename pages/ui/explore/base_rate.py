@@ -179,7 +179,7 @@ def _row_words(weight: str | None, rows: pd.DataFrame) -> str:
     return (
         f" Each row of the file is weighted by its value in the column {name}."
         if weight in rows
-        else f" The file has no column {name}, so each row counts once."
+        else f" The file has no column {name}, so all rows have the same weight."
     )
 
 

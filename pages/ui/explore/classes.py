@@ -25,8 +25,8 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 
 GAPS_CAPTION = (
-    "Classes are sorted by the size of their gap (mean prediction minus observed share), shown with its 95 "
-    "% interval. Select a class to see it on every page."
+    "Classes are sorted by the size of their gap (mean prediction minus observed share), with its 95 % "
+    "interval. Select a class to see it on every page."
 )
 LINES, TABLE_HEIGHT = 8, 283  # a longer table of classes is scrolled within this height in pixels
 CLASS_COLUMN_WIDTHS = {"Gap (% points)": 118, "Observed": 68, "Predicted": 70, "ECE": 62, "Rows": 60}
@@ -61,7 +61,7 @@ def show(evaluation: Evaluation) -> None:
     headings.heading(f"All {len(whole.names)} classes together")
     grid(formatted_scores(whole), key="joint_scores", alt="Scores of all classes")
     st.caption(
-        f"{evaluation.size_text}. ★ marks the best value of a column; small differences may be due to "
+        f"{evaluation.size_text}. ★ marks the best value in each column; small differences may be due to "
         "sampling variability."
     )
     downloads.table("Scores (CSV)", lambda: whole.metrics, "scores.csv", index=True)
@@ -190,6 +190,6 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.whole is None:
         return
     if evaluation.of_confidence:
-        st.caption("Shown: the confidence, compared with how often the predicted class is right.")
+        st.caption("Shown: the confidence in the predicted class.")
     else:
         st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

@@ -232,10 +232,7 @@ def _together(evaluations: Mapping[str, Evaluation]) -> None:
     if not wholes:
         return
     if any(one.of_confidence for one in evaluations.values()):
-        st.caption(
-            "These metrics evaluate the confidence, that is, the probability that each model's "
-            "predicted class is right."
-        )
+        st.caption("The confidence is the probability that each model's predicted class is right.")
     headings.heading("All classes together")
     grid(
         formatted_scores_side_by_side(wholes),

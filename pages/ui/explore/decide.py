@@ -63,7 +63,7 @@ def among_classes(evaluation: Evaluation) -> None:
     headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        f"Costs per row, with 95 % intervals over {evaluation.size_text}. “Correct” is the share of correct "
+        f"Costs per row, with 95 % intervals from {evaluation.size_text}. “Correct” is the share of correct "
         "decisions among the decided rows. ★ marks the lowest realised cost."
     )
     downloads.table("Costs (CSV)", lambda: decision.table, "costs.csv", index=True)
@@ -77,9 +77,7 @@ def _class_costs(decision: ClassDecision) -> None:
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, you can change each cost here."
         )
         return
-    st.markdown(
-        "**What does a decision cost?** Each row of the table is a true class; each column is a decision."
-    )
+    st.markdown("**What does a decision cost?** Each row is a true class; each column is a decision.")
     key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
 
     def edited() -> None:
@@ -197,7 +195,8 @@ def headline(decision: Decision) -> None:
                 f"Undecided · {label_of(method)}",
                 brief_percent(decision.undecided_share(method)),
                 f"{held:,} of {decision.evaluation.tested:,} rows",
-                help="Rows whose interval includes the threshold, so that its two ends lead to different decisions.",
+                help="Rows whose interval includes the threshold, so that the two ends of the interval lead "
+                "to different decisions.",
             )
 
 
@@ -206,13 +205,13 @@ def table(decision: Decision) -> None:
     headings.heading("Costs")
     grid(formatted_costs(decision), key="costs_table", alt="Costs of every calibrator")
     st.caption(
-        "Costs per row, in the units of the two costs, with 95 % intervals over "
+        "Costs per row, in the units of the two costs, with 95 % intervals from "
         f"{decision.evaluation.size_text}. A difference whose interval includes 0 may be due to sampling "
         f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.unadjusted
     if before is not None:
-        share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
+        share = f"{percent(before.share)} of rows are {plain(before.dataset.classes[1])}"
         headings.heading(f"Costs at the table's base rate, where {share}")
         costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
         grid(

@@ -88,7 +88,9 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
         largest = record.grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
         if len(largest) < len(record.grouping.names):
-            st.caption(f"The {len(largest)} largest groups; smaller groups would show mostly noise.")
+            st.caption(
+                f"The {len(largest)} largest groups; smaller groups would mostly show sampling variability."
+            )
 
 
 def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
@@ -248,8 +250,8 @@ def headline(made: Audited) -> None:
         st.metric(
             "Smallest adjusted p",
             number(found.p_value),
-            help="If the probabilities are right, the p-value is at most 5 % in at most 5 of 100 tables, "
-            "whatever the number of segments searched.",
+            help="If the probabilities are right, at most 5 of 100 tables give a p-value of at most 5 %, "
+            "however many segments are searched.",
         )
         st.metric(
             "All rows",
@@ -332,7 +334,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
             "Each row of the table is one cause; “more” is the number of overlapping segments with the same "
             "cause."
             if made.causes
-            else f"No segment was significant; the table shows those that deviate most, out of "
+            else f"No segment was significant; the table shows the segments that deviate most, out of "
             f"{len(found.segments):,}."
         )
         + " A range such as “1 to 3” excludes its upper end, except for the highest range of a column."

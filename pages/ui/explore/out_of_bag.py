@@ -34,8 +34,8 @@ from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, 
 from pages.ui.grid import grid
 
 FOREST_NEEDED = (
-    "Out-of-bag scores need the trees of a forest and the rows that each tree was trained on. These data are "
-    "predictions that came without their model, so no setup can be built. The Reliability and Venn–Abers pages "
+    "Out-of-bag scores need the trees of a forest and the rows that each tree was trained on. These data "
+    "are predictions without their model, so no setup can be built. The Reliability and Venn–Abers pages "
     "calibrate and evaluate the predictions."
 )
 
@@ -44,15 +44,14 @@ def needs_bagging(recipe: Recipe) -> None:
     """Offer a bagged model if the Recipe's model has no out-of-bag rows; its held-out setups are shown."""
     why = no_bags(recipe, dataset(recipe))
     if why:
-        st.info(f"{why} The page shows the five setups with held-out calibration data.")
+        st.info(f"{why} Only setups with held-out data are shown.")
         return
     if bagged(recipe):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{MODELS[recipe.model].label} has no out-of-bag rows, because it is trained on every training "
-            f"row. The page shows the five setups with held-out calibration data. To see all ten setups, "
-            f"choose {bagging.models()} under Model."
+            f"{MODELS[recipe.model].label} has no out-of-bag rows, because it is trained on all rows. Only "
+            f"setups with held-out data are shown. For all ten, choose {bagging.models()} under Model."
         )
         bagging.use_forest()
 
@@ -187,7 +186,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     st.caption(
         f"{first.size_text}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
         "100 bins. Size is the width of the interval for the predicted label. The last column takes sampling "
-        "variability into account. ★ marks the best value of a column; a small difference may be due to "
+        "variability into account. ★ marks the best value in each column; a small difference may be due to "
         "sampling variability."
     )
     downloads.table("Setups (CSV)", lambda: table.rename_axis("setup"), "setups.csv", index=True)

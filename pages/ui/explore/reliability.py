@@ -127,7 +127,7 @@ def zoomed(evaluation: Evaluation) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="zoomed"):
         st.caption(
-            f"The axes show log-odds, because half of the predictions are at most {percent(middle)}.",
+            f"Log-odds axes: half of the predictions are at most {percent(middle)}.",
             width="content",
         )
         back = {"reliability.axes": "probability"}
@@ -274,7 +274,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a difference whose interval excludes 0, for {found.basis} and the same model. "
+            f"● marks a difference whose interval excludes 0. Basis: {found.basis}, with the same model. "
             "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",
@@ -361,7 +361,9 @@ def models(evaluation: Evaluation) -> None:
         st.multiselect,
         "reliability.others",
         chosen,
-        "Compare this score column with" if given else "Compare this model with others at default settings",
+        "Compare this score column with"
+        if given
+        else "Compare this model with other models at default settings",
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",
@@ -384,7 +386,7 @@ def models(evaluation: Evaluation) -> None:
         side = formatted_side_by_side(found, tables.MAIN)
         grid(side, hide_index=True, key="models_table", alt="Metrics of all models")
         st.caption(
-            "★ marks the best value of a column over all models and calibrators, on the same test rows."
+            "★ marks the best value in each column over all models and calibrators, on the same test rows."
         )
         downloads.table("All metrics (CSV)", lambda: side, "models.csv")
 
@@ -468,14 +470,14 @@ def of_optimism(evaluation: Evaluation) -> None:
     if isinstance(found, InputError):
         st.info(plain(found))
     elif found is not None:
-        st.markdown(plain(f"{label_of(key)}. {found.sentence}"))
         left, right = st.columns(2, gap="large")
         with left:
             chart.show("optimism", found)
         with right:
-            grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
+            st.markdown(plain(f"{label_of(key)}. {found.sentence}"))
             st.caption(PLUS_632)
             downloads.table("Optimism (CSV)", found.table, "optimism.csv", index=True)
+        grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
 
 
 def _over_rows(found: Differences | None) -> None:

@@ -123,10 +123,7 @@ def _settings(recipe: Recipe) -> str:
     """Say whose settings the trees have, and which rows evaluate them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
-        text = (
-            f"Tree and forest use the settings of the {label} in the sidebar; only the depth and the "
-            f"leaf estimates vary."
-        )
+        text = f"Tree and forest use the sidebar settings of the {label}; only depth and leaf estimates vary."
     else:
         text = (
             f"Tree and forest use the defaults of a random forest; the settings of the {label} do not apply."
@@ -201,8 +198,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     f"{metric_of(grown.tables()[0], name).label} · {GROWTHS[growth].label}",
                     brief(value),
                     where,
-                    help="Best value over depths, leaves and calibrators. This value was chosen on the test rows, so "
-                    "it is slightly optimistic.",
+                    help="Best value over all depths, leaf estimates and calibrators. This value was chosen "
+                    "on the test rows, so it is slightly optimistic.",
                 )
 
 
@@ -350,7 +347,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
                 "to go up one level."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
-    hint = "Click a node with branches to draw the tree from there."
+    hint = "Click a node with branches to draw the tree from this node."
     record = chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     branches = [i for i in record.shown if not tree.nodes[i].leaf and i != 0] if record else []
     if branches:  # the same choice by keyboard

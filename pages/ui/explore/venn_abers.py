@@ -344,7 +344,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     if result.dataset.predictions:
         st.info(
             "Cross, simplified, full and out-of-bag Venn–Abers require refitting the model. These data are "
-            "predictions that came without their model, so the page shows only inductive Venn–Abers, calibrated on "
+            "predictions without their model, so the page shows only inductive Venn–Abers, calibrated on "
             "held-out rows."
         )
         return []

@@ -156,7 +156,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(
-            f"{counted(watched.clipped, 'prediction')} of exactly 0 or 1 changed.",
+            f"{counted(watched.clipped, 'prediction')} of 0 or 1 clipped.",
             help="Predictions of exactly 0 and 1 were clipped to 0.000001 and 0.999999.",
         )
     waits = unlabelled(seen)

@@ -24,10 +24,9 @@ def show(recipe: Recipe) -> None:
     component = browser.component(PAGE, PLAYGROUND_SCRIPTS, STYLE)
     component(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     chart.caption(
-        "Each dot is a person, orange if the event happened. Each point is a bin of similar predictions; the dashed "
-        "curve shows the true frequencies. "
-        "The data are simulated. If the model is calibrated, 95 % of the bins lie in the grey band. "
-        "Hollow points: before calibration.",
+        "Each dot is a person, orange if the event happened. Each point is a bin of similar predictions; the "
+        "dashed curve shows the true frequencies. The data are simulated. If the model is calibrated, 95 % "
+        "of the bins lie in the grey band. Hollow points: before calibration.",
         PAGE,
     )
     stated = {name: value for name, value in values.items() if value is not None}

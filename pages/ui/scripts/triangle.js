@@ -1,8 +1,8 @@
 // A triangle in which a point is dragged: three probabilities that sum to 1, what a calibrator makes of them, and what
 // is true of photos with this prediction. Nothing is asked of a server; at rest, the settings are reported to it.
 
-const ANIMALS = ["cat", "dog", "fox"], WIDE = 560, HIGH = 500, EDGE = 460
-const CORNERS = [[50, 450], [50 + EDGE, 450], [50 + EDGE / 2, 450 - EDGE * Math.sqrt(3) / 2]]
+const ANIMALS = ["cat", "dog", "fox"], WIDE = 576, HIGH = 500, EDGE = 460
+const CORNERS = [[58, 450], [58 + EDGE, 450], [58 + EDGE / 2, 450 - EDGE * Math.sqrt(3) / 2]]
 const DOTS = 600, KEY_STEP = 0.02
 const at = P => [0, 1].map(axis => total(P.map((p, k) => p * CORNERS[k][axis])))
 const whole = value => `${Math.round(100 * value)} %`

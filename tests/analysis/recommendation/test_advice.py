@@ -201,7 +201,7 @@ def test_every_better_method_that_is_not_chosen_has_its_own_reason():
     evaluation = given_evaluation(y, {"none": predicted, **others})
     found, reasons = advise(evaluation), reasons_given(advise(evaluation), recommend(evaluation))
     assert found.choice == "platt"
-    assert "more extreme probabilities than the data justify" in reasons["beta"]
+    assert "more extreme than the data justify" in reasons["beta"]
     assert "exactly 0 or 1" in reasons["isotonic"]
 
 
@@ -226,7 +226,7 @@ def test_whatever_is_compared_no_sentence_contradicts_the_table(case):
     if advice.choice not in (None, "none"):
         line = table.loc[advice.choice]
         assert ("may lower" in first) <= (line.score < table.score["none"])
-        assert ("corrects it" in first) <= (verdict.finding == "miscalibrated")
+        assert ("corrects the miscalibration" in first) <= (verdict.finding == "miscalibrated")
         assert ("avoids an infinite" in first) <= (table.infinite["none"] and not line.infinite)
         assert ("at a cost" in first) <= (line.score > table.score["none"])
         lowers = " lowers the Brier score" in headline(evaluation)
@@ -345,7 +345,7 @@ def test_on_real_sets_no_sentence_contradicts_a_number(data, model):
     found, table, verdict = recommend(evaluation), differences(evaluation).table, verdict_of(evaluation)
     brier = table[table["metric"] == "brier"].set_index("calibrator")
     if found.choice not in (None, "none"):
-        said = ("avoids an infinite log loss", "more extreme", "may lower", "corrects it")
+        said = ("avoids an infinite log loss", "more extreme", "may lower", "corrects the miscalibration")
         assert brier.upper[found.choice] < 0 or any(words in found.reasons[0] for words in said)
         assert np.isfinite(evaluation.metrics.log_loss[found.choice]) or found.warnings
     if found.answer == LEAVE:

@@ -18,7 +18,7 @@ def test_every_number_of_the_line_stands_in_the_table():
     first = text.partition("**From 1,500 rows.**")[0]
     table = dict(re.findall(r"^\| \**(\S[^|*]*?)\** \| \**([\d.]+)", first, re.MULTILINE))
     tables, sets, own, auto = re.search(
-        r"(\d+) tables of 150 to 1,000 rows, (\d+) data sets\), .* Brier score ([\d.]+) .*? it was ([\d.]+) a",
+        r"(\d+) tables of 150 to 1,000 rows, (\d+) data sets\), .* Brier score ([\d.]+) .*? a score ([\d.]+) h",
         tried(150),
     ).groups()
     assert (own, auto) == (table["the advice"], table["always automatic calibration"])
