@@ -43,7 +43,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
 from calib.kernel.rows import Rows
-from calib.kernel.wording import number, with_interval
+from calib.kernel.wording import two_decimals
 from calib.metrics.auc import auc
 from calib.metrics.brier import brier_score
 from calib.metrics.distances import smooth_cells
@@ -59,6 +59,7 @@ INNER = 2  # resamples of each resample
 POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
+BOUNDS = {"observed_expected": (0, np.inf), "brier": (0, 1), "auc": (0, 1), "ici": (0, 1)}  # of values
 NO_INFORMATION = {"auc": 0.5}  # value if labels and predictions are independent; Brier's depends on both
 
 
@@ -252,13 +253,14 @@ class Validation:
         """
         tails = (1 - level) / 2, (1 + level) / 2
         half = float(ndtri(tails[1])) * self.standard_error
+        least, most = np.array([BOUNDS.get(key, (-np.inf, np.inf)) for key in VALIDATED_MEASURES]).T
         split_low, split_high = _over(self.split, np.nanquantile, tails)
         columns = {
             "apparent": self.apparent,
             "optimism": self.optimism,
             "corrected": self.corrected,
-            "low": self.corrected - half,
-            "high": self.corrected + half,
+            "low": np.clip(self.corrected - half, least, most),
+            "high": np.clip(self.corrected + half, least, most),
             "plus_632": [self._plus_632(key) for key in VALIDATED_MEASURES],
             "cross_validated": _mean(self.cross_validated),
             "split_low": split_low,
@@ -292,12 +294,12 @@ class Validation:
         found = self.table().loc
         slope, area = found["slope"], found["auc"]
         said = ", ".join(
-            f"{name} {with_interval(each.corrected, each.low, each.high)} instead of {number(each.apparent)}"
+            f"{name} {two_decimals(each.corrected, each.low, each.high)} instead of {two_decimals(each.apparent)}"
             for name, each in (("calibration slope", slope), ("AUC", area))
         )
         return (
             f"Corrected for optimism: {said}. Of single splits, 95 % would have given a slope between "
-            f"{number(slope.split_low)} and {number(slope.split_high)}."
+            f"{two_decimals(slope.split_low)} and {two_decimals(slope.split_high)}."
         )
 
 

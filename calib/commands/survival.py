@@ -13,7 +13,7 @@ import pandas as pd
 
 from calib.analysis.centres import Centres, centres
 from calib.analysis.survival.check import SurvivalEvaluation
-from calib.analysis.survival.table import check_survival_table, column
+from calib.analysis.survival.table import SurvivalColumns, column
 from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
 from calib.commands.output import csv_bytes, print_table
 from calib.data import read_table
@@ -62,32 +62,29 @@ def add_survival(commands: Any) -> None:
 def _survival(args: argparse.Namespace) -> int:
     check_folders(args.csv, args.html)
     frame = read_table(read_file(args.data), args.data.name)
-    risks = names_in(args.risk) or ()
+    risks = tuple(names_in(args.risk) or ())
+    means = "survival" if args.survival else "risk"
+    columns = SurvivalColumns(
+        args.time, args.event, risks, (), args.cause, args.censored or None, means, args.horizon
+    )
+    roles = {
+        "sample_weight": args.weight,
+        "cluster": args.cluster,
+        "censoring_groups": args.censoring_groups,
+    }
     try:
-        found = check_survival_table(
-            frame,
-            args.time,
-            args.event,
-            dict(zip(risks, risks, strict=True)),
-            args.horizon,
-            cause=args.cause,
-            censored=args.censored or None,
-            survival=args.survival,
-            sample_weight=args.weight,
-            cluster=args.cluster,
-            censoring_groups=args.censoring_groups,
-        )
+        found = columns.check(frame, risks, **roles)
     except InputError as error:  # it names arguments of Python
         told = re.sub(r"\b(cause|censored)=", r"--\1", str(error)).replace("(None if", '("" if')
         raise InputError(told) from error
     print(found.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
-    print_table(formatted_survival(found))
     if args.csv:
         bins = [found.bins(args.bins, name).assign(model=name) for name in risks]
         write_file(args.csv, csv_bytes(pd.concat(bins)))
     if args.html:
         typed = f"python -m calib {shlex.join(sys.argv[1:])}"
         write_file(args.html, survival_html(found, _centres(frame, found, args.centre), source=typed))
+    print_table(formatted_survival(found))  # last: its reader may stop early
     return 0
 
 

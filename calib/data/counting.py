@@ -150,6 +150,7 @@ class _Counts:
         self.sql, self._most, self._rounding = sql, most, _Rounding(sql)
         self._rows: list[pa.Table] = []  # that are not among the lines yet
         self._kept, self._waiting = 0, 0  # lines that were grouped, and others
+        self._repeats = True  # whether it saves lines to group the rows that are counted at once
 
     def add(self, label: pd.Series, score: np.ndarray, n: np.ndarray | None) -> None:
         """Add rows; infinite scores are missing."""
@@ -166,11 +167,12 @@ class _Counts:
         given, self._rows = pa.concat_tables(self._rows), []
         self.sql.register("given", given)
         # A score is rounded once, because a second rounding may move it further.
-        by = self._rounding.by
-        rows = f"SELECT label, {by} AS score, sum(n)::BIGINT AS n FROM given GROUP BY ALL HAVING sum(n) > 0"
+        n, grouped = ("sum(n)::BIGINT", "GROUP BY ALL") if self._repeats else ("n", "")
+        rows = f"SELECT label, {self._rounding.by} AS score, {n} AS n FROM given WHERE n > 0 {grouped}"
         self.sql.execute(f"CREATE TEMP TABLE IF NOT EXISTS lines AS SELECT * FROM ({rows}) LIMIT 0")
-        self._waiting += _one(self.sql, f"INSERT INTO lines {rows}")[0]
+        lines = _one(self.sql, f"INSERT INTO lines {rows}")[0]
         self.sql.unregister("given")
+        self._waiting, self._repeats = self._waiting + lines, 2 * lines < len(given)
         if self._waiting > max(self._most, self._kept):
             self._group()
 
@@ -183,12 +185,16 @@ class _Counts:
         return self._rounding.notes(self._most)
 
     def _group(self) -> None:
-        """Group the lines, and round the scores until few enough are distinct."""
-        self._regroup("score")
-        query = "SELECT greatest(count(DISTINCT score), ceil(count(*) / 2)) FROM lines"
-        while _one(self.sql, query)[0] > self._most:
-            self._regroup(self._rounding.next())
-        self._kept, self._waiting = _one(self.sql, "SELECT count(*) FROM lines")[0], 0
+        """Group the lines, with scores rounded until few enough are distinct."""
+        by, most = "score", self._most
+        while True:
+            while _one(self.sql, f"SELECT count(DISTINCT {by}) FROM lines")[0] > most:
+                by = self._rounding.next()
+            self._regroup(by)
+            self._kept, self._waiting = _one(self.sql, "SELECT count(*) FROM lines")[0], 0
+            if self._kept <= 2 * most:
+                return
+            by = self._rounding.next()
 
     def _regroup(self, by: str) -> None:
         """Group by rounded scores; if that takes too much memory, by scores of one decimal less."""

@@ -435,25 +435,28 @@ def wrong_line(file: Iterable[bytes], layout: Layout, watch: Watch) -> DataError
 
     ``file`` yields the lines from the header on.
     """
-    width, line, row = len(layout.names), layout.above + 1, [""]
+    width, row, line, following = len(layout.names), [""], layout.above + 1, layout.above + 1
     reader = csv.reader(_decoded(file, watch), delimiter=layout.delimiter)
     try:
+        if layout.headed:  # row names have no name in the header
+            next(reader, None)
+        following = layout.above + reader.line_num + 1
         for row in reader:
+            line, following = following, layout.above + reader.line_num + 1
             if row and len(row) != width:
                 break
-            line = layout.above + reader.line_num + 1
         else:
-            return _never_closed(line) if "\n" in row[-1] else None
+            return _never_closed(line) if "\n" in "".join(row[-1:]) else None
         if "\n" in row[-1] and next(reader, None) is None:
             return _never_closed(line)
     except UnicodeDecodeError:
-        bad = layout.above + reader.line_num + 1
-        return DataError(f"Line {bad} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet.")
+        at = layout.above + reader.line_num + 1
+        return DataError(f"Line {at} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet.")
     except csv.Error:  # a cell longer than any
-        return _never_closed(line)
+        return _never_closed(following)
     found = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
     return DataError(
-        f"Line {layout.above + reader.line_num} has {found}, but {width} are expected.",
+        f"Line {line} has {found}, but {width} are expected.",
         "Complete the line, or put quotation marks around cells that contain the delimiter.",
     )
 

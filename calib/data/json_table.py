@@ -126,7 +126,8 @@ class _Document:
         elif self._starts("{"):
             found = self._object()
         else:
-            found = self._value() and None
+            self._value()
+            found = None
         self._skip()
         if self._at < len(self._text):
             raise self._wrong("Extra data")

@@ -18,8 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.column_types import TOO_LARGE, Comma
-from calib.data.columns import content_type
+from calib.data.column_types import PLAIN, TOO_LARGE, Comma
 from calib.data.delimited import Layout, block_for, comma_of, csv_options, lay_out, parse_cells, wrong_line
 from calib.data.errors import DataError, first_line
 from calib.data.formats import read_parquet
@@ -105,12 +104,11 @@ class _Text(LargeFile):
         return self._first.column(name)
 
     def pieces(self, names: Sequence[str], watch: Watch) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, with numbers as long as they are plain; from then on, as texts."""
-        done = 0
-        numbers = [name for name in names if content_type(self.head[name]) == "numbers"]
-        texts = dict.fromkeys(names, pa.string())
+        """Yield the rows, with plain numbers as numbers; from the first that is not plain, as texts."""
+        done, texts = 0, dict.fromkeys(names, pa.string())
+        numbers = {name: pa.float64() for name in names if self.written(name) == PLAIN}
         with suppress(pa.ArrowInvalid):
-            for batch in self._read(texts | dict.fromkeys(numbers, pa.float64()), watch):
+            for batch in self._read(texts | numbers, watch):
                 if not _are_plain(batch):
                     break
                 done += len(batch)

@@ -159,7 +159,7 @@ class ArrowRelation(Relation):
         raise self._other(name, cells.drop_null()[0].as_py())
 
     def _of_texts(self, name: str, texts: pa.ChunkedArray) -> pd.Series:
-        written = self._written(name)
+        written = self.written(name)
         if (found := read_as_written(texts, written, self.comma)) is not None:
             return found
         while len(texts) > 1:  # the wrong text is in the first half, or else in the second
@@ -168,7 +168,7 @@ class ArrowRelation(Relation):
             texts = half if wrong else texts.slice(len(half))
         raise self._other(name, texts[0].as_py().strip())
 
-    def _written(self, name: str) -> Notation | str | None:
+    def written(self, name: str) -> Notation | str | None:
         """Return the notation of the numbers or dates in a column, None for a column of texts."""
         if content_type(self.head[name]) == "text":
             return None

@@ -83,7 +83,8 @@ def _chart(step: Step, made: _StepCache, watch: Watch) -> Chart:
     source: Any = made.evaluation
     if key == "explained":
         source = explain(source, made.fitted, widest_row(source))
-    options = {"corner": False} if key == "reliability" else {}  # no lesson explains these numbers
+    # No lesson explains the numbers in the corner, and a diagram of 25 bins has 25 marks
+    options = {"corner": False, "faint": True} if key == "reliability" else {}
     moved = {"moved": _moved(step, made.evaluation)} if "pins" in step.picture else {}
     return Chart(key, FIGURES[key].prepare(source, **options), picture={**step.picture, **moved})
 

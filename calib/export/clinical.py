@@ -47,7 +47,9 @@ def formatted_pooled(found: Centres) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Mean [95 % interval]": [two_decimals(one.value, one.low, one.high) for one in lines],
-            "New centre": [f"{two_decimals(one.new_low)} to {two_decimals(one.new_high)}" for one in lines],
+            "Prediction interval": [
+                f"{two_decimals(one.new_low)} to {two_decimals(one.new_high)}" for one in lines
+            ],
             "τ": [two_decimals(one.tau) for one in lines],
             "I²": [brief_percent(one.i_squared) for one in lines],
             "Centres": [one.centres for one in lines],

@@ -260,16 +260,15 @@ def _section(
         if not (alone and chart.key in PLACES["differences"])
     }
     elsewhere = [key for key in by_key if not any(key in keys for keys in PLACES.values())]
-    placed = {
-        place: with_numbers([by_key[key] for key in keys if key in by_key], numbers)
-        for place, keys in (PLACES | {"others": elsewhere}).items()
-    }
-    # After the charts, because figures are numbered in the order in which they are made
-    clinical = {
-        "optimism": validated and optimism_section(validated, numbers),
-        "centres": {heading: centres_section(found, numbers) for heading, found in centres.items()},
-        "pooling": POOLING,
-    }
+    placed, clinical = {}, {}
+    for place, keys in (PLACES | {"others": elsewhere}).items():
+        if place == "subgroups":  # figures are numbered in the order in which they are made
+            clinical = {
+                "optimism": validated and optimism_section(validated, numbers),
+                "centres": {heading: centres_section(found, numbers) for heading, found in centres.items()},
+                "pooling": POOLING,
+            }
+        placed[place] = with_numbers([by_key[key] for key in keys if key in by_key], numbers)
     split = _split(evaluation, at_random)
     searched = [_audited(evaluation)] if "audit" in by_key else []
     return {

@@ -23,7 +23,7 @@ MOST_CENTRE_LANES, MOST_PANELS = 40, 12
 RATIOS, NEAR_1 = (0.1, 0.2, 0.5, 1, 2, 5, 10), (0.8, 1.25)  # ticks of O/E
 WIDE = 5  # largest over smallest end of O/E, beyond which ticks near 1 would overlap
 SHOWN = {"observed_expected": "O/E", "slope": "Slope"}
-POOLED_LABEL, NEW_LABEL = "All centres", "A new centre"
+POOLED_LABEL, NEW_LABEL = "All centres", "Prediction interval"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,10 @@ def prepare(found: Centres) -> Forest:
         found.pooled,
         table=drawn.reset_index(),
         title=found.sentences[list(found.pooled).index("slope")].partition(";")[0].rstrip("."),
-        caption="Lanes show O/E and calibration slope in each centre, in all centres, and in a new centre. "
+        caption="Lanes show O/E and calibration slope in each centre and in all centres. "
         f"The ideal value is 1 (dotted). Marks have 95 % intervals; rings are estimates shrunken "
         f"towards the mean, more strongly for centres with fewer rows. The last lane is the "
-        f"prediction interval for the value in a new centre.{left_out}",
+        f"prediction interval for another centre.{left_out}",
         alt=f"Calibration of {counted(len(table), 'centre')}: "
         + "; ".join(
             f"{name} pooled {with_interval(each.value, each.low, each.high)}, in a new centre from "
@@ -74,7 +74,7 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
             height=LANE * (len(names) + 3) + 72,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": _ratios(table), "tickangle": 0},
+            xaxis={"domain": [0, 0.47], "type": "log", "tickvals": _ratios(record), "tickangle": 0},
             xaxis2={"domain": [0.53, 1], "nticks": 5, "anchor": "y"},
             yaxis=axis,
             hovermode="closest",
@@ -103,9 +103,11 @@ def draw(record: Forest, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _ratios(table: pd.DataFrame) -> tuple[float, ...]:
+def _ratios(record: Forest) -> tuple[float, ...]:
     """Return the ticks of O/E."""
-    low, high = table["observed_expected_low"].min(), table["observed_expected_high"].max()
+    table, found = record.table, record.pooled["observed_expected"]
+    low = np.nanmin([*table["observed_expected_low"], found.low, found.new_low])
+    high = np.nanmax([*table["observed_expected_high"], found.high, found.new_high])
     return RATIOS if high > WIDE * low else (*RATIOS, *NEAR_1)
 
 
@@ -140,7 +142,8 @@ def _pooled(found: Pooled, every: float, new: float, x: str, theme: Theme) -> li
             x=[found.new_low, found.new_high],
             y=[new, new],
             xaxis=x,
-            mode="lines",
+            mode="lines+markers",  # marks keep away from the edge of the panel
+            marker={"color": color, "size": 7, "symbol": "square"},
             line={"color": color, "width": 7},
             hovertemplate="prediction interval, end %{x:.2f}<extra></extra>",
         ),

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.internal_validation import Validation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.theme import LIGHT, Theme, square
-from calib.kernel.wording import MISSING, alike, number, with_interval
+from calib.kernel.wording import alike, with_interval
 from calib.metrics import METRICS
 
 INTERCEPT_LABEL = "Intercept (slope free)"
@@ -59,17 +59,22 @@ def formatted_validation(
 ) -> pd.DataFrame:
     """Format one line per measure: apparent, optimism, corrected with its interval, and the other estimates."""
     lines = found.table()
+
+    def alone(values: pd.Series) -> list[str]:
+        return [form(value, np.nan, np.nan) for value in values]
+
     return pd.DataFrame(
         {
-            "Apparent": list(map(number, lines["apparent"])),
-            "Optimism": list(map(number, lines["optimism"])),
+            "Apparent": alone(lines["apparent"]),
+            "Optimism": alone(lines["optimism"]),
             "Corrected [95 % interval]": [
                 form(each.corrected, each.low, each.high) for each in lines.itertuples()
             ],
-            ".632+": [MISSING if np.isnan(value) else number(value) for value in lines["plus_632"]],
-            "Cross-validation": list(map(number, lines["cross_validated"])),
+            ".632+": alone(lines["plus_632"]),
+            "Cross-validation": alone(lines["cross_validated"]),
             "95 % of single splits": [
-                " to ".join(alike(each.split_low, each.split_high)) for each in lines.itertuples()
+                f"{low} to {high}"
+                for low, high in zip(alone(lines["split_low"]), alone(lines["split_high"]), strict=True)
             ],
         },
         index=[

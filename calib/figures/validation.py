@@ -12,7 +12,7 @@ from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
-from calib.kernel.wording import class_named, listed, number, percent, with_interval
+from calib.kernel.wording import class_named, listed, number, percent, two_decimals, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence_intervals import INTERVALS, why_missing
 
@@ -42,7 +42,11 @@ def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.Dat
     """Format ``calib.analysis.validation.performance``, one line per metric and one column per calibrator."""
     metrics = list(dict.fromkeys(table["metric"]))
     texts = {
-        label_of(key): [evaluation.estimate(metric, key).text() for metric in metrics]
+        label_of(key): [
+            found.beside(two_decimals(found.value, found.low, found.high))
+            for metric in metrics
+            for found in [evaluation.estimate(metric, key)]
+        ]
         for key in evaluation.predictions
     }
     return pd.DataFrame(texts, index=[METRICS[metric].label for metric in metrics])

@@ -136,6 +136,16 @@ def test_a_dictionary_keeps_the_fits_and_more_resamples_continue_from_it():
         quick(X, 1 - y, resume=kept)
 
 
+def test_intervals_stay_within_the_range_of_the_measure():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = rng.random(300) < 1 / (1 + np.exp(-X[:, 0]))
+    found = quick(X, y)
+    at = VALIDATED_MEASURES.index("ici")
+    assert found.corrected[at] - 1.96 * found.standard_error[at] < 0
+    assert found.table().loc["ici", "low"] == 0
+
+
 def test_clusters_are_resampled_and_held_out_whole():
     X, y = rows()
     whose = np.repeat([f"centre {i}" for i in range(12)], 10)

@@ -134,28 +134,27 @@ LINKS = {
         MODEL_SHOWN | HELD | VIEW_SHOWN | CALIBRATORS_SHOWN,
     ),
     "learn_cl_gl": (
-        learn(cl_gl__guess="skip", cl_gl__depth=3, cl_gl__loss="log"),
+        learn(cl_gl__depth=3, cl_gl__loss="log"),
         {"cl_gl-depth": ["3"], "cl_gl-loss": ["Log loss"]},
     ),
     "learn_tree_depth": (
-        learn(tree_depth__experiment="tree_count", tree_count__guess="skip", tree_count__depth=3),
+        learn(tree_depth__experiment="tree_count", tree_count__depth=3),
         {"labs-experiment": ["Number of trees"], "tree_count-depth": ["3"]},
     ),
     "learn_which_model": (
-        learn(which_model__guess="skip", which_model__depth=3),
+        learn(which_model__depth=3),
         {"which_model-depth": ["3"]},
     ),
     "learn_overlap": (
-        learn(overlap__guess="skip", overlap__measure="ece"),
+        learn(overlap__measure="ece"),
         {"overlap-measure": ["ECE"]},
     ),
     "learn_calibration_size": (
-        learn(calibration_size__guess="skip", calibration_size__measure="ece"),
+        learn(calibration_size__measure="ece"),
         {"calibration_size-measure": ["ECE"]},
     ),
     "learn_validity": (
         learn(
-            theorem__guess="skip",
             theorem__objects=20,
             theorem__window=0.2,
             theorem__gap=1.1,
@@ -173,15 +172,15 @@ LINKS = {
         {"cuts": ["1 | 2"]},
     ),
     "learn_looking": (
-        learn(looking__guess="skip", looking__looks=10, looking__shift=1.0, looking__runs=50),
+        learn(looking__looks=10, looking__shift=1.0, looking__runs=50),
         {"looking-looks": ["10"], "looking-shift": ["1"]},
     ),
     "learn_fair_on_average": (
-        learn(fair_on_average__guess="skip", fair_on_average__depth=1, fair_on_average__shift=0.3),
+        learn(fair_on_average__depth=1, fair_on_average__shift=0.3),
         {"fair_on_average-depth": ["1"], "fair_on_average-shift": ["0.3"]},
     ),
     "learn_three_classes": (
-        learn(three_classes__guess="skip", three_classes__tilt=2.0, three_classes__sharpness=1.5),
+        learn(three_classes__tilt=2.0, three_classes__sharpness=1.5),
         {"three_classes-tilt": ["2"], "three_classes-sharpness": ["1.5"]},
     ),
     "study_run": (

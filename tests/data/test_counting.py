@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calib.data import DataError, counting, delimited, large_file, open_large, reading_of
+from calib.data import DataError, counting, delimited, large_file, open_large, read_table, reading_of
 from calib.data.counting import COUNT
 from calib.kernel.progress import Watch
 from tests.saying import assert_says
@@ -180,8 +180,8 @@ def far_down(line: bytes) -> bytes:
         (b"1,oops,1", "'p' was read as numbers, .* it contains 'oops'"),
         (b"1,1_0,1", "'p' was read as numbers, .* it contains '1_0'"),
         (b"1,0.5", "Line 600002 has 2 cells, but 3 are expected"),
-        (b'1,"0.5,1', "quotation mark"),
-        ("jä,0.5,1".encode("latin-1"), "UTF-8"),
+        (b'1,"0.5,1', "quotation mark in line 600002 is never closed"),
+        ("jä,0.5,1".encode("latin-1"), "Line 600002 is not UTF-8"),
         (b"1,0.5,1.5", "weight: 'n' must contain whole numbers"),
     ],
 )
@@ -240,6 +240,11 @@ def test_numbers_far_below_are_read_in_the_notation_of_the_first_rows(
     assert sorted(counts[COUNT]) == [1, 2_000, 2_000]
 
 
+def test_dots_of_thousands_are_not_decimal_points_if_another_column_has_decimal_commas(tmp_path):
+    (tmp_path / "p.csv").write_text("label;p;x\n0;1.500;0,5\n1;2.250;1,25\n", encoding="utf-8")
+    assert open_large(tmp_path / "p.csv").count("label", "p")["p"].tolist() == [1500, 2250]
+
+
 def test_a_text_is_read_as_text_from_the_first_number_that_is_not_plain(tmp_path, monkeypatch):
     """Rows that came as numbers before are not read twice."""
     monkeypatch.setattr(large_file, "TEXT_BLOCK", 1 << 12)
@@ -290,5 +295,32 @@ def test_scores_that_take_too_much_memory_are_rounded_further_within_the_stated_
     note = reading_of(found).notes[-1]
     moved = float(note.partition("each score changed by at most ")[2].split(",")[0])
     ordered = np.repeat(found["p"].to_numpy(), found["count"].astype(int).to_numpy())
-    assert "Scores were rounded to 0.00001" in note
+    assert "Scores were rounded to 0.001" in note
     assert np.abs(np.sort(ordered) - np.sort(p)).max() <= moved
+
+
+def test_a_table_in_blocks_is_the_table_in_memory(tmp_path, monkeypatch):
+    """Whatever its cells are: numbers in any notation, dates, gaps and quotes, in small blocks."""
+    monkeypatch.setattr(large_file, "TEXT_BLOCK", 1 << 11)
+    monkeypatch.setattr(delimited, "BLOCK_TOPS", 1)
+    n = 400
+    columns = {
+        "plain": [f"{x:.3f}" for x in RNG.normal(size=n)],
+        "commas": [f"{x:.2f}".replace(".", ",") for x in RNG.normal(size=n)],
+        "thousands": [f"{x:,}".replace(",", ".") for x in RNG.integers(1_000, 10**7, n)],
+        "shares": [f"{x:.1f} %" for x in 100 * RNG.random(n)],
+        "account": [str(x) for x in RNG.integers(10**15, 10**17, n)],
+        "day": list(pd.date_range("2020-01-01", periods=n).strftime("%d.%m.%Y")),
+        "iso": list(pd.date_range("2020-01-01", periods=n, freq="h").strftime("%Y-%m-%dT%H:%M:%S")),
+        "word": [f'"say ""{x}""\nor ;"' for x in RNG.integers(0, 9, n)],
+    }
+    frame = pd.DataFrame(columns)
+    for name in columns:
+        frame.loc[RNG.random(n) < 0.1, name] = RNG.choice(["", "NA", "n/a" if name != "word" else "?"])
+    text = "\n".join(["Report", "", ";".join(frame), *map(";".join, frame.itertuples(index=False)), ""])
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    whole = read_table(tmp_path / "t.csv")
+    blocks = list(open_large(tmp_path / "t.csv").blocks(None, Watch()))
+    assert len(blocks) > 10
+    pd.testing.assert_frame_equal(pd.concat(blocks, ignore_index=True), whole, check_exact=True)
+    assert whole.dtypes.map(str).tolist().count("float64") == 4

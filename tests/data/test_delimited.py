@@ -260,3 +260,8 @@ def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
     pd.testing.assert_frame_equal(read_table(spaced, "t.csv"), whole)
     with pytest.raises(DataError, match=r"Line 102 .*\b1 cell\b.*\b2\b"):
         read_table(quoted, "t.csv")
+
+
+def test_a_ragged_line_is_named_even_if_the_header_has_no_name_for_the_row_names():
+    with pytest.raises(DataError, match=r"Line 4 .*\b2 cells\b.*\b3\b"):
+        read("a,b\nr1,1,2\nr2,3,4\nr3,5\nr4,6,7\n")

@@ -175,6 +175,7 @@ REFUSED = {
     "damaged-utf16.csv": (b"\xff\xfea\x00,\x00b", "damaged UTF-16"),
     "broken.json": (b'[{"a": 1,', "not valid JSON"),
     "list.json": (b"[1, 2, 3]", "not a table"),
+    "false.json": (b"false", "not a table"),
     "nothing.json": (b"[]", "not a table"),
     "object.json": (b'{"a": 1, "b": 2}', "not a table"),
     "uneven.json": (b'{"a": [1, 2], "b": [1]}', "differ in length"),

@@ -327,10 +327,10 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     for key, predictions in evaluation.predictions.items():
         ends = confidence_interval("auc", predictions.y, predictions.p)
         area = evaluation.measured(["auc"]).loc[key, "auc"]
-        assert with_interval(area, *ends) in found["Discrimination and overall performance"]
+        assert two_decimals(area, *ends) in found["Discrimination and overall performance"]
         slope = evaluation.measured(["slope"]).loc[key, "slope"]
         ends = confidence_interval("slope", predictions.y, predictions.p)
-        assert with_interval(slope, *ends) in found["Calibration"]
+        assert two_decimals(slope, *ends) in found["Calibration"]
     chance = evaluation.measured(["ece_chance"]).loc["none", "ece_chance"]
     assert f"ECE below {number(chance, 2)}" in found["Calibration"]
     assert "DeLong" in found["Discrimination and overall performance"]
@@ -599,7 +599,8 @@ def test_weights_that_are_no_counts_are_drawn_too():
 
 
 def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the_checklist():
-    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",))
+    settings = {"reliability.group": "purpose"}  # subgroups follow
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), settings=settings)
     found = evaluate(recipe, load_sample("loans"))
     name, data = found.dataset.name, found.dataset
     validated = validate_recipe(recipe, data, "none", 20)
@@ -609,7 +610,7 @@ def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the
     text = html.unescape(report_html(found, validated={name: validated}, centres={name: made}).decode())
     places = [
         text.index(f"{heading}</h2>")
-        for heading in ("Net benefit and costs", "Optimism", *made, "Sample size")
+        for heading in ("Net benefit and costs", "Optimism", *made, "Subgroups", "Sample size")
     ]
     assert places == sorted(places)
     assert validated.sentence in text

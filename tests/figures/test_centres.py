@@ -1,5 +1,7 @@
 """The forest plot and the curves draw the numbers of ``centres``."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,13 @@ def test_lanes_have_the_values_shrunken_values_and_intervals_of_each_centre(foun
         assert list(new.x) == [all_of.new_low, all_of.new_high]
     assert len(figure.data) == 8
     assert f"{found.pooled['slope'].new_low:.2f}" in record.alt
+
+
+def test_a_wide_prediction_interval_leaves_no_room_for_ticks_near_1(found):
+    entry, ratio = FIGURES["centres"], found.pooled["observed_expected"]
+    assert 1.25 in entry.draw(entry.prepare(found)).layout.xaxis.tickvals
+    pooled = found.pooled | {"observed_expected": replace(ratio, new_low=0.2, new_high=4)}
+    assert 1.25 not in entry.draw(entry.prepare(replace(found, pooled=pooled))).layout.xaxis.tickvals
 
 
 def test_each_panel_has_the_curve_of_its_centre(found):

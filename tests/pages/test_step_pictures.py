@@ -2,6 +2,8 @@
 
 import plotly.graph_objects as go
 
+from calib.analysis.curves import curve_of
+from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
 from calib.experiments.shared.truth_panels import MOST_POINTS_OF_TRUTH
@@ -11,6 +13,7 @@ from calib.figures.narrowing import narrowed
 from calib.figures.packed import unpacked
 from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, QUIZZES
+from calib.sources import load
 from pages.ui.learn.small_pictures import _figure, known
 
 WRONG = "Uncalibrated"
@@ -75,3 +78,16 @@ def test_before_the_answer_the_rows_of_the_pool_are_there_and_can_be_counted():
         for at, text in zip(x, one.text or [""] * len(x), strict=True):
             counts[one.name] += (int(text) if text else 1) * bool(pool.x0 <= at <= pool.x1)
     assert counts == {"rows of class 0": 2, "rows of class 1": 4, "the row": 1}
+
+
+def test_every_bin_with_rows_has_its_mark_also_in_a_step():
+    """Of 25 bins 19 have rows; six of them have fewer than ten."""
+    step = QUIZZES["diagram"].steps[2]
+    made = staged(step).chart
+    marks = sum(
+        len(unpacked(one.x))
+        for one in made.draw().data
+        if one.customdata is not None and "markers" in one.mode
+    )
+    evaluation = evaluate(step.recipe, load(step.recipe))
+    assert marks == (curve_of(evaluation, "none").count > 0).sum() > 13

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,18 +86,36 @@ class SurvivalColumns:
         """Column of the predictions by the horizon."""
         return horizons(self.risks).get(self.horizon or 0, self.risks[0])
 
-    def check(self, frame: pd.DataFrame, **roles: str | None) -> SurvivalEvaluation:
-        """Check the risks; ``roles`` are the further columns of ``check_survival_table``."""
-        return check_survival_table(
-            frame,
-            self.duration or "",
-            self.event or "",
-            self.risk,
+    def check(
+        self, frame: pd.DataFrame, risks: Sequence[str] | None = None, **roles: str | None
+    ) -> SurvivalEvaluation:
+        """Check the risks by the horizon; see ``check_survival``.
+
+        Parameters
+        ----------
+        risks
+            Columns of several risks by the horizon; by default ``risk`` alone.
+        roles
+            Columns of sample_weight, cluster and censoring_groups.
+
+        Raises
+        ------
+        InputError
+            If a column is missing, and as ``check_survival``.
+        """
+        happened = column(frame, self.event or "")
+
+        def risk(name: str) -> pd.Series:
+            return 1 - column(frame, name) if self.means == "survival" else column(frame, name)
+
+        return check_survival(
+            column(frame, self.duration or ""),
+            happened,
+            risk(self.risk) if risks is None else {name: risk(name) for name in risks},
             self.horizon or 0,
-            cause=self.cause or "1",
-            censored=self.censored,
-            survival=self.means == "survival",
-            **roles,
+            cause=_code(happened, self.cause or "1"),
+            censored=None if self.censored is None else _code(happened, self.censored),
+            **{role: None if name is None else column(frame, name) for role, name in roles.items()},
         )
 
 
@@ -162,52 +180,6 @@ def _codes_of(frame: pd.DataFrame, event: str | None) -> tuple[str, ...]:
         return ()
     kinds = frame[event].dropna().unique()[: MOST_CODES + 1].tolist()
     return tuple(sorted(f"{kind:g}" if isinstance(kind, float) else str(kind) for kind in kinds))
-
-
-def check_survival_table(
-    frame: pd.DataFrame,
-    time: str,
-    event: str,
-    risks: Mapping[str, str] | str,
-    horizon: float,
-    *,
-    cause: str = "1",
-    censored: str | None = "0",
-    survival: bool = False,
-    **columns: str | None,
-) -> SurvivalEvaluation:
-    """Check risks by a horizon from the columns of a table; see ``check_survival``.
-
-    Parameters
-    ----------
-    time, event, risks
-        Names of columns; several risks by name.
-    cause, censored
-        Codes as text.
-    survival
-        Whether the columns of risks hold probabilities of survival.
-    columns
-        Columns of sample_weight, cluster and censoring_groups.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, and as ``check_survival``.
-    """
-    happened = column(frame, event)
-
-    def risk(name: str) -> pd.Series:
-        return 1 - column(frame, name) if survival else column(frame, name)
-
-    return check_survival(
-        column(frame, time),
-        happened,
-        risk(risks) if isinstance(risks, str) else {key: risk(name) for key, name in risks.items()},
-        horizon,
-        cause=_code(happened, cause),
-        censored=None if censored is None else _code(happened, censored),
-        **{role: None if name is None else column(frame, name) for role, name in columns.items()},
-    )
 
 
 def column(frame: pd.DataFrame, name: str) -> pd.Series:

@@ -470,14 +470,14 @@ def of_optimism(evaluation: Evaluation) -> None:
     if isinstance(found, InputError):
         st.info(plain(found))
     elif found is not None:
-        st.markdown(plain(f"{label_of(key)}. {found.sentence}"))
         left, right = st.columns(2, gap="large")
         with left:
             chart.show("optimism", found)
         with right:
-            grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
+            st.markdown(plain(f"{label_of(key)}. {found.sentence}"))
             st.caption(PLUS_632)
             downloads.table("Optimism (CSV)", found.table, "optimism.csv", index=True)
+        grid(formatted_validation(found), key="optimism_table", alt="Apparent and corrected measures")
 
 
 def _over_rows(found: Differences | None) -> None:
