@@ -60,6 +60,7 @@ POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
 BOUNDS = {"observed_expected": (0, np.inf), "brier": (0, 1), "auc": (0, 1), "ici": (0, 1)}  # of values
+_RANGES = np.array([BOUNDS.get(key, (-np.inf, np.inf)) for key in VALIDATED_MEASURES]).T
 NO_INFORMATION = {"auc": 0.5}  # value if labels and predictions are independent; Brier's depends on both
 
 
@@ -230,8 +231,8 @@ class Validation:
 
     @property
     def corrected(self) -> Array:
-        """Apparent measures less their optimism, (7,)."""
-        return self.apparent - self.optimism
+        """Apparent measures less their optimism, (7,), within the range of each measure."""
+        return np.clip(self.apparent - self.optimism, *_RANGES)
 
     @property
     def standard_error(self) -> Array:
@@ -253,14 +254,13 @@ class Validation:
         """
         tails = (1 - level) / 2, (1 + level) / 2
         half = float(ndtri(tails[1])) * self.standard_error
-        least, most = np.array([BOUNDS.get(key, (-np.inf, np.inf)) for key in VALIDATED_MEASURES]).T
         split_low, split_high = _over(self.split, np.nanquantile, tails)
         columns = {
             "apparent": self.apparent,
             "optimism": self.optimism,
             "corrected": self.corrected,
-            "low": np.clip(self.corrected - half, least, most),
-            "high": np.clip(self.corrected + half, least, most),
+            "low": np.clip(self.corrected - half, *_RANGES),
+            "high": np.clip(self.corrected + half, *_RANGES),
             "plus_632": [self._plus_632(key) for key in VALIDATED_MEASURES],
             "cross_validated": _mean(self.cross_validated),
             "split_low": split_low,

@@ -5,6 +5,7 @@ Debray et al. 2017, *BMJ* 356:i6460: random-effects summaries of calibration, wi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +53,12 @@ def prepare(found: Centres) -> Forest:
         f"prediction interval for another centre.{left_out}",
         alt=f"Calibration of {counted(len(table), 'centre')}: "
         + "; ".join(
-            f"{name} pooled {with_interval(each.value, each.low, each.high)}, in a new centre from "
-            f"{each.new_low:.2f} to {each.new_high:.2f}"
+            f"{name} pooled {with_interval(each.value, each.low, each.high)}"
+            + (
+                f", prediction interval from {each.new_low:.2f} to {each.new_high:.2f}"
+                if math.isfinite(each.new_low)
+                else ""
+            )
             for key, name in SHOWN.items()
             for each in [found.pooled[key]]
         )

@@ -39,6 +39,13 @@ def test_a_wide_prediction_interval_leaves_no_room_for_ticks_near_1(found):
     assert 1.25 not in entry.draw(entry.prepare(replace(found, pooled=pooled))).layout.xaxis.tickvals
 
 
+def test_two_centres_are_described_without_a_prediction_interval(found):
+    two = centres(followed().evaluation, np.where(np.asarray(REGIONS) == REGIONS[0], "a", "b"))
+    record = FIGURES["centres"].prepare(two)
+    assert "prediction interval" not in record.alt
+    assert "nan" not in record.alt + record.title + record.caption
+
+
 def test_each_panel_has_the_curve_of_its_centre(found):
     entry = FIGURES["centre_curves"]
     record = entry.prepare(found)

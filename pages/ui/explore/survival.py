@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib.analysis.centres import Centres
 from calib.analysis.centres import centres as pool_centres
-from calib.analysis.survival.check import SurvivalEvaluation
+from calib.analysis.survival.check import SURVIVAL_METRICS, SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column, horizons, survival_columns
 from calib.evaluate import Evaluation
 from calib.export.source import SURVIVAL_SETTINGS
@@ -136,11 +136,12 @@ def headline(made: SurvivalEvaluation) -> None:
 
 
 def table(made: SurvivalEvaluation) -> None:
-    """Draw all metrics and the bins."""
-    headings.heading(f"Metrics and groups of risk by {made.horizon:g}")
+    """Draw the metrics that are not in the headline, and the bins."""
+    headings.heading(f"More metrics and groups of risk by {made.horizon:g}")
     left, right = st.columns(2, gap="large")
     with left:
-        metrics = formatted_survival(made).rename_axis("Metric")
+        more = [metric for metric in SURVIVAL_METRICS if metric not in LEADING_MEASURES]
+        metrics = formatted_survival(made, more).rename_axis("Metric")
         grid(metrics.reset_index(), hide_index=True, key="survival_metrics", alt="Metrics at the horizon")
     with right:
         grid(formatted_bins(made), hide_index=True, key="survival_bins", alt="Groups of risk")
