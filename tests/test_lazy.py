@@ -61,6 +61,13 @@ def test_evaluate_imports_its_model_and_nothing_that_draws(tmp_path):
     assert fresh(f"{code}\n{show}").splitlines()[-1] == "[]"
 
 
+def test_a_text_is_read_without_the_readers_of_other_formats():
+    code = "from calib.data import Connection, read_table; read_table(b'a,y\\n1,0\\n2,1\\n', 't.csv')"
+    others = ("arff", "sqlite3", "duckdb", "python_calamine", "calib.data.json_table", "pyarrow.parquet")
+    show = f"import sys; print([name for name in {others} if name in sys.modules])"
+    assert fresh(f"{code}\n{show}") == "[]\n"
+
+
 PACKAGES = (
     "calibrators",
     "data",

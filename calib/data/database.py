@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import sqlite3
 import time
 import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -178,7 +177,9 @@ class Connection:
         try:
             with engine.connect() as connection:
                 raw = connection.connection.driver_connection
-                if isinstance(raw, sqlite3.Connection):
+                if engine.dialect.name == "sqlite":
+                    import sqlite3  # only here: no other database needs it
+
                     raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
                 streamed = engine.dialect.name == "postgresql"
                 yield connection.execution_options(stream_results=streamed)

@@ -96,7 +96,7 @@ def read_delimited(
     --------
     >>> read_delimited(b"a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
-    >>> read_delimited(b"Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["about"].header
+    >>> read_delimited(b"Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["reading"].header
     3
     """
     top = tuple(line[:200] for line in _lines(text, TOP_LINES))

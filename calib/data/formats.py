@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data import arff_table, json_table, limits
+from calib.data import limits
 from calib.data.arrays import native, numbered
 from calib.data.column_builder import ColumnBuilder, batches, typed_truth
 from calib.data.column_types import as_frame, typed_objects, typed_text, utc_times
@@ -352,6 +352,8 @@ def read_json(text: str, watch: Watch | None = None) -> pd.DataFrame:
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
     """
+    from calib.data import json_table  # only here: no other format needs it
+
     return _table(json_table.columns_of(text, watch or Watch()), truth=("false", "true"))
 
 
@@ -359,6 +361,8 @@ def read_json(text: str, watch: Watch | None = None) -> pd.DataFrame:
 # ARFF
 def read_arff(text: str, watch: Watch | None = None) -> pd.DataFrame:
     """Read ARFF as a typed table."""
+    from calib.data import arff_table  # only here: no other format needs it
+
     return _table(arff_table.columns_of(text, watch or Watch()))
 
 

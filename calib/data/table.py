@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-READING_ATTRIBUTE = "about"
+READING_ATTRIBUTE = "reading"
 
 
 class TableReading(NamedTuple):

@@ -26,7 +26,7 @@ PAPER_OPACITY = 0.85  # opacity of the paper behind the words
 PALE = 0.35  # opacity of a guessed curve, so that data behind it or on it can be seen
 # Instructions for touch, and for keys
 PLACING_HELP = {
-    "mark": ("Place a mark on the shaded line", "or select the line and press the arrow keys"),
+    "mark": ("Place a mark on the shaded strip", "or select the strip and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
 }
 

@@ -9,7 +9,7 @@ from tests.waiting import until
 def _drag(tab, point, probabilities):
     """Drag the point with the mouse to where cat, dog and fox have these probabilities."""
     box = tab.page.locator(".triangle svg").bounding_box()
-    unit, corners = box["width"] / 560, ((50, 450), (510, 450), (280, 450 - 460 * 0.75**0.5))
+    unit, corners = box["width"] / 576, ((58, 450), (518, 450), (288, 450 - 460 * 0.75**0.5))
     x, y = (
         box[("x", "y")[axis]]
         + unit * sum(p * corner[axis] for p, corner in zip(probabilities, corners, strict=True))

@@ -146,7 +146,7 @@ def test_cancel_ends_the_process_at_once(call):
         struct.pack("<Q", 11)
         + b'{"table":1}'
         + struct.pack("<Q", 51)
-        + b'{"columns":["a"],"about":{},"spelling":{}}'.ljust(51)
+        + b'{"columns":["a"],"reading":{},"spelling":{}}'.ljust(51)
         + struct.pack("<Q", 3)
         + b"abc",
     ],

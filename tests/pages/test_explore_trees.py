@@ -128,7 +128,7 @@ def test_the_rules_are_those_of_the_calibrated_tree(points, query):
     ).table()
     pd.testing.assert_frame_equal(table(at).rename(columns={"own": "score"}), expected)
     named = class_named(load(recipe).classes[1])  # labels may be 1 and 2
-    assert any(text.value.endswith(f"their share of {named}.") for text in at.caption)
+    assert any(text.value.endswith(f"the share of these rows in {named}.") for text in at.caption)
 
 
 def test_a_row_is_led_through_the_tree(points):

@@ -69,7 +69,15 @@ IMPORTED_BY_READERS = (
         "gzip",
         "zoneinfo",
     ),
-    *("calib.data.onnx_model", "calib.data.too_large", "calib.data.workbook", "onnx", "onnxruntime"),
+    *(
+        "calib.data.onnx_model",
+        "calib.data.too_large",
+        "calib.data.workbook",
+        "calib.data.arff_table",
+        "calib.data.json_table",
+        "onnx",
+        "onnxruntime",
+    ),
     *("_strptime", "calendar"),
 )
 # Seconds between looks at the memory of processes; libraries reserve much more than they take

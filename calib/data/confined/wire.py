@@ -51,7 +51,7 @@ def send_table(send: Send, frame: pd.DataFrame) -> None:
     # pairs, because the keys of a JSON object are texts
     known = reading_of(frame)._asdict()
     spelling = {name: list(spelt.items()) for name, spelt in known.pop("spelling").items()}
-    send_json(send, {"columns": list(frame.columns), "about": known, "spelling": spelling})
+    send_json(send, {"columns": list(frame.columns), "reading": known, "spelling": spelling})
     for _, column in frame.items():
         typed = column.dtype == "str" and is_known(arrow(column), "typed")
         values = pa.array(column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array)
@@ -72,7 +72,7 @@ def take_table(take: Take) -> pd.DataFrame:
     """
     head = take_json(take)
     columns = {str(name): _column(take_part(take)) for name in head["columns"]}
-    known = head["about"] | {name: tuple(head["about"][name]) for name in ("notes", "sheets", "top")}
+    known = head["reading"] | {name: tuple(head["reading"][name]) for name in ("notes", "sheets", "top")}
     known["spelling"] = {name: dict(spelt) for name, spelt in head["spelling"].items()}
     return note_reading(pd.DataFrame(columns, copy=False), **TableReading(**known)._asdict())
 

@@ -77,9 +77,7 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
     return data | {"calibrates": "Calibrate", "words": ["", sentence_after(evaluation, mark, key)]}
 
 
-def marks_of(
-    evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = (), part: Sequence[float] = (0, 1)
-) -> dict[str, Any]:
+def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = ()) -> dict[str, Any]:
     """Return the data of ``calibrated.js``: the marks and curves of one or two calibrators on the test rows.
 
     Parameters
@@ -88,8 +86,6 @@ def marks_of(
         The calibrators; a switch leads from the marks of the first to those of the second.
     selection
         Rows whose mark is ringed, such as ("none:0.6:0.8",).
-    part
-        Lowest and highest first prediction of the rows that are drawn.
     """
     record = FIGURES["reliability"].prepare(evaluation, keys, selection=selection)
     shapes = [shape_of(record.curves[one]) for one in keys]
@@ -99,24 +95,18 @@ def marks_of(
     ]
     if evaluation.recipe.curve == "binned":
         shapes = [_bridged(shape, on) for shape, on in zip(shapes, enough, strict=True)]
-    low, high = part
-    p = evaluation.predictions[keys[0]].p
-    within = (p >= low) & (p <= high)
     banded = shapes if record.band == "consistency" else ()
     return {
-        "p": [evaluation.predictions[one].p[within].tolist() for one in keys],
-        "y": evaluation.y[within].tolist(),
+        "p": [evaluation.predictions[one].p.tolist() for one in keys],
+        "y": evaluation.y.tolist(),
         "bins": evaluation.recipe.bins,
         "ringed": selected_rows(evaluation, selection).tolist(),
-        "curves": [
-            [point for point in _points(shape.x, shape.y, on) if low <= point[0] <= high]
-            for shape, on in zip(shapes, enough, strict=True)
-        ],
+        "curves": [_points(shape.x, shape.y, on) for shape, on in zip(shapes, enough, strict=True)],
         "bands": [
             _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in banded
         ],
         "colours": [_colour(one) for one in keys],
-        "alt": " ".join([record.alt, *(_in_words(one, record.bins[one], part) for one in keys)]),
+        "alt": " ".join([record.alt, *(_in_words(one, record.bins[one]) for one in keys)]),
     }
 
 
@@ -137,12 +127,12 @@ def pinned(evaluation: Evaluation, pins: Sequence[tuple[str, float, int]]) -> li
     ]
 
 
-def _in_words(key: str, bins: BinnedCurve, part: Sequence[float]) -> str:
+def _in_words(key: str, bins: BinnedCurve) -> str:
     """Describe the marks of a calibrator for a screen reader."""
     marks = [
         f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
         for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
-        if n >= FEW_IN_BIN and part[0] <= p <= part[1]
+        if n >= FEW_IN_BIN
     ]
     return f"{label_of(key)}: {'; '.join(marks)}."
 

@@ -274,7 +274,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a difference whose interval excludes 0. Basis: {found.basis}, with the same model. "
+            f"● marks a clear difference on {found.basis}, with the same model: its interval excludes 0. "
             "Intervals of the ECE are wide, because they must include the true change. "
             f"{why_missing(evaluation.sample)}",
             "differences",

@@ -43,15 +43,11 @@ def ask_in_picture(
     about: str, key: str, question: Question, choose: Callable[[int, Any], None], skip: Callable[[], None]
 ) -> None:
     """Ask for a guess in the picture; ``choose`` takes the matching answer, and the guess."""
-    buttons = question.answers if question.kind == "panel" else ()
 
     def placed(guess: Any) -> None:
-        number = int(guess) if question.kind == "panel" else question.answer_to(guess)
-        _chosen(about, lambda answer: choose(answer, guess), number)
+        _chosen(about, lambda answer: choose(answer, guess), question.answer_to(guess))
 
     with _answers(about, key, len(question.answers), skip):
-        for i, answer in enumerate(buttons, start=1):
-            st.button(plain(answer), key=f"{key}_{i}", on_click=partial(placed, i))
         placed_guess.place_guess(f"{key}_place", question, placed)
 
 

@@ -29,7 +29,7 @@ function mark(chart, { at, label }) {
     const draw = () => {
         const [X, Y] = axes(), x = X._offset + X.d2p(at), placed = share !== null, y = Y._offset + (share ?? 0.5) * Y._length
         for (const [key, to] of Object.entries({ x: x - 10, y: Y._offset, width: 20, height: Y._length })) band.setAttribute(key, to)
-        line.setAttribute("d", placed ? `M${X._offset} ${y}H${x}` : "")
+        line.setAttribute("d", placed ? `M${X._offset} ${y}h${x - X._offset}` : "")
         dot.setAttribute("cx", x)
         dot.setAttribute("cy", y)
         thumb.classList.toggle("untouched", !placed)
