@@ -265,8 +265,8 @@ EXPERIMENT = Experiment(
         "longer changes the order of the scores. Platt scaling is then hard to beat, because the true "
         "probability is a sigmoid of x.",
         "Unlike training scores, the scores of a held-out third are not overconfident. With a narrow window, "
-        "isotonic regression on held-out scores beats isotonic regression on training scores. However, the model then has fewer "
-        "training rows. With a wide window the training scores are good, and calibrating on the held-out "
+        "isotonic regression on held-out scores beats isotonic regression on training scores. However, the model "
+        "then has fewer training rows. With a wide window the training scores are good, and calibrating on the held-out "
         "third is the worst of the six methods.",
     ),
     formulas=(
