@@ -266,8 +266,8 @@ EXPERIMENT = Experiment(
         "probability is a sigmoid of x.",
         "Unlike training scores, the scores of a held-out third are not overconfident. With a narrow window, "
         "isotonic regression on held-out scores beats isotonic regression on training scores. However, the model "
-        "then has fewer training rows. With a wide window the training scores are good, and calibrating on the held-out "
-        "third is the worst of the six methods.",
+        "then has fewer training rows. With a wide window the training scores are good, and calibrating on the "
+        "held-out third is the worst of the six methods.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",
