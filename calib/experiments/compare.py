@@ -264,10 +264,10 @@ EXPERIMENT = Experiment(
         "Widen the window: the results of simplified and full Venn–Abers become equal, because refitting no "
         "longer changes the order of the scores. Platt scaling is then hard to beat, because the true "
         "probability is a sigmoid of x.",
-        "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on "
-        "held-out scores beats isotonic regression on training scores. However, the model then has fewer "
-        "training rows. With a wide window the training scores are good, and calibrating on the held-out "
-        "third is the worst of the six methods.",
+        "Unlike training scores, the scores of a held-out third are not overconfident. With a narrow window, "
+        "isotonic regression on held-out scores beats isotonic regression on training scores. However, the model "
+        "then has fewer training rows. With a wide window the training scores are good, and calibrating on the "
+        "held-out third is the worst of the six methods.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

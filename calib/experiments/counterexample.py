@@ -194,7 +194,7 @@ EXPERIMENT = Experiment(
     simulation=settle,
     notice=(
         "A new row scores above every calibration score. With label 1 it forms its own pool, so p1 = 1. With label 0 "
-        "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside this interval.",
+        "it joins the pool on the right, so p0 is near 2/3. The frequency 1/2 lies outside this interval.",
         "More training rows do not help: the interval converges to [2/3, 1], which excludes 1/2.",
         "In full Venn–Abers the score also depends on the new row. The new row then scores 0 or 1 like the "
         "others, and both ends of the mean interval approach 1/2.",

@@ -212,7 +212,7 @@ EXPERIMENT = Experiment(
         "The two categories of the Venn predictor each contain a fixed share of all rows. Its interval "
         "shrinks like 1/n, but its probability stays coarse.",
         "The band covers the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at both "
-        "ends of the scores are about a fifth wider than in between. With 100 calibration rows, the "
+        "ends of the score range are about a fifth wider than those in the middle. With 100 calibration rows, the "
         "difference is small.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),

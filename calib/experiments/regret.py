@@ -146,8 +146,12 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
     figure.add_traces(
         [
             _line(found.p, np.maximum(zero, one), "the larger of the two", line=thick, hoverinfo="skip"),
-            _line(found.p, zero, "if the label is 0, against p0", line=dashed, hovertemplate=hover),
-            _line(found.p, one, "if the label is 1, against p1", line=dotted, hovertemplate=hover),
+            _line(
+                found.p, zero, "regret if the label is 0, compared with p0", line=dashed, hovertemplate=hover
+            ),
+            _line(
+                found.p, one, "regret if the label is 1, compared with p1", line=dotted, hovertemplate=hover
+            ),
         ]
     )
     rim = {"width": 2, "color": theme.ink}

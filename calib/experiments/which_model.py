@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
             "none",
             choices=CALIBRATIONS,
             help="The calibrator is fitted on out-of-fold scores from five folds, as for the support-vector "
-            "machine. Platt scaling is always applied to margins. For probabilities, it uses their log-odds.",
+            "machine. Platt scaling uses the margins of a model that gives margins, and the log-odds of probabilities.",
         ),
         cloud("which_model"),
         TRAINING_ROWS,
@@ -207,7 +207,7 @@ EXPERIMENT = Experiment(
             "choice",
             "equal",
             choices={"equal": "Equal", "separate": "As printed"},
-            help="Covariances of the upper row: one draw for both classes, or one draw per class from the same range.",
+            help="Covariance matrices in the upper row: one random matrix for both classes, or one per class.",
         ),
     ),
     simulation=models_side_by_side,

@@ -174,7 +174,7 @@ def read(key: str, text: str) -> Lesson:
         raise InputError(f"Lesson {key}: {error}") from None
     for i, one in enumerate(questions, start=1):
         if not 0 <= one.step <= len(steps):
-            raise InputError(f"Lesson {key}: question {i}: step must be from 1 to {len(steps)}.")
+            raise InputError(f"Lesson {key}: the step of question {i} must be from 1 to {len(steps)}.")
     return Lesson(key, values["title"], values["summary"].strip(), steps, questions, when)
 
 

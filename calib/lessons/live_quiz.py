@@ -330,7 +330,8 @@ class Rooms:
         room = self._room(code)
         if not secrets.compare_digest(room.key.encode(), key.encode()):
             raise InputError(
-                f"Only the person who opened room {code} can do this. Use the window that opened it."
+                f"Only the person who opened room {code} can do this. Use the browser window in which you opened the "
+                "room."
             )
         room.stirred = self._clock()
         return room

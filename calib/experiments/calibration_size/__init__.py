@@ -419,8 +419,8 @@ EXPERIMENT = Experiment(
         "with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
         "to a fifth, and some calibrators never fall below the thick line.",
         "The paper ranks the methods by the number of rows that they need: PPA, beta, Platt scaling, "
-        "Venn–Abers, isotonic regression, rank. Here Platt scaling settles before beta, but at a higher "
-        "error, because its curve does not fit. More rows do not help.",
+        "Venn–Abers, isotonic regression, rank. Here Platt scaling settles before beta calibration, but at "
+        "a higher error, because a sigmoid does not fit these scores. More rows do not help.",
         "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
         "is near one half.",
         "The tuned forest on all rows uses the calibration rows for training instead, and its line ends lowest.",

@@ -438,7 +438,7 @@ EXPERIMENT = Experiment(
         "points count equally. As in the paper, losses are summed over both classes, which gives twice the "
         "Brier score of the other pages.",
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
-        "grouping loss (GL). One split removes most of this loss and stays almost calibrated.",
+        "grouping loss (GL). One split removes most of this loss, and the tree remains almost calibrated.",
         "Pure leaves predict only 0 or 1, so there are two groups, whatever the number of leaves. The single "
         "0 on the right changes the prediction for all points around it. Pure leaves are worse than one "
         "leaf, although they fit every label.",

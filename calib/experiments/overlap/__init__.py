@@ -407,7 +407,7 @@ EXPERIMENT = Experiment(
 
 
 FIGURES = (
-    FigureEntry("overlap", "Forests and calibrators by overlap", prepare, draw),
+    FigureEntry("overlap", "Forests and calibrators by class overlap", prepare, draw),
     FigureEntry("overlap_measures", "All measures by overlap", prepare_measures, draw),
     FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data),
 )

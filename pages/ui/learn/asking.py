@@ -61,7 +61,7 @@ def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None)
             steps,
             format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
-            help="A reliability diagram of your own shows your first answers.",
+            help="Your own reliability diagram shows your first answer to each question.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             yield
