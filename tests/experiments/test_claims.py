@@ -48,6 +48,9 @@ NO_FINDING = {
     "pooling": ("The lower picture is the",),
 }
 ELSEWHERE = {
+    "finite": {
+        "A leaf without labels": "finite/test_figure.py::test_a_leaf_without_a_label_says_what_it_predicts"
+    },
     "cl_gl": {
         "IL is the same": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
         "The three parts": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
@@ -602,7 +605,7 @@ def distances(seed, **settings):
     "Narrow the window",
     "Direct isotonic regression",
     "Full Venn–Abers does not",
-    "The scores of a held-out",
+    "Unlike training scores",
     "With a narrow window, isotonic",
 )
 def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_notice(seed):
