@@ -193,10 +193,10 @@ def _of_sentence(text: str, reference: str) -> Iterator[tuple]:
 def _of_segments(text: str) -> Iterator[tuple]:
     """Read the search of groups: how many segments, and the clearest one."""
     for value in re.findall(
-        rf"search of ({N}) segments|\d of ({N}) segments beyond|than chance, of ({N}) searched", text
+        rf"search of ({N}) segments|finds \S+ of ({N}) segments|None of the ({N}) segments searched", text
     ):
         yield "segments searched", "", next(filter(None, value)) + EXACTLY, (), text
-    for value in re.findall(rf"^({N}) of {N} segments beyond", text):
+    for value in re.findall(rf"search finds ({N}) of {N} segments", text):
         yield "segments found", "", value + EXACTLY, (), text
     for predicted, observed in re.findall(rf"^Wrong .*predicted ({N}) %, observed ({N}) %", text):
         yield "segment predicted", "", predicted, (), text

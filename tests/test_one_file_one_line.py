@@ -238,9 +238,9 @@ def site(tmp_path_factory):
 
 
 LEFT_OUT = (
-    "The plug-in 'bad' of the package broken is not added to calib.calibrators. "
+    "The plug-in 'bad' of the package broken could not be added to calib.calibrators. "
     "ModuleNotFoundError: No module named 'no_such_module_at_all'.",
-    "The plug-in 'brier' of the package broken is not added to calib.metrics. "
+    "The plug-in 'brier' of the package broken could not be added to calib.metrics. "
     "<class 'outside.Mine'> is not a calib.metrics.Metric.",
 )
 

@@ -83,7 +83,8 @@ class Platt(ScoreCalibrator):
             "auto",
             choices=("auto", "log-odds", "score"),
             help="“Auto” uses the log-odds of probabilities, and uses margins unchanged. On average over 39 "
-            "data sets, log-odds were better than unchanged scores, which the papers use.",
+            "data sets, log-odds gave a lower Brier score and log loss than unchanged probabilities, which "
+            "the original papers use.",
             only_with=("score", ("probability",)),
         ),
         Parameter(

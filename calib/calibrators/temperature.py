@@ -129,7 +129,8 @@ class Temperature(ScoreCalibrator):
         if hasattr(self, "joint_"):
             raise InputError(
                 f"Temperature scaling of three or more classes cannot be saved to a file or written as a "
-                f"program. To compute it yourself, multiply ln P by 1/{self.T_:.6g} and take the softmax."
+                f"program. To apply it yourself, divide the log probabilities by {self.T_:.6g} and take the "
+                "softmax."
             )
 
     def to_map(self) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def ask_for_class(
         + tuple(
             Answer(
                 as_recipe(scores_as="right", predicted=name, scores=(column,)),
-                f"Confidence of the class in {name!r}",
+                f"Confidence in the class that {name!r} names",
             )
             for name in hard
             if each.kind == "probability"

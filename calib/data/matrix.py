@@ -278,7 +278,7 @@ def _table(X: Any) -> pd.DataFrame:
     if not isinstance(X, pd.DataFrame) or X.shape[1] == 0:
         raise DataError(
             "X must be a table (pandas DataFrame) with at least one column.",
-            "Convert your table with calib.data.prepare first.",
+            "Pass a DataFrame, such as pd.DataFrame(X) or the X of the Dataset that calib.data.prepare returns.",
         )
     return X
 

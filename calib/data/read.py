@@ -161,7 +161,9 @@ def read_table(
     except MemoryError:
         if is_bounded():  # this process knows no more than its caller
             raise
-        raise TooLargeError(f"Reading {name} takes more memory than is free.", f"{FEWER} {LATER}") from None
+        raise TooLargeError(
+            f"Reading {name} needs more memory than is available.", f"{FEWER} {LATER}"
+        ) from None
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame = unpack_vectors(frame)
@@ -276,7 +278,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
             remedy = "Compress or download the file again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
         if content.startswith(b"\x1f\x8b"):
-            raise DataError(f"{name} is compressed twice.", "Decompress it once and upload it again.")
+            raise DataError(f"{name} is compressed twice.", "Decompress it once and read it again.")
     return endings[-1].strip() if endings else "", content
 
 

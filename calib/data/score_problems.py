@@ -58,7 +58,7 @@ def of_classes(data: Dataset, model: str) -> np.ndarray:
 def ranking_problems(data: Dataset) -> list[Problem]:
     """Report score columns that rank the two classes in reverse or no better than chance, one Problem each.
 
-    For all classes together, report predictions whose most probable class is right no more often than by chance.
+    For all classes together, report predictions whose most probable class is right hardly more often than by chance.
 
     >>> import pandas as pd
     >>> from calib.data import prepare_predictions
@@ -85,7 +85,7 @@ def _ranks_of(data: Dataset, draws: tuple[float, float]) -> list[tuple[str, floa
 
 
 def _agreement(data: Dataset, model: str) -> Problem | None:
-    """Return a warning if the most probable class is right no more often than a randomly drawn one."""
+    """Return a warning if the most probable class is not clearly better than a randomly drawn one."""
     assert data.labels is not None
     columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
     P, guess = of_classes(data, model), np.empty(data.n, dtype=np.intp)
@@ -99,8 +99,8 @@ def _agreement(data: Dataset, model: str) -> Problem | None:
     return Problem(
         "warning",
         model,
-        f"The most probable class is right in {percent(rows.mean(right))} of the rows, no more often than "
-        f"expected by chance ({percent(rows.mean(chance))}).",
+        f"The most probable class is right in {percent(rows.mean(right))} of the rows, which is not clearly "
+        f"more often than expected by chance ({percent(rows.mean(chance))}).",
         f"Check that {columns[0]!r} is the column of class {data.names[0]!r}, and that each row has its own label.",
     )
 

@@ -342,7 +342,7 @@ def choose_classes(
         )
     if len(names) > (most if confirmed else _most(sum(counts.values()), most)):
         raise DataError(
-            f"The label column contains {len(names):,} different values, which are too many for classes.",
+            f"The label column contains {len(names):,} different values, which is too many for class labels.",
             f"Choose a column with fewer values, or merge rare classes. At most {most:,} classes are "
             f"possible; more than {LIKELY_CLASSES} classes need {ROWS_EACH} rows per class on average.",
         )

@@ -249,7 +249,7 @@ EXPERIMENT = Experiment(
         "a held-out third.",
         "With a window of 0.5, the other four lines never end. Platt scaling comes near 0 and 1 but never "
         "reaches them. Nor does the score, except with the narrowest window, where its lines end too.",
-        "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
+        "The two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
         "the row itself is always in its pool. They need no clipping, and no probability is clipped in this "
         "experiment.",
     ),

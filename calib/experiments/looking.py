@@ -155,11 +155,11 @@ def prepare(found: FirstAlarms) -> AlarmShares:
         f"{100 * high:.0f} %), {brief_percent(last['evidence'])} with the evidence",
         caption="Above: calibrated models, so each alarm is false; the thin line is 5 %. Below: models whose "
         f"log-odds change by {found.shift:g} after {found.before} weeks. Models with an earlier false alarm "
-        f"are excluded. The median delay is {delays}.",
+        f"are excluded. Median delay: {delays}.",
         alt=f"After {found.looks} weeks the test has raised a false alarm for {brief_percent(last['test'])} of all "
         f"models, the evidence for {brief_percent(last['evidence'])}. Median delay after a change: {delays}.",
         drawn="Two charts of the share of models with an alarm so far, by week. The upper chart shows "
-        "calibrated models, the lower chart changed models. Each chart has a line for the test and one for "
+        "calibrated models; the lower chart shows models that change. Each chart has a line for the test and one for "
         "the evidence.",
         table=table,
         answer=1 if last["test"] < LOW_ALARMS else 2 if last["test"] < HIGH_ALARMS else 3,

@@ -223,8 +223,8 @@ EXPERIMENT = Experiment(
         "Every ordering of the labels is equally likely. The selected probability is m/l if the first label is 0, and "
         "(m − 1)/l if it is 1. In exactly this share of these orderings, class 1 comes last.",
         "The predictor is therefore perfectly calibrated, yet it contains no Venn predictor. A Venn predictor ignores "
-        "the order. If this predictor contained one, it would have to predict k/l, the only value that occurs in both "
-        "cases.",
+        "the order. A Venn predictor inside this predictor would have to predict k/l, the only value that occurs for "
+        "both first labels.",
         "Theorem 2 is about predictors that ignore the order of the training rows. If such a predictor has the "
         "guarantee of theorem 1, it contains a Venn predictor. This example shows why the theorem needs this "
         "condition.",

@@ -332,7 +332,8 @@ EXPERIMENT = Experiment(
             0,
             0,
             MOST_TYPED,
-            help="Each move joins the leftmost pair of pools with falling shares.",
+            help="Each move merges the leftmost two neighbouring pools whose share of class 1 falls from left "
+            "to right.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
         Parameter(
@@ -342,8 +343,7 @@ EXPERIMENT = Experiment(
             0.55,
             -LARGEST_SCORE,
             LARGEST_SCORE,
-            help="The score of the new row. p0 and p1 are the fits at this score with label 0 and with "
-            "label 1.",
+            help="p0 and p1 are the fits at this score, with label 0 and with label 1.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
     ),

@@ -104,12 +104,13 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
     return Regret(
         title=f"p = {brief(best)} has a worst-case regret of {brief(worst)}; at the midpoint {brief(midpoint)} it is "
         f"{brief(worst_mid)}",
-        caption=f"Curves show the regret in {REGRET_LOSSES[loss]} of p, rising if the label is 0, falling if it is 1. "
+        caption=f"The two curves show the regret in {REGRET_LOSSES[loss]} of p: one rises (label 0), the other falls "
+        "(label 1). "
         f"The rising curve compares p with p0 = {number(found.p0)}, the falling curve with p1 = {number(found.p1)}. "
         "The thick line shows the larger of the two regrets. The star marks its lowest point, the open "
         "circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
-        drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
+        drawn="Two regret curves over p: one rises (label 0), the other falls (label 1). "
         + " ".join(
             f"At p = {number(found.p[i])}: {number(found.against_p0[loss][i])} and {number(found.against_p1[loss][i])}."
             for i in np.linspace(0, len(found.p) - 1, SAID).astype(int)

@@ -233,8 +233,8 @@ EXPERIMENT = Experiment(
     why=(
         "The confidence mixes all classes: errors of a class that is predicted too often and of one that is "
         "predicted too rarely cancel out.",
-        "A single number cannot correct this: temperature scaling keeps the order of the classes in each "
-        "row.",
+        "One temperature cannot correct a class that is predicted too often: it sharpens or flattens every row in "
+        "the same way.",
         "The probability of the favoured class is too high and that of another class too low. In the "
         "confidence these errors cancel out.",
     ),

@@ -117,7 +117,7 @@ def finding(made: Audited) -> str:
     """State the finding of the search in one sentence."""
     found, causes = made.found, made.causes
     if not causes:
-        return f"None of the {len(found.segments):,} segments searched deviates by more than chance"
+        return f"None of the {len(found.segments):,} segments searched is clearly miscalibrated"
     worst, line = found.segments.iloc[causes[0].line], causes[0].line
     name = describe_segment(
         tuple(
@@ -245,7 +245,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; the search "
+        title=f"The search finds {made.found.found or 'none'} of {counted(len(table), 'segment')} miscalibrated, and "
         f"would usually find a gap of {gap}",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean "
         "prediction. Dashed: the significance threshold of the search, for a segment of average "

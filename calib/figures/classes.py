@@ -105,7 +105,7 @@ def kernel_tested(whole: Evaluation, name: str) -> str:
     found = whole.kernel_test(name)
     if found is None:
         return ""
-    answer = "are not calibrated together" if found.rejects else "together show no sign of miscalibration"
+    answer = "are not jointly calibrated" if found.rejects else "show no sign of joint miscalibration"
     missed = "" if found.rejects else " The test can miss errors that tests of individual probabilities find."
     return (
         f"Kernel test of canonical calibration: the {whole.classes} probabilities of {name_of(name)} {answer} "

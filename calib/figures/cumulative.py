@@ -68,10 +68,11 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         walks,
         title=f"{finding} (Kuiper’s test, 5 %)",
         caption="Lines show the cumulative sum of label minus probability over rows sorted by probability. "
-        "If a line climbs, the probabilities are too low; if it falls, they are too high. The slope of the "
-        "line is the size of the error. The bar at the start shows how far a line may drift by chance: two "
-        "standard deviations, for the calibrator with the widest "
-        "range." + _of_clusters(evaluation) + grey_lines_note(walks),
+        "If a line climbs, the probabilities are too low; if it falls, they are too high. The steeper the "
+        "line, the larger the mean error of these rows. The bar at the start shows how far a line may drift by "
+        "chance: two standard deviations, for the calibrator with the widest range."
+        + _of_clusters(evaluation)
+        + grey_lines_note(walks),
         alt="Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

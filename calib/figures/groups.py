@@ -81,8 +81,7 @@ def prepare(
         caption="Dark bars show the observed frequency in each group, coloured marks the mean predictions of "
         f"calibrators. The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % "
         "Wilson intervals. A calibrator whose mark is far from the bar is wrong for this group, "
-        "even if it is right on average. The words “by more than chance” take the number of groups into "
-        "account."
+        "even if it is right on average. The word “clearly” takes the number of groups into account."
         + (
             ""
             if evaluation.cluster is None
@@ -95,8 +94,8 @@ def prepare(
             else ""
         ),
         alt=f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
-        f"For {len(off)} combinations of calibrator and group, the mean prediction is wrong by more than "
-        f"chance.",
+        f"For {counted(len(off), 'combination')} of calibrator and group, the mean prediction differs from the "
+        "observed frequency by more than chance explains.",
     )
 
 
@@ -118,18 +117,17 @@ def _finding(table: pd.DataFrame, column: str) -> str:
         return "There are no groups to evaluate"
     total = table["group"].nunique()
     if not off.any():
-        return f"Grouped by {column}, no group’s mean prediction is wrong by more than chance"
+        return f"Grouped by {column}, no group’s mean prediction is clearly wrong"
     best, most = str(off.idxmin()), str(off.idxmax())
     worst = table[table["off"]].assign(size=lambda t: t["z"].abs()).sort_values("size").iloc[-1]
     if off[best] == off[most]:
         return (
-            f"Grouped by {column}, {off[most]} of {total} groups have mean predictions that are wrong by "
-            f"more than chance, most of all {worst['group']}"
+            f"Grouped by {column}, mean predictions are clearly wrong in {off[most]} of {total} groups, "
+            f"most of all in {worst['group']}"
         )
     return (
-        f"Grouped by {column}, {label_of(most)} is wrong by more than chance in {off[most]} of {total} "
-        f"groups, "
-        f"{label_of(best)} in {off[best] or 'none'}"
+        f"Grouped by {column}, {label_of(most)} is clearly wrong on average in {off[most]} of {total} "
+        f"groups, {label_of(best)} in {off[best] or 'none'}"
     )
 
 
@@ -207,7 +205,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
             "opacity": np.where(few, 0.35, 1),
         },
         customdata=lines[["z", "off", "group"]].to_numpy(),
-        text=["beyond chance" if ring else "within chance" for ring in off],
+        text=["clearly different" if ring else "no clear difference" for ring in off],
         hovertemplate="mean prediction %{x:.3f}<br>%{text}, z = %{customdata[0]:.2f}",
     )
 

@@ -146,7 +146,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._held = before  # a class may have registered itself before its module failed
             why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}."
             source = f" of the package {point.dist.name}" if point.dist else ""
-            self._problems.append(f"The plug-in {point.name!r}{source} is not added to {self.group}. {why}")
+            self._problems.append(
+                f"The plug-in {point.name!r}{source} could not be added to {self.group}. {why}"
+            )
 
     def _redefines(self, entry: Any) -> bool:
         """Tell whether an entry with a taken key redefines the plug-in that has this key."""

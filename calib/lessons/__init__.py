@@ -187,7 +187,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         moving = checks.switch(values.pop("moving", False), "moving")
         picture = values.pop("picture", {})
         if unknown := set(picture) - {*PICTURE}:
-            raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
+            raise InputError(
+                f"picture can only have the fields {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}."
+            )
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         own = None if asked is None else question(asked, "question")

@@ -157,8 +157,8 @@ DEBIASED_CE = Metric(
     "Calibration error, bias-corrected",
     debiased_calibration_error,
     False,
-    "Root of the mean squared gap over bins after subtracting the part expected by chance; 0 if chance "
-    "explains the whole gap.",
+    "Square root of the mean squared gap of the bins, after subtracting the part expected by chance; 0 if "
+    "chance explains all of it.",
     everyday=False,
     counted=True,
 )

@@ -36,7 +36,7 @@ class KernelTest:
     error
         The unbiased estimate of SKCE; it may be negative.
     p_value
-        In (0, 1]: small if the K probabilities are not calibrated together.
+        In (0, 1]: small if the K probabilities are not jointly calibrated.
     rows
         How many were compared.
     """

@@ -46,9 +46,8 @@ class ByFile(Splitter):
         for name, found in (("test", cut.test), ("train", cut.train)):
             if not len(found):
                 raise InputError(
-                    f"part: no row has the value {name!r} in this column. Assign some rows to this value, "
-                    f"or choose "
-                    "split='random'."
+                    f"part: no row has the value {name!r} in this column. Give some rows this value, or "
+                    "choose split='random'."
                 )
         return cut
 

@@ -55,7 +55,7 @@ def test_the_axis_of_sizes_has_a_tick_if_all_segments_are_equally_large():
 
 def test_if_nothing_is_found_the_largest_deviations_are_drawn_and_said_to_be_chance():
     record = FIGURES["audit"].prepare(made(0.0))
-    assert_says(record.title, "None of the", "more than chance")
+    assert_says(record.title, "None of the", "clearly miscalibrated")
     assert "No segment was significant" in record.caption
     assert list(record.table["segment"]) == list(made(0.0).found.segments["segment"][:4])
     assert record.table["observed"].between(record.table["low"], record.table["high"]).all()

@@ -51,11 +51,11 @@ def test_small_groups_are_faint_and_said():
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [
-        ({"none": [0.3, 0.7]}, "no group’s mean prediction is wrong"),
-        ({"none": [0.5, 0.5]}, "2 of 2 groups have mean predictions that are wrong"),
+        ({"none": [0.3, 0.7]}, "no group’s mean prediction is clearly wrong"),
+        ({"none": [0.5, 0.5]}, "mean predictions are clearly wrong in 2 of 2 groups"),
         (
             {"none": [0.5, 0.5], "platt": [0.3, 0.7]},
-            "Uncalibrated is wrong by more than chance in 2 of 2 groups, Platt scaling in none",
+            "Uncalibrated is clearly wrong on average in 2 of 2 groups, Platt scaling in none",
         ),
     ],
 )

@@ -120,7 +120,7 @@ MORE_PAGES = [
     Piece("sentence", "Adjusted for the search of 412 segments (5 % for all segments together)."),
     Piece(
         "sentence",
-        "5 of 412 segments beyond chance; the search would usually find a gap of 20 points in 50 rows",
+        "The search finds 5 of 412 segments miscalibrated, and would usually find a gap of 20 points in 50 rows",
     ),
     Piece("tile", "Smallest adjusted p | 0.00100 | "),
     Piece("table", "", SEGMENTS),

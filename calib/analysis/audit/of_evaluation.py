@@ -196,7 +196,7 @@ class Audited:
         if not self.fit_explains:
             return ""
         return (
-            f"After a logistic recalibration of all rows, no segment deviates by more than chance. The "
+            f"After a logistic recalibration of all rows, no segment is clearly miscalibrated. The "
             f"cause may therefore be {self.fitted}. More calibration rows or another calibrator can reduce "
             f"these deviations."
         )
@@ -419,7 +419,7 @@ def audit_sentences(found: Audit) -> list[str]:
     together = causes(found)
     if not together:
         lines.append(
-            f"No segment deviates by more than chance (significance level: 5 % for all "
+            f"No segment is clearly miscalibrated (significance level: 5 % for all "
             f"{len(found.segments):,} segments together)."
         )
     for cause in together:

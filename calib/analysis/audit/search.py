@@ -9,7 +9,7 @@ however many there are. Weights weight the statistics; the test stays exact if t
 redrawn label keeps the weight of its row. Rows of one cluster resemble each other; for clusters
 the residuals of a cluster change their sign together (Cameron, Gelbach & Miller 2008), which is approximate.
 
-Probabilities that were fitted to the audited labels are refused, because their errors cancel exactly. Maximum
+Probabilities whose errors cancel exactly are refused, because they were fitted to the audited labels. Maximum
 likelihood with an intercept (logistic recalibration, beta calibration) makes Σ (y − p) zero, Platt scaling does so for
 its smoothed labels, and isotonic regression or bins make each distinct probability equal to the frequency of its rows.
 On rows that no fit has seen, this happens by chance less than once in a million tables.

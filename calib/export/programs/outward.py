@@ -104,7 +104,7 @@ def with_few_steps(fitted: Any) -> tuple[Any, tuple[str, ...]]:
     made.calibrators_ = {key: MergedSteps(table) for key, table in few.items()}
     p0, p1, p = np.max([few[key].distance(each) for key, each in exact.items()], axis=0)
     return made, (
-        f"To keep the program small, it has {_steps(few):,} steps instead of {_steps(exact):,}. For each "
+        f"The program has only {_steps(few):,} steps instead of {_steps(exact):,}, to keep it small. For each "
         f"{fitted.one_per.split()[2]}, p0 is lower by up to {number(p0)}, p1 is higher by up to {number(p1)}, and p "
         f"differs by up to {number(p)}. The calibrator file (JSON) has all steps.",
     )

@@ -90,10 +90,10 @@ def _scores(whole: Evaluation, key: str) -> None:
             alt="Intervals of scores",
         )
         st.caption(
-            "Intervals of calibration errors are wide, because they must include the true error in the same "
-            "bins. The bias-corrected error is the root of the mean squared gap in these bins after "
-            "subtracting the part expected by chance. If the probabilities of only one class are wrong, the "
-            "interval includes the true error in only 85 to 90 % of cases (1,000 rows)."
+            "Intervals of calibration errors are wide, because they are valid whatever the true gaps of the "
+            "bins are. The bias-corrected error is the square root of the mean squared gap of the bins, after "
+            "subtracting the part expected by chance. If only one class has errors, the "
+            "interval of this error includes the true value in only 85 to 90 % of cases (1,000 rows)."
         )
         table = pd.concat([whole.intervals(key), whole.loss_parts(key)])
         downloads.table("Intervals (CSV)", lambda: table, "score_intervals.csv", index=True)

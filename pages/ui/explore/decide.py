@@ -185,8 +185,8 @@ def headline(decision: Decision) -> None:
             "Threshold",
             probability(decision.threshold),
             f"{false_alarm} / ({false_alarm} + {miss})",
-            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold, that "
-            f"is, the cost of a false alarm divided by both costs together.",
+            help=f"Treat a row as {class_named(classes[1])} if its probability exceeds the threshold: "
+            "the cost of a false alarm divided by the sum of both costs.",
         )
         _costs(decision, "Cost per test row with the cheapest method, if you act above the threshold.")
         for method, rows in decision.undecided.items():

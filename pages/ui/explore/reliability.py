@@ -274,8 +274,8 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         chart.caption(
-            f"● marks a clear difference on {found.basis}, with the same model: its interval excludes 0. "
-            "Intervals of the ECE are wide, because they must include the true change. "
+            f"● marks a clear difference on {found.basis} with the same model: the 95 % interval excludes 0. "
+            "Intervals of the ECE are wide, because they are valid whatever the true gaps of the bins are. "
             f"{why_missing(evaluation.sample)}",
             "differences",
         )
