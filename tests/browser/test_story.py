@@ -284,6 +284,24 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(finding).to_contain_text("900 customers refused. 710 of them would have paid back")
 
 
+@pytest.mark.parametrize(
+    ("fit", "limit", "size"), [("none", 50, "desk"), ("platt", 35, "phone"), ("isotonic", 50, "desk")]
+)
+def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit, size):
+    page = reader(f"at=refused&{GUESSED}&fit={fit}&limit={limit}", size)
+    dots = page.evaluate("""() => {
+        const { spots, plot } = calibrationStory.stage
+        return [...spots.x.slice(0, 900)].map(x => (x - plot.left) / plot.width)
+    }""")
+    line, shade = page.locator(".stage line.limit"), page.locator(".stage rect.refuse")
+    assert line.get_attribute("x1") == shade.get_attribute("x")
+    right = [y for x, y in zip(dots, DATA["y"], strict=True) if x > limit / 100]
+    words = f"{len(right)} customers refused. {right.count(0)} of them would have paid back"
+    expect(page.locator("#step-refused .finding")).to_contain_text(words)
+    if fit == "none":
+        np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
