@@ -127,6 +127,19 @@ def test_other_customers_are_drawn_as_stated():
         same(found["p"], P[who])
 
 
+def test_the_highest_mark_of_the_redraws_is_the_one_named():
+    drawn = [run("otherCustomers(data.p, given, data.truth)", seed) for seed in range(1, 21)]
+    p, y = (np.array([one[name] for one in drawn]) for name in "py")
+    fourth = (p >= 0.6) & (p < 0.8)
+    predicted, observed = ((values * fourth).sum(axis=1) / fourth.sum(axis=1) for values in (p, y))
+    top = int(observed.argmax())
+    assert top < 10  # so the highest of ten is the highest of twenty
+    assert f"The highest of the ten is at {100 * observed[top]:.0f} %." in story_html().decode()
+    far = predicted - observed
+    assert (f"{100 * predicted[top]:.1f}", f"{100 * observed[top]:.1f}") == ("68.4", "61.8")
+    assert (f"{100 * far[top]:.1f}", far.argmin()) == ("6.6", top)
+
+
 def test_errors_and_calibrators_are_those_of_calib():
     found = run(
         "[brierScore(data.p, data.y), ...[5, 10, 70].map(n => scores(data, n).ece),"

@@ -114,4 +114,5 @@ function choices(world, name, label, options) {
 const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)
 const counts = (n, noun, many = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : many}`
 const row = (...parts) => element("div", { class: "row" }, ...parts)
+const decimal = share => `${(100 * share).toFixed(1)} %`
 const points = gap => { const found = Math.abs(Math.round(100 * gap)); return found === 1 ? "1 point" : `${found} points` }
