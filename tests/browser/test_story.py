@@ -314,7 +314,7 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
         page.keyboard.press("ArrowLeft")
         expect(page.locator("#dock-enough .slider output")).to_have_text(str(depth))
     expect(shown(page, "enough")).to_contain_text("predicts 21\u00a0% for everybody")
-    expect(shown(page, "enough")).to_contain_text("Grouping loss falls until depth 6")
+    expect(shown(page, "enough")).to_contain_text("Grouping loss is smallest at depth 6")
     expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324"])
     expect(page.locator("#step-enough .outcome").first).to_contain_text("True. It is 0.0000 with none")
     expect(page.locator("#step-enough .outcome").last).to_contain_text("False. Depth 3 has: 0.016")
