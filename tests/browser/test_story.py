@@ -356,10 +356,10 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     else:
         brush(0.005, 0.105, 0.005, 0.995)
     expect(shown(page, "whom")).to_contain_text(
-        "You found it: the risk of these 114 customers is 13 points too low"
+        "You found it: the risk of these 114 customers is 13.3 points too low"
     )
     expect(shown(page, "whom")).to_contain_text("exactly the 114 customers who did not state their income")
-    words = "114 customers: predicted 31 %, defaulted 45 %".replace(" %", "\u00a0%")
+    words = "114 customers: predicted 31.4 %, defaulted 44.7 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
     expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%, off by 60 points")
     page.get_by_role("button", name="Test on others").click()
@@ -371,11 +371,11 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     [
         (
             "0_60_25_100",
-            "these 267 customers is 12 points too low. The box holds 66 of the 114 customers who did not",
+            "these 267 customers is 11.7 points too low. The box holds 66 of the 114 customers who did not",
         ),
         (
             "0_50_50_100",
-            "these 101 customers is 22 points too low. The box holds 44 of the 114",
+            "these 101 customers is 22.0 points too low. The box holds 44 of the 114",
         ),  # the fewest
         ("22_52_25_100", "None of them belong to the 114"),
     ],
@@ -405,6 +405,7 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     expect(shown(page, "still")).to_contain_text("The alarm in week 13 was false")
     choose(page, "still", "Risks rise in week 26")
     expect(shown(page, "still")).to_contain_text("the evidence noticed after 6 weeks, in week 31")
+    expect(page.locator(".stage text.call")).to_contain_text("off the scale: over a million")
     at(page, "years")
     assert page.locator(".stage circle.next").count() == 200  # places of the years to come
     answer(page, "years", [20])

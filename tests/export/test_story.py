@@ -234,8 +234,9 @@ def test_the_numbers_in_its_sentences_are_those_of_its_people():
     assert (Y[a], Y[b], round(P[a], 2), round(P[b], 2)) == (0, 1, 0.7, 0.4)
     assert f"A stays above B: {100 * q[a]:.0f} and {100 * q[b]:.0f} %." in text
     silent = np.array([one is None for one in DATA["income"]])
-    gap = 100 * (Y - q)[silent].mean()
-    assert f"The {silent.sum()} customers who did not state their income: {gap:.0f} points." in text
+    predicted, observed = (round(100 * values[silent].mean(), 1) for values in (q, Y))
+    gap = f"{observed - predicted:.1f} points too low"  # the difference of the values shown
+    assert f"For the {silent.sum()} customers who did not state their income, it is {gap}." in text
 
 
 def test_what_it_says_of_the_losses_by_depth_is_true():

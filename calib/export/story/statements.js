@@ -21,6 +21,6 @@ const STATEMENTS = [
     { text: "After Platt scaling, customer B has a higher risk than customer A.", told: "A stays above B: 39 and 31 %." },
     { text: "With no questions, the tree’s calibration loss is smaller than with eight.", told: "It is 0.0000 with none, 0.0417 with eight." },
     { text: "Of the depths 0 to 8, depth 8 has the smallest sum of both losses.", told: "Depth 3 has: 0.016. Depth 8 has 0.058." },
-    { text: "For a group of more than 100 customers, the predicted risk is at least 10 points too low.", told: "The 114 customers who did not state their income: 13 points." },
+    { text: "Group the customers by payment history, or by income (a range, or not stated). In one group of more than 100, the predicted risk is at least 10 points too low.", told: "For the 114 customers who did not state their income, it is 13.3 points too low." },
     { text: "In at least 5 of 20 years with a right model, the weekly test raises a false alarm.", told: "It did so in 6 of the first 20 years." },
 ]
