@@ -261,6 +261,12 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     )
     far = f"your marks are {100 * gaps[1]:.1f} points from the diagonal; at first it was {100 * gaps[0]:.1f}"
     expect(shown(page, "repair")).to_contain_text(far)
+    expect(page.get_by_text("you have changed the order")).to_be_hidden()
+    first.press("End")
+    expect(shown(page, "repair")).to_contain_text("Column 1 now has a higher mean risk than column 2")
+    page.evaluate(
+        "shifts => calibrationStory.set('shifts', shifts)", "_".join(f"{100 * s:.0f}" for s in shifts)
+    )
     at(page, "platt")
     answer(page, "platt", [90, 100])
     choose(page, "platt", "Platt scaling")
@@ -272,6 +278,11 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(outcomes.last).to_contain_text(
         "False. A stays above B: 39 and 31\u00a0%. You said 100\u00a0%, off by 100"
     )
+    expect(shown(page, "platt")).to_contain_text(
+        f"Your own repair has a Brier score of {briers[1]:.3f}, Platt scaling 0.153"
+    )
+    expect(shown(page, "platt")).to_contain_text("has only 52 customers: with correct risks, chance gives 31")
+    assert page.locator(".stage rect.band").count() == 4  # three marks and the key
     choose(page, "platt", "Isotonic")
     expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
     choose(page, "platt", "No calibrator")
@@ -290,7 +301,7 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     ("fit", "limit", "size"), [("none", 50, "desk"), ("platt", 35, "phone"), ("isotonic", 50, "desk")]
 )
 def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit, size):
-    page = reader(f"at=refused&{GUESSED}&fit={fit}&limit={limit}", size)
+    page = reader(f"at=refused&{GUESSED}&fit={fit}&limit={limit}".replace("55--------", "55--ss----"), size)
     dots = page.evaluate("""() => {
         const { spots, plot } = calibrationStory.stage
         return [...spots.x.slice(0, 900)].map(x => (x - plot.left) / plot.width)
@@ -300,6 +311,9 @@ def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit
     right = [y for x, y in zip(dots, DATA["y"], strict=True) if x > limit / 100]
     words = f"{len(right)} customers refused. {right.count(0)} of them would have paid back"
     expect(page.locator("#step-refused .finding")).to_contain_text(words)
+    earned = sum(1 - 2 * y for x, y in zip(dots, DATA["y"], strict=True) if x <= limit / 100)
+    name = {"platt": "Platt"}.get(fit, fit)
+    expect(page.locator(".stage text.row")).to_contain_text(re.compile(rf"\b{name} {earned}\b"))
     if fit == "none":
         np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
 
