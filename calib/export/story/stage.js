@@ -205,19 +205,13 @@ function sunflower(stage, count, order = i => i, middle = [0.5, 0.5], part = 1) 
 // Columns: each person stands at his or her own risk ``p``, and the people of a bin fill its height. Those who default sink
 // to the bottom, so that the line between the two is the share of defaults. ``shift`` moves a bin to the side.
 function columns(stage, { p, y, bins, shift = () => 0 }) {
-    const inside = Array.from({ length: bins }, () => [])
-    p.forEach((at, i) => inside[Math.min(bins - 1, Math.floor(at * bins + 1e-9))].push(i))
-    const places = Array(p.length)
-    inside.forEach((all, bin) => {
-        const fallen = all.filter(i => y[i]).length / all.length
-        for (const label of [1, 0]) {
-            const sorted = all.filter(i => Boolean(y[i]) === Boolean(label)).sort((a, b) => p[a] - p[b]), foot = label ? 0 : fallen
-            sorted.forEach((i, rank) => {  // neighbours in risk stand apart in height
-                const up = foot + (label ? fallen : 1 - fallen) * ((rank + 0.5) * GOLDEN % 1)
-                places[i] = [stage.px(within(p[i] + shift(bin), 0, 1)), stage.py(up)]
-            })
-        }
-    })
+    const bin = i => Math.min(bins - 1, Math.floor(p[i] * bins + 1e-9)), places = Array(p.length)
+    const shares = binned({ p, y }, bins).map(({ rows, ones }) => ones / rows)
+    for (const label of [0, 1])
+        [...p.keys()].filter(i => y[i] === label).sort((a, b) => p[a] - p[b]).forEach((i, rank) => {
+            const k = bin(i), up = rank * GOLDEN % 1  // neighbours in risk stand far apart
+            places[i] = [stage.px(within(p[i] + shift(k), 0, 1)), stage.py(label ? shares[k] * up : shares[k] + (1 - shares[k]) * up)]
+        })
     return i => places[i]
 }
 
