@@ -173,6 +173,7 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
         drag(page, mark, -300, 400)  # over the text: it is not selected
         assert page.evaluate("getSelection().toString()") == ""
     expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted: 45\u00a0%")
+    expect(shown(page, "seventy")).to_contain_text("27 of them pay back: lending would have earned €5,000")
     expect(page.locator("#step-seventy .outcome")).to_contain_text(
         "False. 22 did: 45\u00a0%. You said 80\u00a0%, off by 80 points"
     )
@@ -203,11 +204,13 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
         press.click()
         expect(page.locator("#dock-chance .count")).to_have_text(f"{n} of 20 sets")
     expect(page.locator("#step-chance .outcome")).to_contain_text(
-        "True. The highest of the ten is at 60\u00a0%"
+        "True. The highest of the ten is at 62\u00a0%"
     )
     words = "In 20 sets, the mark near 70 % ranged from 36 % to 62 %"
     expect(shown(page, "chance")).to_contain_text(words.replace(" %", "\u00a0%"))
-    expect(shown(page, "chance")).to_contain_text("still 8 points below")
+    expect(shown(page, "chance")).to_contain_text(
+        "(predicted 68.4\u00a0%, defaulted 61.8\u00a0%) is 6.6 points below the diagonal"
+    )
     press.click()  # twenty are enough
     expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets")
     at(page, "right")
@@ -239,6 +242,12 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
         lambda: abs(float(fourth.get_attribute("aria-valuenow")) - 0.45) < 0.03, "the mark is at the diagonal"
     )
     expect(shown(page, "repair")).to_contain_text("Go on with the other marks")
+    expect(shown(page, "repair")).to_contain_text("Column 3 now has a higher mean risk than column 4")
+    third = page.get_by_role("slider", name="Mean risk of the 74 customers")
+    third.focus()
+    for _ in range(19):
+        page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("you have changed the order")).to_be_hidden()
     first = page.get_by_role("slider", name="Mean risk of the 618 customers")
     first.focus()
     for _ in range(9):
@@ -270,6 +279,11 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(outcomes.last).to_contain_text(
         "False. A stays above B: 39 and 31\u00a0%. You said 100\u00a0%, off by 100"
     )
+    expect(shown(page, "platt")).to_contain_text(
+        f"Your own repair has a Brier score of {briers[1]:.3f}, Platt scaling 0.153"
+    )
+    expect(shown(page, "platt")).to_contain_text("has only 52 customers: with correct risks, chance gives 31")
+    assert page.locator(".stage rect.band").count() == 4  # three marks and the key
     choose(page, "platt", "Isotonic")
     expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
     choose(page, "platt", "No calibrator")
@@ -284,6 +298,27 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(finding).to_contain_text("900 customers refused. 710 of them would have paid back")
 
 
+@pytest.mark.parametrize(
+    ("fit", "limit", "size"), [("none", 50, "desk"), ("platt", 35, "phone"), ("isotonic", 50, "desk")]
+)
+def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit, size):
+    page = reader(f"at=refused&{GUESSED}&fit={fit}&limit={limit}".replace("55--------", "55--ss----"), size)
+    dots = page.evaluate("""() => {
+        const { spots, plot } = calibrationStory.stage
+        return [...spots.x.slice(0, 900)].map(x => (x - plot.left) / plot.width)
+    }""")
+    line, shade = page.locator(".stage line.limit"), page.locator(".stage rect.refuse")
+    assert line.get_attribute("x1") == shade.get_attribute("x")
+    right = [y for x, y in zip(dots, DATA["y"], strict=True) if x > limit / 100]
+    words = f"{len(right)} customers refused. {right.count(0)} of them would have paid back"
+    expect(page.locator("#step-refused .finding")).to_contain_text(words)
+    earned = sum(1 - 2 * y for x, y in zip(dots, DATA["y"], strict=True) if x <= limit / 100)
+    name = {"platt": "Platt"}.get(fit, fit)
+    expect(page.locator(".stage text.row")).to_contain_text(re.compile(rf"\b{name} {earned}\b"))
+    if fit == "none":
+        np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
@@ -294,7 +329,7 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
         page.keyboard.press("ArrowLeft")
         expect(page.locator("#dock-enough .slider output")).to_have_text(str(depth))
     expect(shown(page, "enough")).to_contain_text("predicts 21\u00a0% for everybody")
-    expect(shown(page, "enough")).to_contain_text("Grouping loss falls until depth 6")
+    expect(shown(page, "enough")).to_contain_text("Grouping loss is smallest at depth 6")
     expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324"])
     expect(page.locator("#step-enough .outcome").first).to_contain_text("True. It is 0.0000 with none")
     expect(page.locator("#step-enough .outcome").last).to_contain_text("False. Depth 3 has: 0.016")
@@ -336,10 +371,10 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     else:
         brush(0.005, 0.105, 0.005, 0.995)
     expect(shown(page, "whom")).to_contain_text(
-        "You found it: the risk of these 114 customers is 13 points too low"
+        "You found it: the risk of these 114 customers is 13.3 points too low"
     )
     expect(shown(page, "whom")).to_contain_text("exactly the 114 customers who did not state their income")
-    words = "114 customers: predicted 31 %, defaulted 45 %".replace(" %", "\u00a0%")
+    words = "114 customers: predicted 31.4 %, defaulted 44.7 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
     expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%, off by 60 points")
     page.get_by_role("button", name="Test on others").click()
@@ -351,11 +386,11 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     [
         (
             "0_60_25_100",
-            "these 267 customers is 12 points too low. The box holds 66 of the 114 customers who did not",
+            "these 267 customers is 11.7 points too low. The box holds 66 of the 114 customers who did not",
         ),
         (
             "0_50_50_100",
-            "these 101 customers is 22 points too low. The box holds 44 of the 114",
+            "these 101 customers is 22.0 points too low. The box holds 44 of the 114",
         ),  # the fewest
         ("22_52_25_100", "None of them belong to the 114"),
     ],
@@ -385,6 +420,7 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     expect(shown(page, "still")).to_contain_text("The alarm in week 13 was false")
     choose(page, "still", "Risks rise in week 26")
     expect(shown(page, "still")).to_contain_text("the evidence noticed after 6 weeks, in week 31")
+    expect(page.locator(".stage text.call")).to_contain_text("off the scale: over a million")
     at(page, "years")
     assert page.locator(".stage circle.next").count() == 200  # places of the years to come
     answer(page, "years", [20])

@@ -114,4 +114,7 @@ function choices(world, name, label, options) {
 const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)
 const counts = (n, noun, many = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : many}`
 const row = (...parts) => element("div", { class: "row" }, ...parts)
+// How many points two shares are apart, as the difference of what is shown of them.
+const apart = (a, b) => Math.abs(parseFloat(decimal(a)) - parseFloat(decimal(b))).toFixed(1)
+const decimal = share => `${(100 * share).toFixed(1)} %`
 const points = gap => { const found = Math.abs(Math.round(100 * gap)); return found === 1 ? "1 point" : `${found} points` }

@@ -22,7 +22,7 @@ function makeStage(host, people) {
     const drawn = new Map()
 
     const stage = {
-        size, plot, frames: 0,
+        size, plot, frames: 0, spots: { x: toX, y: toY },  // where the dots go, in pixels
         px: p => plot.left + p * plot.width,
         py: q => plot.top + (1 - q) * plot.height,
         small: () => size.width < 560,
@@ -202,19 +202,16 @@ function sunflower(stage, count, order = i => i, middle = [0.5, 0.5], part = 1) 
     }
 }
 
-// Columns: each bin is a column from 0 to 100 %, filled evenly by its people. Those who default sink to the bottom, so
-// that the line between the two is the share of defaults. ``p`` gives the bins, ``shift`` moves a bin to the side.
-function columns(stage, { p, y, bins, known = true, shift = () => 0 }) {
-    const inside = Array.from({ length: bins }, () => [])
-    p.forEach((at, i) => inside[Math.min(bins - 1, Math.floor(at * bins + 1e-9))].push(i))
-    const places = Array(p.length), edge = bins > 20 ? 0.08 : 0.05
-    inside.forEach((all, bin) => {
-        const ranked = known ? [...all.filter(i => y[i]), ...all.filter(i => !y[i])] : all
-        ranked.forEach((i, rank) => {
-            const along = within((bin + edge + (rank * GOLDEN % 1) * (1 - 2 * edge)) / bins + shift(bin), 0, 1)
-            places[i] = [stage.px(along), stage.py((rank + 0.5) / all.length)]
+// Columns: each person stands at his or her own risk ``p``, and the people of a bin fill its height. Those who default sink
+// to the bottom, so that the line between the two is the share of defaults. ``shift`` moves a bin to the side.
+function columns(stage, { p, y, bins, shift = () => 0 }) {
+    const bin = i => Math.min(bins - 1, Math.floor(p[i] * bins + 1e-9)), places = Array(p.length)
+    const shares = binned({ p, y }, bins).map(({ rows, ones }) => ones / rows)
+    for (const label of [0, 1])
+        [...p.keys()].filter(i => y[i] === label).sort((a, b) => p[a] - p[b]).forEach((i, rank) => {
+            const k = bin(i), up = rank * GOLDEN % 1  // neighbours in risk stand far apart
+            places[i] = [stage.px(within(p[i] + shift(k), 0, 1)), stage.py(label ? shares[k] * up : shares[k] + (1 - shares[k]) * up)]
         })
-    })
     return i => places[i]
 }
 
@@ -226,7 +223,8 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
         ...ticks.flatMap(at => [
             [`x${at}`, "text", { x: stage.px(at), y: foot + 17, class: "tick", "text-anchor": !stage.small() ? "middle" : at === 1 ? "end" : at ? "middle" : "start" }, x(at)],
             ...(y ? [[`y${at}`, "text", { x: left - 7, y: stage.py(at) + 4, class: "tick", "text-anchor": "end" }, y(at)],
-                [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }]] : []),
+                [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }],
+                [`v${at}`, "line", { x1: stage.px(at), x2: stage.px(at), y1: top, y2: foot, class: "grid" }]] : []),
         ]),
         ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
         ["up", "text", { x: left, y: top - (stage.small() ? 6 : 12), class: "name" }, up],
