@@ -194,6 +194,59 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
     assert page.locator(".stage circle.mark").count() == 5
 
 
+def test_a_click_on_a_mark_is_not_a_guess(reader):
+    page = reader("at=seventy")
+    answer(page, "seventy", [80])
+    page.get_by_role("slider", name="Share of the 49 customers").click()
+    assert state(page)["mark"] == ""
+
+
+FOCUS = """() => { const at = document.activeElement
+    return [at.closest('.step, .dock')?.id ?? at.closest('.tools, header')?.className ?? at.tagName, scrollY] }"""
+
+
+def test_tab_goes_from_a_question_to_its_control_and_on(reader):
+    """Questions, marks, buttons and sliders of parts 2 and 3 in their order, with Tab, arrows and Enter alone."""
+    page = reader("at=bank&bets=1906258a37----------")
+    steps = {}
+    page.locator(".you summary").focus()
+    for _ in range(13):
+        page.keyboard.press("Tab")
+        where, _ = page.evaluate(FOCUS)
+        steps.setdefault(page.evaluate("calibrationStory.now()"), []).append(where)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+    assert steps == {
+        "bank": ["step-bank"],
+        "seventy": ["step-seventy", "tools"],
+        "money": ["step-money", "tools"],
+        "chance": ["step-chance", "dock-chance"],
+        "right": ["dock-right"],
+        "bins": ["step-bins", "dock-bins"],
+        "repair": ["tools"] * 3,
+    }
+    kept = state(page)
+    assert kept["bets"].startswith("1906258a371111")
+    assert [kept[name] for name in ("mark", "money", "others", "right", "bins", "shifts")] == [
+        *"11116",
+        "1_1_1_0_0",
+    ]
+    for _ in range(4):  # and back
+        page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUS)[0] == "step-bins"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tab_in_the_bar_does_not_scroll(reader, size):
+    page = reader("at=refused", size)
+    page.locator("nav a").first.focus()
+    before = page.evaluate("scrollY")
+    assert before > 3000
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS) == ["", before]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     page = reader(f"at=chance&{GUESSED}", size)

@@ -48,7 +48,10 @@ function bet(world, n) {
         const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key], now = steps.indexOf(document.activeElement)
         if (!by || now < 0) return
         event.preventDefault()
-        steps[within(now + by, 0, 10)].focus()
+        steps[now].tabIndex = -1
+        const next = steps[within(now + by, 0, 10)]
+        next.tabIndex = 0
+        next.focus()
     })
     const statement = element("p", { class: "statement" })
     rich(statement, text)

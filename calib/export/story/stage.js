@@ -104,10 +104,10 @@ function makeStage(host, people) {
             grip(made)
             return made
         })
-        Object.assign(made, { to: { along, low, high, step, now, move, done } })
+        Object.assign(made, { to: { along, low, high, step, now, move, done, fixed } })
         made.style.transform = `translate(${left}px, ${top}px)`
         made.dataset.along = along
-        made.disabled = Boolean(fixed)
+        put(made, "aria-disabled", Boolean(fixed))
         for (const [name, value] of Object.entries({ label, valuemin: low, valuemax: high, valuenow: now ?? low, valuetext: text, orientation: along === "y" ? "vertical" : "horizontal" }))
             put(made, `aria-${name}`, value)
         return made
@@ -124,19 +124,24 @@ function makeStage(host, people) {
     }
 
     function grip(made) {
-        let held = false
+        let held = null, moved = false  // a click alone moves nothing
         const value = event => {
             const box = svg.getBoundingClientRect(), { along, low, high } = made.to
             return within(along === "x" ? (event.clientX - box.left - plot.left) / plot.width
                 : 1 - (event.clientY - box.top - plot.top) / plot.height, low, high)
         }
-        const hold = on => { held = on; dragging(on) }
-        made.addEventListener("pointerdown", event => { hold(true); made.setPointerCapture(event.pointerId) })
-        made.addEventListener("pointermove", event => held && made.to.move(value(event)))
-        made.addEventListener("pointerup", event => { if (held) { hold(false); made.to.move(value(event)); made.to.done?.() } })
-        made.addEventListener("pointercancel", () => hold(false))
+        const hold = event => { held = event; moved = false; dragging(Boolean(event)) }
+        const follow = event => {
+            moved ||= held && Math.hypot(event.clientX - held.clientX, event.clientY - held.clientY) > 3
+            if (moved) made.to.move(value(event))
+        }
+        made.addEventListener("pointerdown", event => { hold(event); made.setPointerCapture(event.pointerId) })
+        made.addEventListener("pointermove", follow)
+        made.addEventListener("pointerup", event => { follow(event); if (moved) made.to.done?.(); hold(null) })
+        made.addEventListener("pointercancel", () => hold(null))
         made.addEventListener("keydown", event => {
-            const { low, high, step, now, move, done } = made.to
+            const { low, high, step, now, move, done, fixed } = made.to
+            if (fixed) return
             const by = { ArrowUp: step, ArrowRight: step, ArrowDown: -step, ArrowLeft: -step, PageUp: 10 * step, PageDown: -10 * step }[event.key]
             const end = { Home: low, End: high }[event.key]
             if (by || end !== undefined) move(within(end ?? (now ?? low) + by, low, high))

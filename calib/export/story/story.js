@@ -53,9 +53,11 @@ function story(root, data) {
         for (const n of Object.keys(settling)) if (settling[n]() && world.asked(n) && !world.settled(Number(n))) state.done += letter(Number(n))
     }
     function changed() {
+        const held = document.activeElement
         settle()
         for (const act of followers) act(state)
         world.redraw()
+        keys.keep(held)
         save()
     }
 
@@ -64,7 +66,7 @@ function story(root, data) {
     const steps = parts.flatMap(part => part.steps.map(step => ({ ...step, part })))
     const picture = element("div", { class: "stage", role: "region", "aria-label": "Picture" })
     const docks = steps.map(dockOf), view = element("div", { class: "view" }, picture, element("div", { class: "docks" }, ...docks))
-    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id }, element("div", { class: "card" }, ...gated(step))))
+    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id, tabindex: -1 }, element("div", { class: "card" }, ...gated(step))))
     const links = parts.map(part => {
         const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
         link.addEventListener("click", event => { event.preventDefault(); go(part.steps[0].id) })
@@ -72,8 +74,8 @@ function story(root, data) {
     })
     const you = element("details", { class: "you" }), summary = element("summary", {}), panel = element("div", { class: "panel" })
     you.append(summary, panel)
-    root.replaceChildren(element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you),
-        element("main", {}, view, element("div", { class: "texts" }, ...texts)))
+    const header = element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you)
+    root.replaceChildren(header, element("main", {}, view, element("div", { class: "texts" }, ...texts)))
     const report = element("p", {}), large = element("div", {}), small = element("div", { class: "thumb" }), number = element("span", {})
     summary.append(small, number)
     panel.append(large, report, sharing(world))
@@ -87,6 +89,7 @@ function story(root, data) {
     document.addEventListener("keydown", event => { if (event.key === "Escape" && you.open) { you.open = false; summary.focus() } })
     document.addEventListener("click", event => { if (!event.composedPath().includes(you)) you.open = false })
 
+    const keys = followKeys(world, { header, view, texts, steps, go })
     world.stage = makeStage(picture, data.p.length)
     themed(world.stage)
     const begin = state.at
@@ -159,12 +162,14 @@ function story(root, data) {
         const line = reach() + (innerHeight - reach()) * 0.42, found = texts.findLastIndex(text => text.getBoundingClientRect().top <= line)
         const step = steps[Math.max(0, found)]
         if (first !== true && step === world.step) return
+        const held = document.activeElement
         world.step = step
         state.at = step.id
         texts.forEach((text, i) => text.classList.toggle("now", steps[i] === step))
         docks.forEach((dock, i) => { dock.hidden = steps[i] !== step })
         links.forEach((link, i) => (parts[i] === step.part ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current")))
         world.stage.show(() => paint(world.stage, step))
+        keys.keep(held)
         save()
     }
     return world
