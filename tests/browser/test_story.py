@@ -127,7 +127,8 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
 )
 def test_the_verdict_measures_the_readers_error(reader, bets, verdict):
     page = reader(f"at=own&bets={bets}----------")
-    expect(page.locator("#step-own .finding")).to_contain_text(verdict)
+    for place in ("#step-own .finding", ".you .panel"):
+        expect(page.locator(place)).to_contain_text(verdict)
     heights = page.locator(".stage rect.band").evaluate_all(
         "all => all.map(one => +one.getAttribute('height'))"
     )
@@ -148,8 +149,10 @@ def test_nothing_tells_an_answer_before_the_reader_gave_one(reader):
         assert page.locator(".stage .mark").count() == 0, step
     at(page, "chance").get_by_role("button", name="Guess first").click()
     page.wait_for_url(re.compile("at=seventy"))
+    assert page.evaluate(FOCUS)[0] == "step-seventy"
     at(page, "chance").get_by_role("button", name="Show them").click()
     expect(page.locator("#step-chance").get_by_text("Not yet")).to_be_hidden()
+    assert page.evaluate(FOCUS)[0] == "step-chance"
     assert page.locator(".stage circle.mark").count() == 5
     at(page, "seventy")
     expect(page.locator("#step-seventy .outcome")).to_contain_text("You skipped this question")
@@ -174,7 +177,7 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
         assert page.evaluate("getSelection().toString()") == ""
     expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted: 45\u00a0%")
     expect(page.locator("#step-seventy .outcome")).to_contain_text(
-        "False. 22 did: 45\u00a0%. You said 80\u00a0%, off by 80 points"
+        "False. 22 did: 45\u00a0%. You gave 80\u00a0% to something false: error 80 points"
     )
     at(page, "money")
     expect(shown(page, "money")).to_be_hidden()
@@ -192,6 +195,54 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
     expect(page.locator("#step-money .outcome")).to_contain_text("True. 89 did. You skipped")
     assert state(page)["done"] == "kl"
     assert page.locator(".stage circle.mark").count() == 5
+
+
+def test_an_answer_can_be_changed_until_its_outcome_is_shown(reader):
+    page = reader("at=seventy")
+    outcome = page.locator("#step-seventy .outcome")
+    skip(page, "seventy")
+    expect(outcome).to_have_text("Skipped (you can still answer). Now drag the mark in the picture.")
+    assert page.evaluate(FOCUS)[0] == "step-seventy"  # although the button is gone
+    for percent in (80, 20):
+        answer(page, "seventy", [percent])
+        expect(outcome).to_have_text("Noted (you can change it). Now drag the mark in the picture.")
+    page.evaluate("calibrationStory.set('mark', '60')")
+    expect(outcome).to_contain_text("You gave 20\u00a0%")
+    page.locator("#step-seventy [aria-pressed=true]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(outcome).to_contain_text("This answer is locked")
+    assert state(page)["bets"][10] == "2"
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "now"),
+    [
+        ({}, "step-seventy", "seventy"),
+        ({"bets": f"{'-' * 10}5{'-' * 9}"}, "tools", "seventy"),
+        ({"bets": f"{'-' * 10}5{'-' * 9}", "mark": "60"}, "step-money", "money"),
+        ({"bets": f"{'-' * 10}55{'-' * 8}", "mark": "60"}, "tools", "money"),
+        ({"bets": f"{'-' * 10}55--5{'-' * 5}", "mark": "60", "money": "6"}, "step-platt", "platt"),
+    ],
+)
+def test_guess_first_leads_to_the_first_open_question_or_mark(reader, given, where, now):
+    page = reader(urlencode({"at": "refused", **given}))
+    page.locator("#step-refused").get_by_role("button", name="Guess first").click()
+    assert page.evaluate(FOCUS)[0] == where
+    assert state(page)["at"] == now
+    assert page.locator(".asked *:focus").count() == 0  # what is answered already is passed over
+
+
+def test_begin_again_can_be_undone(reader):
+    page = reader(f"at=end&{ACTED}")
+    kept = state(page)
+    page.get_by_role("button", name="Begin again").click()
+    expect(page.locator(".you summary")).to_have_text("You: 0 of 20")
+    assert page.evaluate(FOCUS)[0] == "step-start"
+    page.get_by_role("button", name="Bring them back").click()
+    expect(page.locator(".you summary")).to_have_text("You: 20 of 20")
+    assert state(page) == kept
+    assert page.evaluate(FOCUS)[0] == "step-end"
 
 
 def test_a_click_on_a_mark_is_not_a_guess(reader):
@@ -321,7 +372,7 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     outcomes = page.locator("#step-platt .outcome")
     expect(outcomes.first).to_contain_text("False. It falls from 0.167 to 0.153")
     expect(outcomes.last).to_contain_text(
-        "False. A stays above B: 39 and 31\u00a0%. You said 100\u00a0%, off by 100"
+        "False. A stays above B: 39 and 31\u00a0%. You gave 100\u00a0% to something false: error 100 points"
     )
     choose(page, "platt", "Isotonic")
     expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
@@ -374,7 +425,7 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     expect(shown(page, "whom")).to_contain_text("too high; we look for at least 10 points too low")
     brush(0.005, 0.105, 0.005, 0.6)  # a part of the group
     expect(shown(page, "whom")).to_contain_text("we look for more than 100")
-    expect(page.locator("#step-whom .outcome")).to_have_text("Noted.")
+    expect(page.locator("#step-whom .outcome")).to_have_text("Noted. Now draw a box in the picture.")
     if keyboard:
         box.focus()
         for key, times in (
@@ -394,7 +445,9 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     expect(shown(page, "whom")).to_contain_text("exactly the 114 customers who did not state their income")
     words = "114 customers: predicted 31 %, defaulted 45 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
-    expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%, off by 60 points")
+    expect(page.locator("#step-whom .outcome")).to_contain_text(
+        "You gave 40\u00a0% to something true: error 60 points"
+    )
     page.get_by_role("button", name="Test on others").click()
     expect(page.locator("#step-whom .finding").last).to_contain_text("The gap is there again")
 

@@ -46,7 +46,7 @@ function bankPart(world) {
             view: stage => { stage.handles(); showBank(world, stage, () => false); stage.say("900 customers in five columns by their predicted risk: 618, 126, 74, 49 and 33.", "The bank") },
         },
         {
-            id: "seventy", asks: [10],
+            id: "seventy", asks: [10], place: "mark",
             build: () => [bet(world, 10),
                 after(world, placed("mark"),
                     live(world, ({ mark }) => {
@@ -66,7 +66,7 @@ function bankPart(world) {
             },
         },
         {
-            id: "money", asks: [11],
+            id: "money", asks: [11], place: "money",
             build: () => [
                 words(`The bank lends to the 618 customers in the first column. Their mean risk is 5.5 %, so it expects ${Math.round(low.sum)} defaults. Each costs €1,000: the bank sets aside ${euros(Math.round(low.sum))}.`),
                 bet(world, 11),

@@ -1,7 +1,7 @@
 // Part 3: other customers, whose marks make a band of the reader's own; what a right model would show; and thin bins.
 
 const MOST = 20
-const BANK_SEEN = { ask: [10, 11], place: ["mark", "money"], at: "seventy" }  // before the bank's outcomes are shown
+const BANK_SEEN = { ask: [10, 11], place: ["mark", "money"] }  // before the bank's outcomes are shown
 
 // Earlier sets of customers as faint marks, and their range in each bin.
 function ghosts(world, stage, sets, kind) {

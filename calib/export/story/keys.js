@@ -9,10 +9,11 @@ function followKeys(world, { header, view, texts, steps, go }) {
     const now = () => steps.indexOf(world.step)
     const stops = k => [...stopsIn(texts[k]), ...(k === now() ? stopsIn(view) : [])]
     const placeOf = held => (view.contains(held) ? now() : texts.findIndex(text => text.contains(held)))
-    function enter(k, last = false) {
-        go(steps[k].id, true)
-        const all = stops(k)
-        focusOn(all.at(last ? -1 : 0) ?? texts[k])
+    // Go to a step: to its first control, its last, or the first after the questions that are answered.
+    function enter(k, { last, open, glide } = {}) {
+        go(steps[k].id, !glide)
+        const all = glide ? [texts[k]] : stops(k)
+        focusOn((open ? all.find(one => !one.closest(".asked")) : all.at(last ? -1 : 0)) ?? texts[k])
     }
     const focusOn = one => one.focus({ preventScroll: view.contains(one) || texts.includes(one) })
 
@@ -28,11 +29,11 @@ function followKeys(world, { header, view, texts, steps, go }) {
         event.preventDefault()
         if (next) focusOn(next)
         else if (bar) focusOn(texts[here])
-        else enter(here + by, by < 0)
+        else enter(here + by, { last: by < 0 })
     })
 
     return {
-        enter,  // a step, at its first control
+        enter,
         // If what had the focus is now out of sight, the focus stays in its step.
         keep(held) {
             if (held === document.body || (held.isConnected && seen(held))) return

@@ -79,7 +79,7 @@ function repairPart(world) {
             },
         },
         {
-            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"], at: "seventy" },
+            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"] },
             build: () => [words("Whom does the bank refuse? Drag the line: customers to its right get no loan. Then change the calibrator."),
                 live(world, state => {
                     const { all, paid } = refused(fitted(state), Number(state.limit) / 100)

@@ -136,7 +136,8 @@ function youPart(world) {
             build: () => [element("h1", {}, "How sure are you?"),
                 words("The forecast says 70 % chance of rain. A bank’s model says 70 % risk. A friend is 70 % sure. Can you trust such numbers?", "lead"),
                 words("Find out in 20 minutes: first with your own numbers, then with a bank’s. Nothing leaves your browser."),
-                element("p", {}, press("Begin", () => world.go("ten")))],
+                element("p", {}, press("Begin", () => world.go("ten"))),
+                after(world, () => world.deleted, row(words("Your answers were deleted.", "hint"), press("Bring them back", world.undo)))],
             view: stage => { showCrowd(stage); stage.say("900 dots.", "The picture") },
         },
         {
@@ -186,7 +187,7 @@ function endPart(world) {
                 lesson("A calibrator corrects the numbers, not the order of the customers."),
                 lesson("Being right on average can hide a group for which the model is wrong."),
                 lesson("An ordinary test is made for one look. To look every week, use a method made for that.")),
-            element("p", { class: "row" }, sharing(world), press("Begin again", () => world.restart())),
+            element("p", { class: "row" }, sharing(world), press("Begin again", world.restart)),
             words("The bank and its customers are simulated. So their true risks are known, which no real bank can say.", "hint")],
         view: stage => showOwn(world, stage),
     }] }
