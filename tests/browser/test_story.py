@@ -305,15 +305,16 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     press = page.get_by_role("button", name="Draw other customers")
     for n in range(1, 21):
         press.click()
-        expect(page.locator("#dock-chance .count")).to_have_text(f"{n} of 20 sets")
+        expect(page.locator("#dock-chance .count")).to_contain_text(f"{n} of 20 sets")
     expect(page.locator("#step-chance .outcome")).to_contain_text(
         "True. The highest of the ten is at 60\u00a0%"
     )
     words = "In 20 sets, the mark near 70 % ranged from 36 % to 62 %"
-    expect(shown(page, "chance")).to_contain_text(words.replace(" %", "\u00a0%"))
+    expect(page.locator("#dock-chance .result")).to_have_text(f"{words}.".replace(" %", "\u00a0%"))
     expect(shown(page, "chance")).to_contain_text("still 8 points below")
-    press.click()  # twenty are enough
-    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets")
+    press.click(force=True)  # twenty are enough
+    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets: no more are needed")
+    expect(press).to_have_attribute("aria-disabled", "true")
     at(page, "right")
     for _ in range(20):
         page.get_by_role("button", name="Draw from a perfect model").click()
@@ -325,9 +326,10 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     bins = page.locator("#dock-bins input[type=range]")
     bins.focus()
     page.keyboard.press("End")
-    expect(shown(page, "bins")).to_contain_text("70 columns: ECE 0.066")
+    expect(page.locator("#dock-bins .result")).to_contain_text("70 columns: ECE 0.066")
     assert page.locator(".stage circle.mark").count() > 50  # all marks are drawn, thin ones thin
     assert page.locator(".stage circle.mark.thin").count() > 20
+    expect(page.locator("#dock-bins .result")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Home")
     expect(page.locator("#step-bins .outcome")).to_contain_text("True. It rises from 0.017 to 0.066")
     assert page.locator(".stage circle.mark").count() == 2
@@ -410,6 +412,9 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
 def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, size, keyboard):
     page = reader("at=whom", size)
     answer(page, "whom", [40])
+    again = page.get_by_role("button", name="Test on others")
+    again.click()
+    expect(page.locator("#dock-whom .task")).to_have_text("First draw a box over the dots. Then test it.")
     box = page.get_by_role("application", name="Box over a group")
     around = box.bounding_box()
 
@@ -448,8 +453,9 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     expect(page.locator("#step-whom .outcome")).to_contain_text(
         "You gave 40\u00a0% to something true: error 60 points"
     )
-    page.get_by_role("button", name="Test on others").click()
-    expect(page.locator("#step-whom .finding").last).to_contain_text("The gap is there again")
+    again.click()
+    expect(page.locator("#dock-whom .result")).to_contain_text("The gap is there again")
+    expect(page.locator("#dock-whom .result")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize(
@@ -498,6 +504,19 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
         page.get_by_role("button", name="Watch 20 other years").click()
         expect(shown(page, "years")).to_contain_text(f"In {years} years")
     expect(page.locator("#step-years .outcome")).to_contain_text("True. It did so in 6 of the first 20 years")
+
+
+def test_a_year_that_plays_can_be_paused(reader):
+    page = reader("at=still")
+    page.get_by_role("button", name="Play").click()
+    until(lambda: int(state(page)["week"]) >= 2, "two weeks have passed")
+    page.get_by_role("button", name="Pause").click()
+    here = state(page)["week"]
+    page.get_by_role("button", name="Play").click()
+    until(lambda: int(state(page)["week"]) > int(here), "it goes on")
+    page.evaluate("calibrationStory.set('week', '49')")
+    expect(page.locator("#dock-still .slider output")).to_have_text("50")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()  # at the end
 
 
 def test_nothing_is_lost_on_reload_and_a_link_opens_the_same(reader):

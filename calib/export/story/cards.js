@@ -115,6 +115,14 @@ function press(text, act) {
     return made
 }
 
+// A button that counts up to a last time, and then says why it does no more.
+function pressUpTo(world, text, name, step, most, noun) {
+    const full = () => Number(world.state[name]) >= most
+    const made = press(text, () => full() || world.set(name, String(Number(world.state[name]) + step)))
+    world.follow(() => put(made, "aria-disabled", full()))
+    return [made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": no more are needed" : ""}`, "count")]
+}
+
 let groups = 0
 function choices(world, name, label, options) {
     const group = `story-${name}-${groups++}`  // two pictures have the same choice
