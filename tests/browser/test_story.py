@@ -112,6 +112,38 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
     assert state(page)["bets"].startswith("1906258 3a7".replace(" ", ""))
 
 
+CENTRES = "all => all.map(getComputedStyle).map(({ cx, cy }) => [parseFloat(cx), parseFloat(cy)])"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_mark_is_the_mean_of_its_dots_which_one_line_explains(reader, size):
+    page = reader("at=ten", size)
+    key = page.locator("#dock-ten .keys")
+    expect(key).to_be_hidden()
+    answer_one = page.locator("#step-ten .scale").first.get_by_role("button", name="80 %")
+    answer_one.click()
+    expect(key).to_contain_text("Dot: one answer, at the top if true. Ring: the mean")
+    expect(key).to_be_in_viewport(ratio=1)
+    foot, x = page.evaluate("(({ px, py }) => [py(0), px(0.8)])(calibrationStory.stage)")
+    for circle in (".stage .own", ".stage .mark"):  # the first statement is false
+        np.testing.assert_allclose(page.locator(circle).evaluate_all(CENTRES), [[x, foot]], atol=0.1)
+    page.locator("#step-ten .scale").nth(1).get_by_role("button", name="100 %").click()  # true
+    dots = np.array(page.locator(".stage .own").evaluate_all(CENTRES))
+    assert dots[:, 1].min() == pytest.approx(page.evaluate("calibrationStory.stage.py(1)"), abs=0.1)
+    marks = page.locator(".stage .mark").evaluate_all(CENTRES)
+    np.testing.assert_allclose(marks, [dots.mean(axis=0)], atol=0.1)
+
+
+def test_the_phone_shows_what_a_reader_presses(reader):
+    page = reader("at=start", "phone")
+    expect(page.get_by_role("button", name="Begin", exact=True)).to_be_in_viewport(ratio=1)
+    links = page.get_by_role("navigation").get_by_role("link")
+    expect(links.nth(3)).to_have_accessible_name("Part 4: Repair")
+    sizes = [link.bounding_box() for link in links.all()]
+    assert min(min(box["width"], box["height"]) for box in sizes) >= 32
+    assert page.locator(".you summary").bounding_box()["x"] >= sizes[-1]["x"] + sizes[-1]["width"]
+
+
 @pytest.mark.parametrize(
     ("bets", "verdict"),
     [
@@ -313,7 +345,7 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     expect(page.locator("#dock-chance .result")).to_have_text(f"{words}.".replace(" %", "\u00a0%"))
     expect(shown(page, "chance")).to_contain_text("still 8 points below")
     press.click(force=True)  # twenty are enough
-    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets: no more are needed")
+    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets: that is enough")
     expect(press).to_have_attribute("aria-disabled", "true")
     at(page, "right")
     for _ in range(20):

@@ -42,7 +42,7 @@ function bankPart(world) {
             id: "bank",
             build: () => [heading(2, "The bank"),
                 words("Each dot is one of 900 customers of a bank. A model has predicted for each the risk of *default*: that the loan is not paid back. The five columns go from low risks to high ones."),
-                words("You do not see the outcomes yet. First say what you expect.", "hint")],
+                words("You do not see the outcomes yet. First say what you expect. Then those who defaulted drop to the bottom of their column, and its mark is where they end.", "hint")],
             view: stage => { stage.handles(); showBank(world, stage, () => false); stage.say("900 customers in five columns by their predicted risk: 618, 126, 74, 49 and 33.", "The bank") },
         },
         {

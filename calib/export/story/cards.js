@@ -120,7 +120,7 @@ function pressUpTo(world, text, name, step, most, noun) {
     const full = () => Number(world.state[name]) >= most
     const made = press(text, () => full() || world.set(name, String(Number(world.state[name]) + step)))
     world.follow(() => put(made, "aria-disabled", full()))
-    return [made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": no more are needed" : ""}`, "count")]
+    return [made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": that is enough" : ""}`, "count")]
 }
 
 let groups = 0

@@ -18,7 +18,7 @@ function repairPart(world) {
         return { all: all.length, paid: all.filter(i => !people.y[i]).length }
     }
     function pins(stage, p) {
-        const foot = stage.plot.top + stage.plot.height
+        const foot = stage.plot.top + stage.plot.height - 13
         return [[A, "A"], [B, "B"]].flatMap(([i, name]) => [
             [`pin${name}`, "circle", { class: "pin moves", style: `cx: ${fine(stage.px(p[i]))}px; cy: ${foot}px; r: 11px;` }],
             [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${foot + 4.5}px);`, "text-anchor": "middle" }, name],

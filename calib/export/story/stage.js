@@ -179,8 +179,8 @@ function makeStage(host, people) {
         if (!box.width || (box.width === size.width && box.height === size.height)) return
         Object.assign(size, { width: box.width, height: box.height })
         const small = stage.small()
-        Object.assign(plot, { left: small ? 46 : 62, top: small ? 22 : 34 })
-        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 42 : 64) })
+        Object.assign(plot, { left: small ? 46 : 62, top: small ? 32 : 36 })
+        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 52 : 64) })
         Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
         svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
         ink.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -233,14 +233,14 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
             ...(y ? [[`y${at}`, "text", { x: left - 7, y: stage.py(at) + 4, class: "tick", "text-anchor": "end" }, y(at)],
                 [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }]] : []),
         ]),
-        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
-        ["up", "text", { x: left, y: top - (stage.small() ? 6 : 12), class: "name" }, up],
+        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 45 : 40), class: "name", "text-anchor": "middle" }, across],
+        ["up", "text", { x: left, y: top - 17, class: "name" }, up],
     ]
 }
 
 // What the colours of the dots mean: [class, name] of each, at the right above the plot.
 function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
-    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.7 : 7.2
+    const { left, top, width } = stage.plot, up = top - 17, letter = stage.small() ? 6.7 : 7.2
     let x = left + width
     return names.toReversed().flatMap(([kind, name]) => {
         x -= letter * name.length

@@ -82,7 +82,7 @@ function story(root, data) {
     const docks = steps.map(dockOf), view = element("div", { class: "view" }, picture, element("div", { class: "docks" }, ...docks))
     const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id, tabindex: -1 }, element("div", { class: "card" }, ...gated(step))))
     const links = parts.map(part => {
-        const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
+        const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name, "aria-label": part.number > 7 ? part.name : `Part ${part.number}: ${part.name}` }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
         link.addEventListener("click", event => { event.preventDefault(); world.go(part.steps[0].id) })
         return link
     })
@@ -97,7 +97,7 @@ function story(root, data) {
         const { n, text } = ownFinding(world)
         small.replaceChildren(ownMini(world, 48))
         large.replaceChildren(ownMini(world, 260))
-        number.textContent = `You: ${n} of ${COUNT}`
+        number.replaceChildren(element("span", { class: "whose" }, "You: "), `${n} of ${COUNT}`)
         rich(report, text)
     })
     document.addEventListener("keydown", event => { if (event.key === "Escape" && you.open) { you.open = false; summary.focus() } })

@@ -39,18 +39,20 @@ function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks 
     return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
 }
 
-// A dot stands above the probability that was stated; in its column true statements are at the bottom.
+// A dot is above the probability that was stated, at the top if the statement was true and at the bottom if it was false,
+// so that a mark is the mean of its dots. Equal answers are stacked.
 function ownDots(stage, rows, size) {
-    const inside = Array.from({ length: OWN_BINS }, () => []), up = Array(rows.p.length)
-    rows.p.forEach((at, i) => inside[Math.min(OWN_BINS - 1, Math.floor(at * OWN_BINS + 1e-9))].push(i))
-    for (const all of inside) [...all.filter(i => rows.y[i]), ...all.filter(i => !rows.y[i])].forEach((i, rank) => { up[i] = (rank + 0.5) / all.length })
-    return rows.which.map((n, i) => [`own${n}`, "circle", { class: `own moves ${rows.y[i] ? "came" : "failed"}`,
-        style: `cx: ${fine(stage.px(rows.p[i]))}px; cy: ${fine(stage.py(up[i]))}px; r: ${size}px;` }])
+    const stacks = {}
+    return rows.which.map((n, i) => {
+        const key = `${rows.p[i]} ${rows.y[i]}`, rank = stacks[key] = (stacks[key] ?? -1) + 1
+        const up = stage.py(rows.y[i]) + 2 * size * (rows.y[i] ? rank : -rank)
+        return [`own${n}`, "circle", { class: `own moves ${rows.y[i] ? "came" : "failed"}`, style: `cx: ${fine(stage.px(rows.p[i]))}px; cy: ${fine(up)}px; r: ${size}px;` }]
+    })
 }
 
 function ownPicture(stage, world, size) {
     const rows = ownRows(world), cells = ownCells(rows)
-    return [...diagonalOf(stage), ...bandsOf(stage, cells, ownRange), ...levels(stage, cells), ...marksOf(stage, cells, "mark"), ...ownDots(stage, rows, size)]
+    return [...diagonalOf(stage), ...bandsOf(stage, cells, ownRange), ...marksOf(stage, cells, "mark"), ...ownDots(stage, rows, size)]
 }
 
 // The small diagram that stays in view. The smallest has no dots: they would hide its marks.
@@ -61,7 +63,7 @@ function ownMini(world, side) {
     const svg = element("svg", { viewBox: `0 0 ${side} ${side}`, class: "mini", "aria-hidden": "true" })
     svg.append(element("rect", { x: inset, y: inset, width: side - 2 * inset, height: side - 2 * inset, class: "plate" }))
     for (const [, tag, attributes] of ownPicture(frame, world, 5)) {
-        if (tiny && /^(own|level)/.test(attributes.class)) continue
+        if (tiny && attributes.class.startsWith("own")) continue
         if (tiny && attributes.class.startsWith("mark")) attributes.style = attributes.style.replace(/r: [\d.]+/, "r: 2.6")
         svg.append(element(tag, attributes))
     }
@@ -135,7 +137,7 @@ function youPart(world) {
             id: "start",
             build: () => [element("h1", {}, "How sure are you?"),
                 words("The forecast says 70 % chance of rain. A bank’s model says 70 % risk. A friend is 70 % sure. Can you trust such numbers?", "lead"),
-                words("Find out in 20 minutes: first with your own numbers, then with a bank’s. Nothing leaves your browser."),
+                words("Find out in 20 minutes: first with your own numbers, then with a bank’s."),
                 element("p", {}, press("Begin", () => world.go("ten"))),
                 after(world, () => world.deleted, row(words("Your answers were deleted.", "hint"), press("Bring them back", world.undo)))],
             view: stage => { showCrowd(stage); stage.say("900 dots.", "The picture") },
@@ -145,6 +147,7 @@ function youPart(world) {
             build: () => [heading(1, "You"),
                 words("How likely is each statement to be true? If you have no idea, say 50 %. Each answer becomes a dot in your own diagram."),
                 ...Array.from({ length: 10 }, (_, n) => bet(world, n))],
+            dock: () => [live(world, state => (some(state) ? "Dot: one answer, at the top if true. Ring: the mean of the answers in a column. Grey bar: where 95 of 100 rings are if your probabilities are right. Dashed line: true as often as you said." : ""), "keys")],
             view: stage => {
                 if (!some(world.state)) { showCrowd(stage, true); stage.say("900 dots; some are green.", "The picture") } else showOwn(world, stage)
             },
@@ -154,8 +157,8 @@ function youPart(world) {
             build: () => [
                 live(world, state => (some(state) ? "" : "Answer one of the statements above. Then your first dot appears."), "hint"),
                 after(world, some,
-                    words("This is a *reliability diagram*. Each small dot is one of your answers. Answers with similar probabilities share a column, with the true statements at the bottom."),
-                    words("The ring in each column is its *mark*. Its place from left to right is the mean probability you gave. Its height is the share of statements that were true. On the *diagonal* the two are equal."),
+                    words("This is a *reliability diagram*. Each small dot is one of your answers, at the top if the statement was true and at the bottom if it was false. Answers from 0 to 10 % share a column, as do 20 to 30 %, 40 to 50 %, 60 to 70 %, and 80 to 100 %."),
+                    words("The ring in each column is its *mark*, the mean of its dots. Its place from left to right is the mean probability you gave. Its height is the share of statements that were true. On the *diagonal* the two are equal."),
                     words("The grey *band* shows where 95 of 100 marks fall if your probabilities are right. Ten answers are few, so chance alone moves a mark a lot."),
                     live(world, () => ownFinding(world).text, "finding"),
                     live(world, ({ bets }) => {
