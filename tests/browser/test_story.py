@@ -578,8 +578,14 @@ def test_nothing_is_lost_on_reload_and_a_link_opens_the_same(reader):
     }
 
 
+WRITTEN = """() => { const made = CanvasRenderingContext2D.prototype, { fillText } = made
+    window.written = []
+    made.fillText = function (text, ...rest) { written.push(text); fillText.call(this, text, ...rest) } }"""
+
+
 def test_twenty_answers_end_in_a_picture_to_save(reader):
     page = reader("at=end&bets=1906258a37558a59728a&done=klmnopqrst")
+    page.evaluate(WRITTEN)
     expect(page.locator("#step-end .finding")).to_contain_text("20 answers")
     expect(page.locator(".you summary")).to_have_text("You: 20 of 20")
     assert page.locator(".stage circle.own").count() == 20
@@ -587,10 +593,58 @@ def test_twenty_answers_end_in_a_picture_to_save(reader):
         page.locator("#step-end").get_by_text("Save the picture").click()
     assert download.value.suggested_filename == "how-sure-am-i.png"
     assert download.value.path().read_bytes()[1:4] == b"PNG"
+    *_, band, right, address = page.evaluate("written")
+    assert (band, right) == ("Grey band: where 95 of 100 marks fall", "if my probabilities are right")
+    assert address == ""  # a file has none to share
     page.locator(".you summary").click()
     expect(page.locator(".you .panel")).to_contain_text("20 answers")
     page.keyboard.press("Escape")
     expect(page.locator(".you .panel")).to_be_hidden()
+
+
+def test_the_end_compares_early_and_late_answers_and_the_model(reader):
+    bets, truth = "1906258a37558a59728a", np.isin(np.arange(20), TRUE)
+    page = reader(f"at=end&bets={bets}&done=klmnopqrst")
+    said = np.array([int(one, 11) / 10 for one in bets])
+
+    def measured(p, y):
+        sides = p != 0.5
+        return 100 * np.maximum(p, 1 - p)[sides].mean(), 100 * ((p > 0.5) == y)[sides].mean()
+
+    halves = [*measured(said[:10], truth[:10]), *measured(said[10:], truth[10:])]
+    words = (
+        "In the first ten questions you were {:.0f} % sure, and {:.0f} % of your answers were right;"
+        " in the later ones, {:.0f} % and {:.0f} %."
+    )
+    end = page.locator("#step-end")
+    expect(end).to_contain_text(words.format(*halves).replace(" %", "\u00a0%"))
+    sure, right = (round(one) for one in measured(np.array(DATA["p"]), np.array(DATA["y"]) == 1))
+    mine = [round(one) for one in measured(said, truth)]
+    words = f"model was {sure} % sure, and {right} % of its predictions were right".replace(" %", "\u00a0%")
+    expect(end).to_contain_text(words)
+    gap = f"It was overconfident by {sure - right} points. Your gap of {mine[0] - mine[1]} points may be chance."
+    expect(end).to_contain_text(gap)
+    page = reader("at=end&bets=9191991911----------")
+    expect(page.locator("#step-end")).not_to_contain_text("In the first ten")  # no later ones
+    expect(page.locator("#step-end")).to_contain_text("You were overconfident by 90 points.")
+
+
+@pytest.mark.parametrize(
+    ("bets", "done", "words"),
+    [
+        ("1906258a37558a59728s", "klmnopqrst", "19 of your 20 answers count. You skipped 1 question."),
+        (
+            "1906258a37558a59s28-",
+            "klmnopqr",
+            "17 of your 20 answers count. You skipped 1 question. Still open: parts 6 and 7.",
+        ),
+        ("1906258a37----------", "", "10 of your 20 answers count. Still open: parts 2, 3, 4, 5, 6 and 7."),
+    ],
+)
+def test_the_end_says_which_answers_do_not_count(reader, bets, done, words):
+    page = reader(f"at=end&bets={bets}&done={done}")
+    expect(page.locator("#step-end .hint").first).to_contain_text(words)
+    assert ("An answer counts once" in page.locator("#step-end").inner_text()) == ("open" in words)
 
 
 STEPS = (
@@ -663,6 +717,11 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     tab.page.wait_for_url(re.compile("shifts=0_0_0_-1_0"))
     tab.page.reload()
     expect(story.get_by_role("slider", name="Mean risk of the 49")).to_have_attribute("aria-valuenow", "0.69")
+    story.locator(":root").evaluate(WRITTEN)
+    story.locator(".you summary").click()
+    story.locator(".you").get_by_text("Save the picture").click()
+    address = tab.page.url.partition("#")[0].partition("//")[2]
+    assert story.locator(":root").evaluate("() => written.at(-1)") == address
     with tab.page.expect_download() as download:
         tab.page.get_by_text("Download as one HTML file").click()
     assert download.value.path().read_bytes() == story_html()

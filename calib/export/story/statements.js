@@ -25,6 +25,8 @@ const STATEMENTS = [
     { text: "In at least 5 of 20 years with a right model, the weekly test raises a false alarm.", told: "It did so in 6 of the first 20 years." },
 ]
 
+const PARTS = { 10: 2, 11: 2, 12: 3, 13: 3, 14: 4, 15: 4, 16: 5, 17: 5, 18: 6, 19: 7 }  // in which they are asked
+
 // What the reader does next, once a question is answered; and the questions that are asked together.
 const ACTS = {
     10: "drag the mark in the picture", 11: "drag the mark in the picture", 12: "draw other customers, ten times", 13: "move the slider to 70",

@@ -18,15 +18,20 @@ function ownCells({ p, y }) {
 // Where 95 % of the frequencies of a column fall if each of its statements is true with the probability stated.
 const ownRange = ({ rows, each }) => usualNumber(each).map(k => k / rows)
 
-// What the answers show. A reader takes the side of a statement that he or she calls likelier; with 50 %, no side.
+// Who gives a probability takes the side that he or she calls likelier; with 50 %, no side.
+function sidesOf({ p, y }) {
+    const sides = [...p.keys()].filter(i => p[i] !== 0.5)
+    return { taken: sides.length, sure: sides.map(i => Math.max(p[i], 1 - p[i])), right: sides.filter(i => (p[i] > 0.5) === Boolean(y[i])).length }
+}
+
+// What the answers show.
 function ownFinding(world) {
     const rows = ownRows(world), n = rows.p.length, cells = ownCells(rows).filter(cell => cell.rows)
     if (!n) return { n, cells, text: "No answers yet." }
-    const sides = [...rows.p.keys()].filter(i => rows.p[i] !== 0.5), sure = sides.map(i => Math.max(rows.p[i], 1 - rows.p[i]))
-    const right = sides.filter(i => (rows.p[i] > 0.5) === Boolean(rows.y[i])).length, range = usualNumber(sure)
+    const { taken, sure, right } = sidesOf(rows), range = usualNumber(sure)
     const outside = cells.filter(cell => { const [low, high] = ownRange(cell), at = cell.ones / cell.rows; return at < low - 1e-9 || at > high + 1e-9 }).length
-    return { n, cells, outside, taken: sides.length, sure: sides.length ? mean(sure) : 0.5, right, range, brier: brierScore(rows.p, rows.y),
-        text: ownVerdict({ n, taken: sides.length, sure, right, range, outside, marks: cells.length }) }
+    return { n, cells, outside, taken, sure: taken ? mean(sure) : 0.5, right, range, brier: brierScore(rows.p, rows.y),
+        text: ownVerdict({ n, taken, sure, right, range, outside, marks: cells.length }) }
 }
 
 function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks }) {
@@ -37,6 +42,43 @@ function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks 
     const total = `Calibrated people with your probabilities usually get ${usual} right. `
     const verdict = right < low ? `You were *overconfident*, by ${gap} points. ` : right > high ? `You were *underconfident*, by ${gap} points. ` : "Your number is within that range. "
     return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
+}
+
+// The first ten questions beside the later ones, and the reader beside the bank's model, by how sure and how often right.
+function ownProgress(world) {
+    const { which, p, y } = ownRows(world), part = late => sidesOf({ p: p.filter((_, i) => which[i] >= 10 === late), y: y.filter((_, i) => which[i] >= 10 === late) })
+    const [first, later] = [false, true].map(part)
+    if (Math.min(first.taken, later.taken) < FEWEST) return ""
+    const said = ({ sure, right, taken }) => [mean(sure), right / taken].map(percent)
+    const [[sure, right], [sureLater, rightLater]] = [first, later].map(said)
+    return `In the first ten questions you were ${sure} sure, and ${right} of your answers were right; in the later ones, ${sureLater} and ${rightLater}.`
+}
+
+function besideModel(world) {
+    const model = sidesOf(world.people), mine = sidesOf(ownRows(world)), sure = mean(model.sure), right = model.right / model.taken
+    if (mine.taken < FEWEST) return ""
+    const gap = ({ sure, right, taken }) => Math.round(100 * mean(sure)) - Math.round(100 * right / taken), own = gap(mine)
+    const [low, high] = usualNumber(mine.sure), chance = mine.right >= low && mine.right <= high
+    return `Measured in the same way, the bank’s model was ${percent(sure)} sure, and ${percent(right)} of its predictions were right. It was overconfident by ${points(gap(model) / 100)}. `
+        + (chance ? `Your gap of ${points(own / 100)} may be chance.` : `You were ${own > 0 ? "over" : "under"}confident by ${points(own / 100)}.`)
+}
+
+// Which answers do not count yet, or never will.
+function uncounted(world) {
+    const { n } = ownFinding(world), all = STATEMENTS.map((_, k) => k), skipped = all.filter(k => world.state.bets[k] === "s").length
+    if (n === COUNT) return ""
+    const open = [...new Set(all.filter(k => !world.asked(k) || !world.settled(k)).map(k => (k < 10 ? 1 : PARTS[k])))]
+    return `${n} of your ${COUNT} answers count.${skipped ? ` You skipped ${counts(skipped, "question")}.` : ""}`
+        + (open.length ? ` Still open: part${open.length > 1 ? "s" : ""} ${open.join(", ").replace(/, (\d)$/, " and $1")}. An answer counts once you have tried what follows.` : "")
+}
+
+// The address of the page that shows the story; a file has none to share.
+function sharedAddress() {
+    let { href } = location
+    try {
+        href = parent.location.href
+    } catch { /* another site shows the story */ }
+    return /^https?:/.test(href) ? href.replace(/^https?:\/\/|[?#].*/g, "") : ""
 }
 
 // A dot is above the probability that was stated, at the top if the statement was true and at the bottom if it was false,
@@ -75,7 +117,7 @@ function ownImage(world) {
     const canvas = element("canvas", { width: 1200, height: 630 }), ink = canvas.getContext("2d"), found = ownFinding(world)
     const style = getComputedStyle(document.documentElement), tone = name => style.getPropertyValue(`--${name}`).trim()
     const left = 110, top = 70, width = 440, x = p => left + p * width, y = q => top + (1 - q) * width
-    const text = (words, at, up, font, fill = "ink") => { ink.font = font; ink.fillStyle = tone(fill); ink.fillText(words, at, up) }
+    const text = (words, at, up, font, fill = "ink") => { ink.font = font; ink.fillStyle = tone(fill); ink.fillText(words, at, up, 560) }
     ink.fillStyle = tone("paper")
     ink.fillRect(0, 0, 1200, 630)
     ink.strokeStyle = tone("grid")
@@ -104,7 +146,9 @@ function ownImage(world) {
     text("How sure am I?", 620, 150, "600 58px Georgia, serif")
     const lines = found.n ? [counts(found.n, "answer"), `I was ${percent(found.sure)} sure on average;`, `${found.right} of ${found.taken} were right.`,
         `${found.cells.length - found.outside} of ${counts(found.cells.length, "mark")} in the band`, "", "How sure are you?"] : ["No answers yet"]
-    lines.forEach((line, i) => text(line, 620, 230 + 50 * i, "34px system-ui, sans-serif", i > 4 ? "word" : "ink"))
+    lines.forEach((line, i) => text(line, 620, 220 + 46 * i, "32px system-ui, sans-serif", i > 4 ? "word" : "ink"))
+    const small = [...(found.n ? ["Grey band: where 95 of 100 marks fall", "if my probabilities are right"] : []), sharedAddress()]
+    small.forEach((line, i) => text(line, 620, 510 + 34 * i, "24px system-ui, sans-serif", "muted"))
     return canvas
 }
 
@@ -180,10 +224,10 @@ function endPart(world) {
                 const { n, brier } = ownFinding(world)
                 return n ? `Your Brier score is ${brier.toFixed(3)}. Always saying 50 % gives 0.250; lower is better.` : ""
             }),
-            live(world, () => {
-                const { n } = ownFinding(world)
-                return n < COUNT ? `${n} of your ${COUNT} answers count so far. Each question of the story counts once you have answered it and tried what follows.` : ""
-            }, "hint"),
+            live(world, () => ownProgress(world)),
+            live(world, () => besideModel(world)),
+            live(world, () => uncounted(world), "hint"),
+            words("The forecast, the bank and the friend all said 70 %. The number alone does not tell whom to trust. Ask how often it happened when each of them said 70 %."),
             words("What to remember", "task"),
             element("ul", {},
                 lesson("Probabilities can be checked: compare what was predicted with how often it happened, and allow for chance."),
