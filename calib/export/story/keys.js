@@ -34,11 +34,12 @@ function followKeys(world, { header, view, texts, steps, go }) {
 
     return {
         enter,
-        // If what had the focus is now out of sight, the focus stays in its step.
+        // If what had the focus is now out of sight, the focus stays in its question or its step, or follows the picture.
         keep(held) {
             if (held === document.body || (held.isConnected && seen(held))) return
-            const k = held.isConnected ? placeOf(held) : now()
-            if (k >= 0) focusOn(stopsIn(held.closest(".bet") ?? texts[k])[0] ?? texts[k])
+            const text = texts.find(one => one.contains(held)) ?? texts[now()], inside = text.contains(held)
+            const next = (inside && stopsIn(held.closest(".bet") ?? text)[0]) || text
+            next.focus({ preventScroll: true })
         },
     }
 }

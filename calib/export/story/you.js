@@ -182,8 +182,7 @@ function youPart(world) {
             build: () => [element("h1", {}, "How sure are you?"),
                 words("The forecast says 70 % chance of rain. A bank’s model says 70 % risk. A friend is 70 % sure. Can you trust such numbers?", "lead"),
                 words("Find out in 20 minutes: first with your own numbers, then with a bank’s."),
-                element("p", {}, press("Begin", () => world.go("ten"))),
-                after(world, () => world.deleted, row(words("Your answers were deleted.", "hint"), press("Bring them back", world.undo)))],
+                row(press("Begin", () => world.go("ten")), after(world, () => world.deleted, press("Restore my answers", world.undo)))],
             view: stage => { showCrowd(stage); stage.say("900 dots.", "The picture") },
         },
         {
