@@ -614,7 +614,7 @@ def test_twenty_answers_end_in_a_picture_to_save(reader):
 
 def test_the_end_compares_early_and_late_answers_and_the_model(reader):
     bets, truth = "1906258a37558a59728a", np.isin(np.arange(20), TRUE)
-    page = reader(f"at=end&bets={bets}&done=klmnopqrst")
+    page = reader(f"at=end&bets={bets}&done=klmnopqrst&mark=60&money=6")
     said = np.array([int(one, 11) / 10 for one in bets])
 
     def measured(p, y):
@@ -636,6 +636,10 @@ def test_the_end_compares_early_and_late_answers_and_the_model(reader):
     expect(end).to_contain_text(gap)
     page = reader("at=end&bets=9191991911----------")
     expect(page.locator("#step-end")).not_to_contain_text("In the first ten")  # no later ones
+    expect(page.locator("#step-end")).not_to_contain_text(
+        "Measured in the same way"
+    )  # it would tell an answer
+    page.evaluate("calibrationStory.set('money', 'x')")
     expect(page.locator("#step-end")).to_contain_text("You were overconfident by 90 points.")
 
 

@@ -37,9 +37,9 @@ function followKeys(world, { header, view, texts, steps, go }) {
         // If what had the focus is now out of sight, the focus stays in its question or its step, or follows the picture.
         keep(held) {
             if (held === document.body || (held.isConnected && seen(held))) return
-            const text = texts.find(one => one.contains(held)) ?? texts[now()], inside = text.contains(held)
-            const next = (inside && stopsIn(held.closest(".bet") ?? text)[0]) || text
-            next.focus({ preventScroll: true })
+            const text = texts.find(one => one.contains(held)), next = text && stopsIn(held.closest(".bet") ?? text)[0]
+            const place = next ?? text ?? texts[now()]
+            place.focus({ preventScroll: true })
         },
     }
 }

@@ -56,7 +56,7 @@ function ownProgress(world) {
 
 function besideModel(world) {
     const model = sidesOf(world.people), mine = sidesOf(ownRows(world)), sure = mean(model.sure), right = model.right / model.taken
-    if (mine.taken < FEWEST) return ""
+    if (mine.taken < FEWEST || !world.state.money) return ""  // the bank's outcomes are not known yet
     const gap = ({ sure, right, taken }) => Math.round(100 * mean(sure)) - Math.round(100 * right / taken), own = gap(mine)
     const [low, high] = usualNumber(mine.sure), chance = mine.right >= low && mine.right <= high
     return `Measured in the same way, the bank’s model was ${percent(sure)} sure, and ${percent(right)} of its predictions were right. It was overconfident by ${points(gap(model) / 100)}. `
