@@ -42,11 +42,11 @@ function bankPart(world) {
             id: "bank",
             build: () => [heading(2, "The bank"),
                 words("Each dot is one of 900 customers of a bank. A model has predicted for each the risk of *default*: that the loan is not paid back. Each dot stands above this risk, in one of five columns. Its height means nothing yet."),
-                words("You do not see the outcomes yet. First say what you expect.", "hint")],
+                words("You do not see the outcomes yet. First say what you expect. Then those who defaulted drop to the bottom of their column, and its mark is where they end.", "hint")],
             view: stage => { stage.handles(); showBank(world, stage, () => false); stage.say("900 customers in five columns by their predicted risk: 618, 126, 74, 49 and 33.", "The bank") },
         },
         {
-            id: "seventy", asks: [10],
+            id: "seventy", asks: [10], place: "mark",
             build: () => [bet(world, 10),
                 after(world, placed("mark"),
                     live(world, ({ mark }) => {
@@ -67,7 +67,7 @@ function bankPart(world) {
             },
         },
         {
-            id: "money", asks: [11],
+            id: "money", asks: [11], place: "money",
             build: () => [
                 words(`The bank lends to the 618 customers in the first column. Their mean risk is 5.5 %, so it expects ${Math.round(low.sum)} defaults. Each costs €1,000: the bank sets aside ${euros(Math.round(low.sum))}.`),
                 bet(world, 11),

@@ -21,7 +21,7 @@ function repairPart(world) {
     const earned = (fit, limit) => total(world.after(fit).map((at, i) => (at > limit ? 0 : people.y[i] ? -COST : COST)))
     const earnings = (limit, small) => `${small ? "Earned (€1,000)" : "The bank earns, in €1,000"}: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit) / COST}`).join(", ")}`
     function pins(stage, p) {
-        const foot = stage.plot.top + stage.plot.height
+        const foot = stage.plot.top + stage.plot.height - 13
         return [[A, "A"], [B, "B"]].flatMap(([i, name]) => [
             [`pin${name}`, "circle", { class: "pin moves", style: `cx: ${fine(stage.px(p[i]))}px; cy: ${foot}px; r: 11px;` }],
             [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${foot + 4.5}px);`, "text-anchor": "middle" }, name],
@@ -106,7 +106,7 @@ function repairPart(world) {
             },
         },
         {
-            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"], at: "seventy" },
+            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"] },
             build: () => [words("Whom does the bank refuse? Drag the line: customers to its right get no loan. Then change the calibrator."),
                 live(world, state => {
                     const { all, paid } = refused(fitted(state), Number(state.limit) / 100)

@@ -104,10 +104,10 @@ function makeStage(host, people) {
             grip(made)
             return made
         })
-        Object.assign(made, { to: { along, low, high, step, now, move, done } })
+        Object.assign(made, { to: { along, low, high, step, now, move, done, fixed } })
         made.style.transform = `translate(${left}px, ${top}px)`
         made.dataset.along = along
-        made.disabled = Boolean(fixed)
+        put(made, "aria-disabled", Boolean(fixed))
         for (const [name, value] of Object.entries({ label, valuemin: low, valuemax: high, valuenow: now ?? low, valuetext: text, orientation: along === "y" ? "vertical" : "horizontal" }))
             put(made, `aria-${name}`, value)
         return made
@@ -124,19 +124,24 @@ function makeStage(host, people) {
     }
 
     function grip(made) {
-        let held = false
+        let held = null, moved = false  // a click alone moves nothing
         const value = event => {
             const box = svg.getBoundingClientRect(), { along, low, high } = made.to
             return within(along === "x" ? (event.clientX - box.left - plot.left) / plot.width
                 : 1 - (event.clientY - box.top - plot.top) / plot.height, low, high)
         }
-        const hold = on => { held = on; dragging(on) }
-        made.addEventListener("pointerdown", event => { hold(true); made.setPointerCapture(event.pointerId) })
-        made.addEventListener("pointermove", event => held && made.to.move(value(event)))
-        made.addEventListener("pointerup", event => { if (held) { hold(false); made.to.move(value(event)); made.to.done?.() } })
-        made.addEventListener("pointercancel", () => hold(false))
+        const hold = event => { held = event; moved = false; dragging(Boolean(event)) }
+        const follow = event => {
+            moved ||= held && Math.hypot(event.clientX - held.clientX, event.clientY - held.clientY) > 3
+            if (moved) made.to.move(value(event))
+        }
+        made.addEventListener("pointerdown", event => { hold(event); made.setPointerCapture(event.pointerId) })
+        made.addEventListener("pointermove", follow)
+        made.addEventListener("pointerup", event => { follow(event); if (moved) made.to.done?.(); hold(null) })
+        made.addEventListener("pointercancel", () => hold(null))
         made.addEventListener("keydown", event => {
-            const { low, high, step, now, move, done } = made.to
+            const { low, high, step, now, move, done, fixed } = made.to
+            if (fixed) return
             const by = { ArrowUp: step, ArrowRight: step, ArrowDown: -step, ArrowLeft: -step, PageUp: 10 * step, PageDown: -10 * step }[event.key]
             const end = { Home: low, End: high }[event.key]
             if (by || end !== undefined) move(within(end ?? (now ?? low) + by, low, high))
@@ -174,8 +179,8 @@ function makeStage(host, people) {
         if (!box.width || (box.width === size.width && box.height === size.height)) return
         Object.assign(size, { width: box.width, height: box.height })
         const small = stage.small()
-        Object.assign(plot, { left: small ? 46 : 62, top: small ? 22 : 34 })
-        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 42 : 64) })
+        Object.assign(plot, { left: small ? 46 : 62, top: small ? 32 : 36 })
+        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 52 : 64) })
         Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
         svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
         ink.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -226,14 +231,14 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
                 [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }],
                 [`v${at}`, "line", { x1: stage.px(at), x2: stage.px(at), y1: top, y2: foot, class: "grid" }]] : []),
         ]),
-        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
-        ["up", "text", { x: left, y: top - (stage.small() ? 6 : 12), class: "name" }, up],
+        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 45 : 40), class: "name", "text-anchor": "middle" }, across],
+        ["up", "text", { x: left, y: top - 17, class: "name" }, up],
     ]
 }
 
 // What the colours of the dots mean: [class, name] of each, at the right above the plot.
 function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
-    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.7 : 7.2
+    const { left, top, width } = stage.plot, up = top - 17, letter = stage.small() ? 6.7 : 7.2
     let x = left + width
     return names.toReversed().flatMap(([kind, name]) => {
         x -= letter * name.length

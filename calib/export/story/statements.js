@@ -24,3 +24,13 @@ const STATEMENTS = [
     { text: "Group the customers by payment history, or by income (a range, or not stated). In one group of more than 100, the predicted risk is at least 10 points too low.", told: "For the 114 customers who did not state their income, it is 13.3 points too low." },
     { text: "In at least 5 of 20 years with a right model, the weekly test raises a false alarm.", told: "It did so in 6 of the first 20 years." },
 ]
+
+const PARTS = { 10: 2, 11: 2, 12: 3, 13: 3, 14: 4, 15: 4, 16: 5, 17: 5, 18: 6, 19: 7 }  // in which they are asked
+
+// What the reader does next, once a question is answered; and the questions that are asked together.
+const ACTS = {
+    10: "drag the mark in the picture", 11: "drag the mark in the picture", 12: "draw other customers, ten times", 13: "move the slider to 70",
+    14: "choose Platt scaling", 15: "choose Platt scaling", 16: "move the slider to 0", 17: "find the smallest sum with the slider",
+    18: "draw a box in the picture", 19: "watch other years",
+}
+const PAIRS = { 14: 15, 15: 14, 16: 17, 17: 16 }

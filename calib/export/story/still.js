@@ -15,14 +15,21 @@ function stillPart(world) {
     const alarms = (of, week = WEEKS) => of.evidence.slice(0, week).map(value => value >= TWENTY)
     const others = count => Array.from({ length: Number(count) }, (_, k) => year(100 + k, WEEKS))
     let timer = null
-    function play() {
+    const button = press("Play", () => (timer ? pause() : play()))
+    function pause() {
         clearInterval(timer)
+        timer = null
+        button.textContent = "Play"
+    }
+    function play() {
         if (world.state.week === "50") world.set("week", "0")
+        button.textContent = "Pause"
         timer = setInterval(() => {
             const next = Number(world.state.week) + 1
-            if (next > WEEKS || world.now() !== "still") return clearInterval(timer)
+            if (next > WEEKS || world.now() !== "still") return pause()
             visit(String(next))
             world.set("week", String(next))
+            if (next === WEEKS) pause()
         }, 160)
     }
     const visit = week => Number(week) > Number(world.state.weeks) && world.set("weeks", week)
@@ -56,7 +63,7 @@ function stillPart(world) {
                     live(world, state => (reached(state) ? ended(state) : "")),
                     words("If the model is right, each bet is fair: on average you keep your €1. So you ever reach €20 with a probability of at most 1 in 20, no matter how often you look. The test promises 5 % for a single look."))],
             dock: () => [choices(world, "kind", "Year", [["calm", "Model stays right"], ["worse", "Risks rise in week 26"]]),
-                row(slider(world, "week", "Week", 0, WEEKS, visit), press("Play", play))],
+                row(slider(world, "week", "Week", 0, WEEKS, visit), button)],
             view: stage => {
                 const { state } = world, of = shown(state), week = Number(state.week), { left, top, width, height } = stage.plot
                 const x = k => left + width * (k + 0.5) / WEEKS, foot = top + height * 0.46, low = Math.log(0.05), high = Math.log(1000)
@@ -97,7 +104,7 @@ function stillPart(world) {
                         return `In ${all} years, the test raised a false alarm in ${wolf} (${percent(wolf / all)}; 95 % interval ${percent(range[0])} to ${percent(range[1])}). The evidence did so in ${right}.`
                     }, "finding"),
                     words("One look at the 5 % level raises a false alarm with a probability of about 5 %. Fifty looks are fifty chances: in 2,000 simulated years, 36 % had one (34 to 38 %). Evidence allows any number of looks."))],
-            dock: () => [row(press("Watch 20 other years", () => world.set("years", String(Math.min(100, Number(world.state.years) + 20)))), live(world, state => `${state.years} of 100 years`, "count"))],
+            dock: () => [row(...pressUpTo(world, "Watch 20 other years", "years", 20, 100, "years"))],
             view: stage => {
                 const count = Number(world.state.years), all = others(count), { size: { width, height } } = stage, step = Math.min(width / 24, height / 13)
                 const top = Math.max(0, (height - 12 * step) / 2)

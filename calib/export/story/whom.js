@@ -46,6 +46,9 @@ function whomPart(world) {
         const rows = set.who.map((i, k) => [i, set.y[k]]).filter(([i]) => chosen.has(i))
         return judged(rows.length, total(rows.map(([i]) => q[i])), total(rows.map(([, y]) => y)))
     }
+    const task = live(world, state => (Number(state.again) ? "" : area(state) ? "Draw another box, or test this one on other customers."
+        : "Draw boxes: find customers who default more often than predicted."), "task")
+    put(task, "role", "status")
     const tries = state => Number(state.tried)
     function count() {
         if (right(group(inside(world.state), people.y))) world.set("found", "1")
@@ -89,18 +92,18 @@ function whomPart(world) {
             live(world, state => (area(state) ? describe(group(inside(state), people.y)) : ""), "finding"),
             after(world, state => tries(state) > 0,
                 live(world, verdict),
-                live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`),
-                live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "finding")),
+                live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`)),
             after(world, () => world.settled(18),
                 live(world, () => {
                     const all = group([...q.keys()].filter(i => hidden[i]), people.y)
                     return `For the ${silent} customers without a stated income, the model predicts ${decimal(all.sum / silent)}; ${decimal(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
                 }),
                 words("No curve of the risk alone can repair this. A model that treats the group separately can."))],
-        dock: () => [words("Draw boxes: find customers who default more often than predicted.", "task"),
+        dock: () => [task,
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
-            row(press("Test on others", () => area(world.state) && world.set("again", String(Number(world.state.again) % 99 + 1))),
-                press("Show me", () => { world.set("brush", "0_11_0_100"); count() }))],
+            row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
+                press("Show me", () => { world.set("brush", "0_11_0_100"); count() })),
+            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "result")],
         view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y
             stage.handles(...(asked ? ["brush"] : []))
