@@ -290,9 +290,7 @@ def _fitting(inputs: Inputs) -> Inputs:
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
-        raise DataError(
-            f"The table does not match the model: {wrong}.", "Correct the table, then try again."
-        )
+        raise DataError(f"The table does not match the model: {wrong}.", "Correct the table, then try again.")
     return inputs
 
 
