@@ -108,7 +108,7 @@ def test_scores_that_differ_in_every_row_are_rounded_within_the_stated_bound():
         ({"content": "predictions"}, "content is 'predictions'"),
         ({"data_params": {"learn_rows": 3_000, "merge_labels": True}}, r"data_params\.merge_labels is True"),
         ({"data_params": {"learn_rows": 9_000}}, "Choose at most 6,000"),
-        ({"target": "kind"}, "three or more classes.*State the positive class"),
+        ({"target": "kind"}, "three or more classes.*the positive class"),
     ],
 )
 def test_what_needs_all_rows_is_refused_by_name(table, given, words):

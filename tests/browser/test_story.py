@@ -112,6 +112,38 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
     assert state(page)["bets"].startswith("1906258 3a7".replace(" ", ""))
 
 
+CENTRES = "all => all.map(getComputedStyle).map(({ cx, cy }) => [parseFloat(cx), parseFloat(cy)])"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_mark_is_the_mean_of_its_dots_which_one_line_explains(reader, size):
+    page = reader("at=ten", size)
+    key = page.locator("#dock-ten .keys")
+    expect(key).to_be_hidden()
+    answer_one = page.locator("#step-ten .scale").first.get_by_role("button", name="80 %")
+    answer_one.click()
+    expect(key).to_contain_text("Dot: one answer, at the top if true. Ring: the mean")
+    expect(key).to_be_in_viewport(ratio=1)
+    foot, x = page.evaluate("(({ px, py }) => [py(0), px(0.8)])(calibrationStory.stage)")
+    for circle in (".stage .own", ".stage .mark"):  # the first statement is false
+        np.testing.assert_allclose(page.locator(circle).evaluate_all(CENTRES), [[x, foot]], atol=0.1)
+    page.locator("#step-ten .scale").nth(1).get_by_role("button", name="100 %").click()  # true
+    dots = np.array(page.locator(".stage .own").evaluate_all(CENTRES))
+    assert dots[:, 1].min() == pytest.approx(page.evaluate("calibrationStory.stage.py(1)"), abs=0.1)
+    marks = page.locator(".stage .mark").evaluate_all(CENTRES)
+    np.testing.assert_allclose(marks, [dots.mean(axis=0)], atol=0.1)
+
+
+def test_the_phone_shows_what_a_reader_presses(reader):
+    page = reader("at=start", "phone")
+    expect(page.get_by_role("button", name="Begin", exact=True)).to_be_in_viewport(ratio=1)
+    links = page.get_by_role("navigation").get_by_role("link")
+    expect(links.nth(3)).to_have_accessible_name("Part 4: Repair")
+    sizes = [link.bounding_box() for link in links.all()]
+    assert min(min(box["width"], box["height"]) for box in sizes) >= 32
+    assert page.locator(".you summary").bounding_box()["x"] >= sizes[-1]["x"] + sizes[-1]["width"]
+
+
 @pytest.mark.parametrize(
     ("bets", "verdict"),
     [
@@ -127,7 +159,8 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
 )
 def test_the_verdict_measures_the_readers_error(reader, bets, verdict):
     page = reader(f"at=own&bets={bets}----------")
-    expect(page.locator("#step-own .finding")).to_contain_text(verdict)
+    for place in ("#step-own .finding", ".you .panel"):
+        expect(page.locator(place)).to_contain_text(verdict)
     heights = page.locator(".stage rect.band").evaluate_all(
         "all => all.map(one => +one.getAttribute('height'))"
     )
@@ -148,8 +181,10 @@ def test_nothing_tells_an_answer_before_the_reader_gave_one(reader):
         assert page.locator(".stage .mark").count() == 0, step
     at(page, "chance").get_by_role("button", name="Guess first").click()
     page.wait_for_url(re.compile("at=seventy"))
+    assert page.evaluate(FOCUS)[0] == "step-seventy"
     at(page, "chance").get_by_role("button", name="Show them").click()
     expect(page.locator("#step-chance").get_by_text("Not yet")).to_be_hidden()
+    assert page.evaluate(FOCUS)[0] == "step-chance"
     assert page.locator(".stage circle.mark").count() == 5
     at(page, "seventy")
     expect(page.locator("#step-seventy .outcome")).to_contain_text("You skipped this question")
@@ -173,8 +208,9 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
         drag(page, mark, -300, 400)  # over the text: it is not selected
         assert page.evaluate("getSelection().toString()") == ""
     expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted: 45\u00a0%")
+    expect(shown(page, "seventy")).to_contain_text("27 of them pay back: lending would have earned €5,000")
     expect(page.locator("#step-seventy .outcome")).to_contain_text(
-        "False. 22 did: 45\u00a0%. You said 80\u00a0%, off by 80 points"
+        "False. 22 did: 45\u00a0%. You gave 80\u00a0% to something false: error 80 points"
     )
     at(page, "money")
     expect(shown(page, "money")).to_be_hidden()
@@ -194,6 +230,117 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
     assert page.locator(".stage circle.mark").count() == 5
 
 
+def test_an_answer_can_be_changed_until_its_outcome_is_shown(reader):
+    page = reader("at=seventy")
+    outcome = page.locator("#step-seventy .outcome")
+    skip(page, "seventy")
+    expect(outcome).to_have_text("Skipped (you can still answer). Now drag the mark in the picture.")
+    assert page.evaluate(FOCUS)[0] == "step-seventy"  # although the button is gone
+    for percent in (80, 20):
+        answer(page, "seventy", [percent])
+        expect(outcome).to_have_text("Noted (you can change it). Now drag the mark in the picture.")
+    page.evaluate("calibrationStory.set('mark', '60')")
+    expect(outcome).to_contain_text("You gave 20\u00a0%")
+    page.locator("#step-seventy [aria-pressed=true]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(outcome).to_contain_text("This answer is locked")
+    assert state(page)["bets"][10] == "2"
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "now"),
+    [
+        ({}, "step-seventy", "seventy"),
+        ({"bets": f"{'-' * 10}5{'-' * 9}"}, "tools", "seventy"),
+        ({"bets": f"{'-' * 10}5{'-' * 9}", "mark": "60"}, "step-money", "money"),
+        ({"bets": f"{'-' * 10}55{'-' * 8}", "mark": "60"}, "tools", "money"),
+        ({"bets": f"{'-' * 10}55--5{'-' * 5}", "mark": "60", "money": "6"}, "step-platt", "platt"),
+    ],
+)
+def test_guess_first_leads_to_the_first_open_question_or_mark(reader, given, where, now):
+    page = reader(urlencode({"at": "refused", **given}))
+    page.locator("#step-refused").get_by_role("button", name="Guess first").click()
+    assert page.evaluate(FOCUS)[0] == where
+    assert state(page)["at"] == now
+    assert page.locator(".asked *:focus").count() == 0  # what is answered already is passed over
+
+
+def test_the_focus_follows_the_picture_when_its_control_goes(reader):
+    page = reader(f"at=chance&{GUESSED}")
+    skip(page, "chance")
+    page.get_by_role("button", name="Draw other customers").click()
+    at(page, "platt")
+    assert page.evaluate(FOCUS)[0] == "step-platt"
+
+
+def test_begin_again_can_be_undone(reader):
+    page = reader(f"at=end&{ACTED}", "phone")
+    kept = state(page)
+    page.get_by_role("button", name="Begin again").click()
+    expect(page.locator(".you summary")).to_have_text("You: 0 of 20")
+    assert page.evaluate(FOCUS)[0] == "step-start"
+    back = page.get_by_role("button", name="Restore my answers")
+    expect(back).to_be_in_viewport(ratio=1)
+    back.click()
+    expect(page.locator(".you summary")).to_have_text("You: 20 of 20")
+    assert state(page) == kept
+    assert page.evaluate(FOCUS)[0] == "step-end"
+
+
+def test_a_click_on_a_mark_is_not_a_guess(reader):
+    page = reader("at=seventy")
+    answer(page, "seventy", [80])
+    page.get_by_role("slider", name="Share of the 49 customers").click()
+    assert state(page)["mark"] == ""
+
+
+FOCUS = """() => { const at = document.activeElement
+    return [at.closest('.step, .dock')?.id ?? at.closest('.tools, header')?.className ?? at.tagName, scrollY] }"""
+
+
+def test_tab_goes_from_a_question_to_its_control_and_on(reader):
+    """Questions, marks, buttons and sliders of parts 2 and 3 in their order, with Tab, arrows and Enter alone."""
+    page = reader("at=bank&bets=1906258a37----------")
+    steps = {}
+    page.locator(".you summary").focus()
+    for _ in range(13):
+        page.keyboard.press("Tab")
+        where, _ = page.evaluate(FOCUS)
+        steps.setdefault(page.evaluate("calibrationStory.now()"), []).append(where)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+    assert steps == {
+        "bank": ["step-bank"],
+        "seventy": ["step-seventy", "tools"],
+        "money": ["step-money", "tools"],
+        "chance": ["step-chance", "dock-chance"],
+        "right": ["dock-right"],
+        "bins": ["step-bins", "dock-bins"],
+        "repair": ["tools"] * 3,
+    }
+    kept = state(page)
+    assert kept["bets"].startswith("1906258a371111")
+    assert [kept[name] for name in ("mark", "money", "others", "right", "bins", "shifts")] == [
+        *"11116",
+        "1_1_1_0_0",
+    ]
+    for _ in range(4):  # and back
+        page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUS)[0] == "step-bins"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tab_in_the_bar_does_not_scroll(reader, size):
+    page = reader("at=refused", size)
+    page.locator("nav a").first.focus()
+    before = page.evaluate("scrollY")
+    assert before > 3000
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS) == ["", before]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     page = reader(f"at=chance&{GUESSED}", size)
@@ -201,15 +348,18 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     press = page.get_by_role("button", name="Draw other customers")
     for n in range(1, 21):
         press.click()
-        expect(page.locator("#dock-chance .count")).to_have_text(f"{n} of 20 sets")
+        expect(page.locator("#dock-chance .count")).to_contain_text(f"{n} of 20 sets")
     expect(page.locator("#step-chance .outcome")).to_contain_text(
-        "True. The highest of the ten is at 60\u00a0%"
+        "True. The highest of the ten is at 62\u00a0%"
     )
     words = "In 20 sets, the mark near 70 % ranged from 36 % to 62 %"
-    expect(shown(page, "chance")).to_contain_text(words.replace(" %", "\u00a0%"))
-    expect(shown(page, "chance")).to_contain_text("still 8 points below")
-    press.click()  # twenty are enough
-    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets")
+    expect(page.locator("#dock-chance .result")).to_have_text(f"{words}.".replace(" %", "\u00a0%"))
+    expect(shown(page, "chance")).to_contain_text(
+        "(predicted 68.4\u00a0%, defaulted 61.8\u00a0%) is 6.6 points below the diagonal"
+    )
+    press.click(force=True)  # twenty are enough
+    expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets: that is enough")
+    expect(press).to_have_attribute("aria-disabled", "true")
     at(page, "right")
     for _ in range(20):
         page.get_by_role("button", name="Draw from a perfect model").click()
@@ -221,9 +371,10 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     bins = page.locator("#dock-bins input[type=range]")
     bins.focus()
     page.keyboard.press("End")
-    expect(shown(page, "bins")).to_contain_text("70 columns: ECE 0.066")
+    expect(page.locator("#dock-bins .result")).to_contain_text("70 columns: ECE 0.066")
     assert page.locator(".stage circle.mark").count() > 50  # all marks are drawn, thin ones thin
     assert page.locator(".stage circle.mark.thin").count() > 20
+    expect(page.locator("#dock-bins .result")).to_be_in_viewport(ratio=1)
     page.keyboard.press("Home")
     expect(page.locator("#step-bins .outcome")).to_contain_text("True. It rises from 0.017 to 0.066")
     assert page.locator(".stage circle.mark").count() == 2
@@ -239,6 +390,12 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
         lambda: abs(float(fourth.get_attribute("aria-valuenow")) - 0.45) < 0.03, "the mark is at the diagonal"
     )
     expect(shown(page, "repair")).to_contain_text("Go on with the other marks")
+    expect(shown(page, "repair")).to_contain_text("Column 3 now has a higher mean risk than column 4")
+    third = page.get_by_role("slider", name="Mean risk of the 74 customers")
+    third.focus()
+    for _ in range(19):
+        page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("you have changed the order")).to_be_hidden()
     first = page.get_by_role("slider", name="Mean risk of the 618 customers")
     first.focus()
     for _ in range(9):
@@ -268,8 +425,13 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     outcomes = page.locator("#step-platt .outcome")
     expect(outcomes.first).to_contain_text("False. It falls from 0.167 to 0.153")
     expect(outcomes.last).to_contain_text(
-        "False. A stays above B: 39 and 31\u00a0%. You said 100\u00a0%, off by 100"
+        "False. A stays above B: 39 and 31\u00a0%. You gave 100\u00a0% to something false: error 100 points"
     )
+    expect(shown(page, "platt")).to_contain_text(
+        f"Your own repair has a Brier score of {briers[1]:.3f}, Platt scaling 0.153"
+    )
+    expect(shown(page, "platt")).to_contain_text("has only 52 customers: with correct risks, chance gives 31")
+    assert page.locator(".stage rect.band").count() == 4  # three marks and the key
     choose(page, "platt", "Isotonic")
     expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
     choose(page, "platt", "No calibrator")
@@ -284,6 +446,27 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(finding).to_contain_text("900 customers refused. 710 of them would have paid back")
 
 
+@pytest.mark.parametrize(
+    ("fit", "limit", "size"), [("none", 50, "desk"), ("platt", 35, "phone"), ("isotonic", 50, "desk")]
+)
+def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit, size):
+    page = reader(f"at=refused&{GUESSED}&fit={fit}&limit={limit}".replace("55--------", "55--ss----"), size)
+    dots = page.evaluate("""() => {
+        const { spots, plot } = calibrationStory.stage
+        return [...spots.x.slice(0, 900)].map(x => (x - plot.left) / plot.width)
+    }""")
+    line, shade = page.locator(".stage line.limit"), page.locator(".stage rect.refuse")
+    assert line.get_attribute("x1") == shade.get_attribute("x")
+    right = [y for x, y in zip(dots, DATA["y"], strict=True) if x > limit / 100]
+    words = f"{len(right)} customers refused. {right.count(0)} of them would have paid back"
+    expect(page.locator("#step-refused .finding")).to_contain_text(words)
+    earned = sum(1 - 2 * y for x, y in zip(dots, DATA["y"], strict=True) if x <= limit / 100)
+    name = {"platt": "Platt"}.get(fit, fit)
+    expect(page.locator(".stage text.row")).to_contain_text(re.compile(rf"\b{name} {earned}\b"))
+    if fit == "none":
+        np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
@@ -294,7 +477,7 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
         page.keyboard.press("ArrowLeft")
         expect(page.locator("#dock-enough .slider output")).to_have_text(str(depth))
     expect(shown(page, "enough")).to_contain_text("predicts 21\u00a0% for everybody")
-    expect(shown(page, "enough")).to_contain_text("Grouping loss falls until depth 6")
+    expect(shown(page, "enough")).to_contain_text("Grouping loss is smallest at depth 6")
     expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324"])
     expect(page.locator("#step-enough .outcome").first).to_contain_text("True. It is 0.0000 with none")
     expect(page.locator("#step-enough .outcome").last).to_contain_text("False. Depth 3 has: 0.016")
@@ -306,6 +489,9 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
 def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, size, keyboard):
     page = reader("at=whom", size)
     answer(page, "whom", [40])
+    again = page.get_by_role("button", name="Test on others")
+    again.click()
+    expect(page.locator("#dock-whom .task")).to_have_text("First draw a box over the dots. Then test it.")
     box = page.get_by_role("application", name="Box over a group")
     around = box.bounding_box()
 
@@ -321,7 +507,7 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     expect(shown(page, "whom")).to_contain_text("too high; we look for at least 10 points too low")
     brush(0.005, 0.105, 0.005, 0.6)  # a part of the group
     expect(shown(page, "whom")).to_contain_text("we look for more than 100")
-    expect(page.locator("#step-whom .outcome")).to_have_text("Noted.")
+    expect(page.locator("#step-whom .outcome")).to_have_text("Noted. Now draw a box in the picture.")
     if keyboard:
         box.focus()
         for key, times in (
@@ -336,14 +522,17 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     else:
         brush(0.005, 0.105, 0.005, 0.995)
     expect(shown(page, "whom")).to_contain_text(
-        "You found it: the risk of these 114 customers is 13 points too low"
+        "You found it: the risk of these 114 customers is 13.3 points too low"
     )
     expect(shown(page, "whom")).to_contain_text("exactly the 114 customers who did not state their income")
-    words = "114 customers: predicted 31 %, defaulted 45 %".replace(" %", "\u00a0%")
+    words = "114 customers: predicted 31.4 %, defaulted 44.7 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
-    expect(page.locator("#step-whom .outcome")).to_contain_text("You said 40\u00a0%, off by 60 points")
-    page.get_by_role("button", name="Test on others").click()
-    expect(page.locator("#step-whom .finding").last).to_contain_text("The gap is there again")
+    expect(page.locator("#step-whom .outcome")).to_contain_text(
+        "You gave 40\u00a0% to something true: error 60 points"
+    )
+    again.click()
+    expect(page.locator("#dock-whom .result")).to_contain_text("The gap is there again")
+    expect(page.locator("#dock-whom .result")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.parametrize(
@@ -351,11 +540,11 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     [
         (
             "0_60_25_100",
-            "these 267 customers is 12 points too low. The box holds 66 of the 114 customers who did not",
+            "these 267 customers is 11.7 points too low. The box holds 66 of the 114 customers who did not",
         ),
         (
             "0_50_50_100",
-            "these 101 customers is 22 points too low. The box holds 44 of the 114",
+            "these 101 customers is 22.0 points too low. The box holds 44 of the 114",
         ),  # the fewest
         ("22_52_25_100", "None of them belong to the 114"),
     ],
@@ -385,6 +574,7 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     expect(shown(page, "still")).to_contain_text("The alarm in week 13 was false")
     choose(page, "still", "Risks rise in week 26")
     expect(shown(page, "still")).to_contain_text("the evidence noticed after 6 weeks, in week 31")
+    expect(page.locator(".stage text.call")).to_contain_text("off the scale: over a million")
     at(page, "years")
     assert page.locator(".stage circle.next").count() == 200  # places of the years to come
     answer(page, "years", [20])
@@ -392,6 +582,19 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
         page.get_by_role("button", name="Watch 20 other years").click()
         expect(shown(page, "years")).to_contain_text(f"In {years} years")
     expect(page.locator("#step-years .outcome")).to_contain_text("True. It did so in 6 of the first 20 years")
+
+
+def test_a_year_that_plays_can_be_paused(reader):
+    page = reader("at=still")
+    page.get_by_role("button", name="Play").click()
+    until(lambda: int(state(page)["week"]) >= 2, "two weeks have passed")
+    page.get_by_role("button", name="Pause").click()
+    here = state(page)["week"]
+    page.get_by_role("button", name="Play").click()
+    until(lambda: int(state(page)["week"]) > int(here), "it goes on")
+    page.evaluate("calibrationStory.set('week', '49')")
+    expect(page.locator("#dock-still .slider output")).to_have_text("50")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()  # at the end
 
 
 def test_nothing_is_lost_on_reload_and_a_link_opens_the_same(reader):
@@ -421,8 +624,14 @@ def test_nothing_is_lost_on_reload_and_a_link_opens_the_same(reader):
     }
 
 
+WRITTEN = """() => { const made = CanvasRenderingContext2D.prototype, { fillText } = made
+    window.written = []
+    made.fillText = function (text, ...rest) { written.push(text); fillText.call(this, text, ...rest) } }"""
+
+
 def test_twenty_answers_end_in_a_picture_to_save(reader):
     page = reader("at=end&bets=1906258a37558a59728a&done=klmnopqrst")
+    page.evaluate(WRITTEN)
     expect(page.locator("#step-end .finding")).to_contain_text("20 answers")
     expect(page.locator(".you summary")).to_have_text("You: 20 of 20")
     assert page.locator(".stage circle.own").count() == 20
@@ -430,10 +639,62 @@ def test_twenty_answers_end_in_a_picture_to_save(reader):
         page.locator("#step-end").get_by_text("Save the picture").click()
     assert download.value.suggested_filename == "how-sure-am-i.png"
     assert download.value.path().read_bytes()[1:4] == b"PNG"
+    *_, band, right, address = page.evaluate("written")
+    assert (band, right) == ("Grey band: where 95 of 100 marks fall", "if my probabilities are right")
+    assert address == ""  # a file has none to share
     page.locator(".you summary").click()
     expect(page.locator(".you .panel")).to_contain_text("20 answers")
     page.keyboard.press("Escape")
     expect(page.locator(".you .panel")).to_be_hidden()
+
+
+def test_the_end_compares_early_and_late_answers_and_the_model(reader):
+    bets, truth = "1906258a37558a59728a", np.isin(np.arange(20), TRUE)
+    page = reader(f"at=end&bets={bets}&done=klmnopqrst&mark=60&money=6")
+    said = np.array([int(one, 11) / 10 for one in bets])
+
+    def measured(p, y):
+        sides = p != 0.5
+        return 100 * np.maximum(p, 1 - p)[sides].mean(), 100 * ((p > 0.5) == y)[sides].mean()
+
+    halves = [*measured(said[:10], truth[:10]), *measured(said[10:], truth[10:])]
+    words = (
+        "In the first ten questions you were {:.0f} % sure, and {:.0f} % of your answers were right;"
+        " in the later ones, {:.0f} % and {:.0f} %."
+    )
+    end = page.locator("#step-end")
+    expect(end).to_contain_text(words.format(*halves).replace(" %", "\u00a0%"))
+    sure, right = (round(one) for one in measured(np.array(DATA["p"]), np.array(DATA["y"]) == 1))
+    mine = [round(one) for one in measured(said, truth)]
+    words = f"model was {sure} % sure, and {right} % of its predictions were right".replace(" %", "\u00a0%")
+    expect(end).to_contain_text(words)
+    gap = f"It was overconfident by {sure - right} points. Your gap of {mine[0] - mine[1]} points may be chance."
+    expect(end).to_contain_text(gap)
+    page = reader("at=end&bets=9191991911----------")
+    expect(page.locator("#step-end")).not_to_contain_text("In the first ten")  # no later ones
+    expect(page.locator("#step-end")).not_to_contain_text(
+        "Measured in the same way"
+    )  # it would tell an answer
+    page.evaluate("calibrationStory.set('money', 'x')")
+    expect(page.locator("#step-end")).to_contain_text("You were overconfident by 90 points.")
+
+
+@pytest.mark.parametrize(
+    ("bets", "done", "words"),
+    [
+        ("1906258a37558a59728s", "klmnopqrst", "19 of your 20 answers count. You skipped 1 question."),
+        (
+            "1906258a37558a59s28-",
+            "klmnopqr",
+            "17 of your 20 answers count. You skipped 1 question. Still open: parts 6 and 7.",
+        ),
+        ("1906258a37----------", "", "10 of your 20 answers count. Still open: parts 2, 3, 4, 5, 6 and 7."),
+    ],
+)
+def test_the_end_says_which_answers_do_not_count(reader, bets, done, words):
+    page = reader(f"at=end&bets={bets}&done={done}")
+    expect(page.locator("#step-end .hint").first).to_contain_text(words)
+    assert ("An answer counts once" in page.locator("#step-end").inner_text()) == ("open" in words)
 
 
 STEPS = (
@@ -506,6 +767,11 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     tab.page.wait_for_url(re.compile("shifts=0_0_0_-1_0"))
     tab.page.reload()
     expect(story.get_by_role("slider", name="Mean risk of the 49")).to_have_attribute("aria-valuenow", "0.69")
+    story.locator(":root").evaluate(WRITTEN)
+    story.locator(".you summary").click()
+    story.locator(".you").get_by_text("Save the picture").click()
+    address = tab.page.url.partition("#")[0].partition("//")[2]
+    assert story.locator(":root").evaluate("() => written.at(-1)") == address
     with tab.page.expect_download() as download:
         tab.page.get_by_text("Download as one HTML file").click()
     assert download.value.path().read_bytes() == story_html()

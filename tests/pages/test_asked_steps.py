@@ -21,7 +21,6 @@ TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "w
 CHOICE = Question(**TEXTS, remark="That is all.")
 MARK = Question(**TEXTS, kind="mark", at=0.7, cuts=(0.6, 0.8))
 CURVE = Question(**TEXTS, kind="curve", cuts=(-0.05, 0.05), over=(0.5, 1.0))
-SCORE = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def asks(monkeypatch):
     def give(question, key="venn_abers", number=3):
         lesson = LESSONS[key]
         steps, at = list(lesson.steps), number - 1
-        steps[at] = replace(steps[at], question=question, beside=("brier",))
+        steps[at] = replace(steps[at], question=question, beside=("brier",), moving=False)
         asked = replace(lesson, steps=tuple(steps))
         read = Lessons.__getitem__
         monkeypatch.setattr(
@@ -121,7 +120,7 @@ def test_a_link_without_guesses_shows_the_data_and_leads_on_without_them(asks):
 
 @pytest.mark.parametrize(
     ("question", "guess", "answer"),
-    [(MARK, 0.85, 3), (CURVE, [[x / 10, x / 10] for x in range(1, 10)], 2), (SCORE, 4.0, 2)],
+    [(MARK, 0.85, 3), (CURVE, [[x / 10, x / 10] for x in range(1, 10)], 2)],
     ids=lambda value: getattr(value, "kind", None),
 )
 def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(asks, question, guess, answer):

@@ -67,7 +67,6 @@ def test_lines_and_rings_are_on_the_axes_of_their_panel_with_words_above_it():
 KINDS = [
     Question(**TEXTS, ghosts=({"lines": [[[9, 0.5]]]}, {}, {})),
     Question(**TEXTS, kind="mark", cuts=(0.3, 0.6), at=0.5, truth=0.4),
-    Question(**TEXTS, kind="mark", cuts=(0.3, 0.6), truth=0.4),
     Question(**TEXTS, kind="curve", cuts=(-0.1, 0.1), truth=((0.2, 0.2, 9.0), (0.8, 0.8, 9.0))),
 ]
 
@@ -110,7 +109,7 @@ def test_the_name_of_a_guess_is_over_the_names_of_levels(asked, rows):
 
 
 def test_the_name_of_a_guess_ends_at_a_square_plot_which_is_narrower_than_the_picture():
-    for asked, guess in zip(KINDS[1:], (0.9, 0.9, [(0.2, 0.25), (0.8, 0.75)]), strict=True):
+    for asked, guess in zip(KINDS[1:], (0.9, [(0.2, 0.25), (0.8, 0.75)]), strict=True):
         (words,) = with_ghost(figure(), Ghost(asked, guess), LIGHT, 0, 1)["layout"]["annotations"]
         assert words["xref"] == "x domain"
 
@@ -204,13 +203,11 @@ def test_an_answer_without_a_sketch_leaves_the_picture_as_it_is():
     assert added({}, answer=3) == ([], [], [])
 
 
-def test_a_moving_picture_gets_rings():
-    ghosts = ({}, {"lines": [[[0.3, 0.1]], [[0.4, 0.1]]], "names": ["", "A"]}, {})
-    asked = Question(**TEXTS, ghosts=ghosts)
-    assert drawn(Ghost(asked, 2)) == {"rings": [[0.3, 0.1], [0.4, 0.1]], "label": f"{GUESS_RING} A"}
-    assert drawn(Ghost(asked, 1)) == {"rings": [], "label": ""}
-    curve = Question(**TEXTS, kind="curve", cuts=(-0.1, 0.1))
-    assert drawn(Ghost(curve, [(0.2, 0.2)]))["label"] == f"{GUESS_DASHES} {GUESS_LABEL}"
+def test_a_moving_picture_gets_the_drawn_curve_and_the_area_to_the_truth():
+    found = drawn(Ghost(KINDS[-1], [(0.2, 0.25), (0.8, 0.75)]))
+    assert found["label"] == f"{GUESS_DASHES} {GUESS_LABEL}"
+    assert found["curve"] == [(0.2, 0.25), (0.8, 0.75)]
+    assert found["area"] == pytest.approx(np.array([(0.2, 0.25), (0.8, 0.75), (0.8, 0.8), (0.2, 0.2)]))
 
 
 @pytest.mark.parametrize("ghosts", [[{}], [{"line": []}, {}, {}]])

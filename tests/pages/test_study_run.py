@@ -295,7 +295,7 @@ def test_results_open_on_results_without_an_upload():
     means = store_of(at).rows().groupby("setup")["brier"].mean()
     at = settled(press(at, "run_open"))
     assert faults(at) == []
-    assert_says(at.title[0].value, "better", "many data sets")
+    assert_says(at.title[0].value, "method", "best", "many data sets")
     shown = next(frame.value for frame in at.dataframe if "VAP" in frame.value.columns)
     assert shown.loc["one", "VAP"].removesuffix(" ★") == f"{means['VAP']:.3f}"
     at = go(at, STEM)

@@ -20,7 +20,7 @@ STORY_PARTS = ("you", "bank", "chance", "repair", "enough", "whom", "still")
 STORY_SCRIPTS = (
     *STORY_ARITHMETIC,
     DIAGRAM,
-    *(HERE / f"{name}.js" for name in ("state", "statements", "cards", "stage", *STORY_PARTS, "story")),
+    *(HERE / f"{name}.js" for name in ("state", "statements", "cards", "stage", "keys", *STORY_PARTS, "story")),
 )
 
 

@@ -41,12 +41,12 @@ function bankPart(world) {
         {
             id: "bank",
             build: () => [heading(2, "The bank"),
-                words("Each dot is one of 900 customers of a bank. A model has predicted for each the risk of *default*: that the loan is not paid back. The five columns go from low risks to high ones."),
-                words("You do not see the outcomes yet. First say what you expect.", "hint")],
+                words("Each dot is one of 900 customers of a bank. A model has predicted for each the risk of *default*: that the loan is not paid back. Each dot stands above this risk, in one of five columns. Its height means nothing yet."),
+                words("You do not see the outcomes yet. First say what you expect. Then those who defaulted drop to the bottom of their column, and its mark is where they end.", "hint")],
             view: stage => { stage.handles(); showBank(world, stage, () => false); stage.say("900 customers in five columns by their predicted risk: 618, 126, 74, 49 and 33.", "The bank") },
         },
         {
-            id: "seventy", asks: [10],
+            id: "seventy", asks: [10], place: "mark",
             build: () => [bet(world, 10),
                 after(world, placed("mark"),
                     live(world, ({ mark }) => {
@@ -56,7 +56,8 @@ function bankPart(world) {
                         const off = Number(mark) / 100 - rate, many = Math.abs(against(mark, risky))
                         return `${result}Your ${mark} % was ${Math.abs(off) < 0.005 ? "exactly right" : `${points(off)} too ${off > 0 ? "high" : "low"} (${counts(many, "customer")})`}, ${model}.`
                     }, "finding"),
-                    words(`A bank that refuses every loan above 50 % refuses all 49, although ${risky.rows - risky.ones} of them pay back. A mark below the diagonal means that the model *overestimates* these risks.`))],
+                    words(`Suppose a default costs the bank €1,000 and a repaid loan earns €1,000. Lending then pays below a risk of 50 %, so the bank refuses all 49. But ${risky.rows - risky.ones} of them pay back: lending would have earned ${euros(risky.rows - 2 * risky.ones)}.`),
+                    words("A mark below the diagonal means that the model *overestimates* these risks."))],
             dock: () => ask("mark", 49),
             view: (stage, asked) => {
                 const done = placed("mark")(world.state)
@@ -66,7 +67,7 @@ function bankPart(world) {
             },
         },
         {
-            id: "money", asks: [11],
+            id: "money", asks: [11], place: "money",
             build: () => [
                 words(`The bank lends to the 618 customers in the first column. Their mean risk is 5.5 %, so it expects ${Math.round(low.sum)} defaults. Each costs €1,000: the bank sets aside ${euros(Math.round(low.sum))}.`),
                 bet(world, 11),

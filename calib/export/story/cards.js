@@ -34,46 +34,63 @@ function after(world, acted, ...inside) {
     return made
 }
 
-// A statement and the reader's confidence in it: eleven steps, none of them chosen at first; an answer stays. One of the
-// first ten is settled at once, the others by the gesture that follows, which may also be had without an answer.
+// A statement and the reader's confidence in it: eleven steps, none of them chosen at first. One of the first ten is
+// settled at once, the others by the gesture that follows, which may also be had without an answer. An answer can be
+// changed, and a skipped question answered, until the gesture begins.
 function bet(world, n) {
     const { text, told } = STATEMENTS[n], settled = () => world.settled(n), later = n >= 10
+    const closed = () => world.asked(n) && world.begun(n)
     const steps = Array.from({ length: 11 }, (_, k) => element("button", { type: "button", "aria-label": `${10 * k} %`, tabindex: k ? -1 : 0 }, String(10 * k)))
     const scale = element("div", { class: "scale", role: "group", "aria-label": `How likely is this to be true? ${text}` }, ...steps)
-    const outcome = element("p", { class: "outcome", role: "status" }), pass = element("button", { type: "button", class: "pass" }, "Skip this question")
-    const give = answer => world.asked(n) || world.set("bets", withAnswer(world.state, n, answer))
+    const outcome = element("p", { class: "outcome", role: "status" }), pass = element("button", { type: "button", class: "pass" }, "Skip this question (it will not count)")
+    const give = answer => (closed() ? tell(" This answer is locked, because you have seen what happened.") : world.set("bets", withAnswer(world.state, n, answer)))
     steps.forEach((step, k) => step.addEventListener("click", () => give(k.toString(11))))
     pass.addEventListener("click", () => give("s"))
     scale.addEventListener("keydown", event => {
         const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key], now = steps.indexOf(document.activeElement)
         if (!by || now < 0) return
         event.preventDefault()
-        steps[within(now + by, 0, 10)].focus()
+        steps[now].tabIndex = -1
+        const next = steps[within(now + by, 0, 10)]
+        next.tabIndex = 0
+        next.focus()
     })
-    const statement = element("p", { class: "statement" })
+    const statement = element("p", { class: "statement" }), made = element("div", { class: "bet" })
     rich(statement, text)
+    function tell(more = "") {
+        const answer = answerOf(world.state, n), happened = settled() && world.happened(n)
+        rich(outcome, (settled() ? `${happened ? "True." : "False."} ${told} ${measured(answer, happened)}` : world.asked(n) ? noted(world, n, answer) : "") + more)
+        outcome.dataset.result = settled() ? String(happened) : ""
+    }
     world.follow(() => {
-        const answer = answerOf(world.state, n), closed = world.asked(n), chosen = answer === null ? -1 : Math.round(10 * answer)
+        const answer = answerOf(world.state, n), chosen = answer === null ? -1 : Math.round(10 * answer)
         steps.forEach((step, k) => {
             put(step, "aria-pressed", k === chosen)
-            put(step, "aria-disabled", closed)
+            put(step, "aria-disabled", closed())
             step.tabIndex = k === Math.max(0, chosen) ? 0 : -1
         })
-        scale.classList.toggle("closed", closed)
-        pass.hidden = closed || !later
-        const happened = settled() && world.happened(n)
-        rich(outcome, settled() ? `${happened ? "True." : "False."} ${told} ${measured(answer, happened)}` : closed ? "Noted." : "")
-        outcome.dataset.result = settled() ? String(happened) : ""
+        made.classList.toggle("asked", world.asked(n))
+        scale.classList.toggle("closed", closed())
+        pass.hidden = world.asked(n) || !later
+        tell()
     })
-    return element("div", { class: "bet" }, statement, scale,
+    made.append(statement, scale,
         element("p", { class: "ends", "aria-hidden": "true" }, element("span", {}, "0 %: certainly false"), element("span", {}, "100 %: certainly true")), outcome, pass)
+    return made
+}
+
+// What is said of an answer that is not settled yet: whether it can be changed, and what to do next.
+function noted(world, n, answer) {
+    const kept = answer === null ? "Skipped" : "Noted", free = world.begun(n) ? "" : answer === null ? " (you can still answer)" : " (you can change it)"
+    const next = PAIRS[n] && !world.asked(PAIRS[n]) ? "answer the other question" : ACTS[n]
+    return `${kept}${free}. Now ${next}.`
 }
 
 // How far a stated probability was from what happened.
 function measured(answer, happened) {
     if (answer === null) return "You skipped this question."
-    const said = Math.round(100 * answer), off = happened ? 100 - said : said
-    return off ? `You said ${said} %, off by ${off} points.` : `You said ${said} %, exactly right.`
+    const said = Math.round(100 * answer), error = happened ? 100 - said : said
+    return `You gave ${said} % to something ${happened ? "true" : "false"}: ${error ? `error ${error} points` : "no error"}.`
 }
 
 // A slider of whole numbers.
@@ -98,6 +115,14 @@ function press(text, act) {
     return made
 }
 
+// A button that counts up to a last time, and then says why it does no more.
+function pressUpTo(world, text, name, step, most, noun) {
+    const full = () => Number(world.state[name]) >= most
+    const made = press(text, () => full() || world.set(name, String(Number(world.state[name]) + step)))
+    world.follow(() => put(made, "aria-disabled", full()))
+    return [made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": that is enough" : ""}`, "count")]
+}
+
 let groups = 0
 function choices(world, name, label, options) {
     const group = `story-${name}-${groups++}`  // two pictures have the same choice
@@ -114,4 +139,7 @@ function choices(world, name, label, options) {
 const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)
 const counts = (n, noun, many = `${noun}s`) => `${n.toLocaleString("en")} ${n === 1 ? noun : many}`
 const row = (...parts) => element("div", { class: "row" }, ...parts)
+// How many points two shares are apart, as the difference of what is shown of them.
+const apart = (a, b) => Math.abs(parseFloat(decimal(a)) - parseFloat(decimal(b))).toFixed(1)
+const decimal = share => `${(100 * share).toFixed(1)} %`
 const points = gap => { const found = Math.abs(Math.round(100 * gap)); return found === 1 ? "1 point" : `${found} points` }

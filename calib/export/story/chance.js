@@ -1,7 +1,7 @@
 // Part 3: other customers, whose marks make a band of the reader's own; what a right model would show; and thin bins.
 
 const MOST = 20
-const BANK_SEEN = { ask: [10, 11], place: ["mark", "money"], at: "seventy" }  // before the bank's outcomes are shown
+const BANK_SEEN = { ask: [10, 11], place: ["mark", "money"] }  // before the bank's outcomes are shown
 
 // Earlier sets of customers as faint marks, and their range in each bin.
 function ghosts(world, stage, sets, kind) {
@@ -21,10 +21,14 @@ function rangeOf(cells, bin) {
 }
 
 function chancePart(world) {
-    const { people } = world, stated = world.cells[SEVENTY].sum / world.cells[SEVENTY].rows
+    const { people } = world
     const sets = (name, risks) => Array.from({ length: Number(world.state[name]) }, (_, k) => world.other(k + 1, risks))
-    const draw = name => () => world.set(name, String(Math.min(MOST, Number(world.state[name]) + 1)))
-    const seventy = (name, risks) => rangeOf(sets(name, risks).map(set => binned(set, BANK_BINS)), SEVENTY)
+    const cellsOf = (name, risks) => sets(name, risks).map(set => binned(set, BANK_BINS))
+    const seventy = (name, risks) => rangeOf(cellsOf(name, risks), SEVENTY)
+    const highest = () => {
+        const [[p, y]] = cellsOf("others", people.truth).map(cells => cells[SEVENTY]).map(({ sum, ones, rows }) => [sum / rows, ones / rows]).sort((a, b) => b[1] - a[1])
+        return `Even the highest mark near 70 % (predicted ${decimal(p)}, defaulted ${decimal(y)}) is ${apart(p, y)} points below the diagonal.`
+    }
     const said = (name, risks) => {
         const n = Number(world.state[name])
         if (!n) return ""
@@ -41,7 +45,7 @@ function chancePart(world) {
     }
     const errors = bins => scores(world.rightSet(), Number(bins))
     const far = () => world.cells.filter(cell => { const [low, high] = consistency(cell), at = cell.ones / cell.rows; return at < low || at > high }).length
-    const counter = name => live(world, state => `${state[name]} of ${MOST} sets`, "count")
+    const drawing = (text, name, risks) => [row(...pressUpTo(world, text, name, 1, MOST, "sets")), live(world, () => said(name, risks), "result")]
     return { id: "chance", number: 3, name: "Is it chance?", steps: [
         {
             id: "chance", needs: BANK_SEEN, asks: [12],
@@ -49,20 +53,18 @@ function chancePart(world) {
                 words("Perhaps the bank was just unlucky with these 900 customers. How would other customers of this kind have turned out?"),
                 bet(world, 12),
                 after(world, ({ others }) => Number(others) > 0,
-                    live(world, () => said("others", people.truth), "finding"),
                     live(world, ({ others }) => (Number(others) < 10 ? "Draw again, up to twenty times. The marks leave a band behind."
-                        : `Chance moves the marks, above all in columns with few customers. Yet the highest mark near 70 % is still ${points(stated - seventy("others", people.truth).high)} below the diagonal. So chance alone does not explain this gap.`)))],
-            dock: () => [row(press("Draw other customers", draw("others")), counter("others"))],
+                        : `Chance moves the marks, above all in columns with few customers. ${highest()} So chance alone does not explain this gap.`)))],
+            dock: () => drawing("Draw other customers", "others", people.truth),
             view: stage => show(stage, "others", people.truth, "bank"),
         },
         {
             id: "right", needs: BANK_SEEN,
-            build: () => [words("And if the model were right? Then customers would default exactly as often as predicted. Draw such customers, and compare their marks with the bank’s own (the rings)."),
+            build: () => [words("And if the model were right? Then each customer would default with the predicted probability. Draw such customers, and compare their marks with the bank’s own (the rings)."),
                 after(world, ({ right }) => Number(right) > 0,
-                    live(world, () => said("right", people.p), "finding"),
                     words("The marks of a perfect model scatter too, but around the diagonal."),
                     live(world, ({ right }) => (Number(right) < MOST ? "" : `In grey, the *consistency band*: 95 of 100 marks of a perfect model fall inside it. ${far()} of the bank’s 5 rings are outside.`)))],
-            dock: () => [row(press("Draw from a perfect model", draw("right")), counter("right"))],
+            dock: () => drawing("Draw from a perfect model", "right", people.p),
             view: stage => {
                 const rings = world.cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 6 : 9 }])
                 show(stage, "right", people.p, "right", [...(Number(world.state.right) < MOST ? [] : bandsOf(stage, world.cells)), ...rings])
@@ -70,13 +72,13 @@ function chancePart(world) {
         },
         {
             id: "bins", asks: [13],
-            build: () => [words("How many columns are right? The *ECE* (expected calibration error) is the mean distance of the marks from the diagonal; marks with more customers count more. Here are 900 customers of a perfect model, in five columns."),
+            build: () => [words("The number of columns is our choice, and it matters. The *ECE* (expected calibration error) is the mean distance of the marks from the diagonal; marks with more customers count more. Here are 900 customers of a perfect model, in five columns."),
                 bet(world, 13),
                 after(world, ({ bins }) => bins !== "5" || world.settled(13),
-                    live(world, ({ bins }) => `${bins} columns: ECE ${errors(bins).ece.toFixed(3)}. By chance alone, a perfect model has ${errors(bins).byChance.toFixed(3)} on average.`, "finding"),
-                    words("Customers and predictions are the same; only the columns are thinner. Marks with few customers scatter more (hollow marks: fewer than ten). So compare an ECE with what chance alone gives."),
+                    words("Customers and predictions are the same; only the columns are thinner. Marks with few customers scatter more (hollow marks: fewer than ten). So no number of columns is the right one: compare an ECE with what chance alone gives."),
                     live(world, () => (world.settled(13) ? "" : "Move the slider to 70."), "hint"))],
-            dock: () => [slider(world, "bins", "Columns (bins)", 2, 70)],
+            dock: () => [slider(world, "bins", "Columns (bins)", 2, 70),
+                live(world, ({ bins }) => `${bins} columns: ECE ${errors(bins).ece.toFixed(3)}. By chance alone, a perfect model has ${errors(bins).byChance.toFixed(3)} on average.`, "result")],
             view: stage => {
                 const bins = Number(world.state.bins), set = world.rightSet(), cells = binned(set, bins)
                 stage.handles()

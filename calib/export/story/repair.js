@@ -17,8 +17,11 @@ function repairPart(world) {
         const all = [...p.keys()].filter(i => p[i] > limit)
         return { all: all.length, paid: all.filter(i => !people.y[i]).length }
     }
+    // What the bank earns from the customers within the limit: a repaid loan earns what a default costs.
+    const earned = (fit, limit) => total(world.after(fit).map((at, i) => (at > limit ? 0 : people.y[i] ? -COST : COST)))
+    const earnings = (limit, small) => `${small ? "Earned (€1,000)" : "The bank earns, in €1,000"}: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit) / COST}`).join(", ")}`
     function pins(stage, p) {
-        const foot = stage.plot.top + stage.plot.height
+        const foot = stage.plot.top + stage.plot.height - 13
         return [[A, "A"], [B, "B"]].flatMap(([i, name]) => [
             [`pin${name}`, "circle", { class: "pin moves", style: `cx: ${fine(stage.px(p[i]))}px; cy: ${foot}px; r: 11px;` }],
             [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${foot + 4.5}px);`, "text-anchor": "middle" }, name],
@@ -29,8 +32,27 @@ function repairPart(world) {
         const curve = fit === "none" ? [] : [["map", "path", { class: "map", d: path(Array.from({ length: 200 }, (_, k) => within(k / 199, 1e-6, 1 - 1e-6)).map(at => [stage.px(at), stage.py(maps[fit](at))])) }]]
         stage.dots({ place: columns(stage, { p, y: people.y, bins: BANK_BINS }), paint: i => (people.y[i] ? DEFAULT : PAID), size: stage.small() ? 2 : 3.2 })
         const old = cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 5 : 7 }])
-        stage.ink([...keyOf(stage), ...axes(stage, "Predicted risk of default", "Share that defaulted"), ...diagonalOf(stage), ...curve, ...(fit === "none" ? [] : old), ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...more])
+        stage.ink([...keyOf(stage), ...axes(stage, "Predicted risk of default", "Share that defaulted"), ...diagonalOf(stage), ...(fit === "none" ? [] : [...bandsOf(stage, now), ...curve, ...old]),
+            ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...(fit === "none" ? [] : legend(stage)), ...more])
     }
+    // What is old and what is new, in the corner that the repaired risks leave empty.
+    function legend(stage) {
+        const small = stage.small(), x = stage.px(1) - (small ? 118 : 146), y = k => stage.py(0) - (small ? 88 : 120) + k * (small ? 15 : 20)
+        const signs = [["circle", { class: "ring", cx: x - 14, cy: y(0) - 4, r: 5 }], ["circle", { class: "mark", cx: x - 14, cy: y(1) - 4, r: 6 }],
+            ["rect", { class: "band", x: x - 17, y: y(2) - 10, width: 6, height: 12, rx: 2 }], ["line", { class: "map", x1: x - 21, x2: x - 7, y1: y(3) - 4, y2: y(3) - 4 }]]
+        return ["marks before", "marks after", "consistency band", "old risk → new risk"].flatMap((name, k) => [[`sign${k}`, ...signs[k]], [`signed${k}`, "text", { class: "tick", x, y: y(k) }, name]])
+    }
+    // The column that a repair has moved past the next one, if any.
+    const overtaking = p => {
+        const means = cells.map((_, k) => mean(p.filter((_, i) => bin(i) === k)))
+        return means.findIndex((at, k) => at > means[k + 1])
+    }
+    const lastMark = ({ fit }) => {
+        const cell = binned({ p: world.after(fit), y: people.y }, BANK_BINS).findLast(({ rows }) => rows), [low, high] = consistency(cell)
+        return fit === "none" ? "" : `The last mark (predicted ${percent(cell.sum / cell.rows)}, defaulted ${percent(cell.ones / cell.rows)}) has only ${cell.rows} customers: with correct risks, chance gives ${percent(low)} to ${percent(high)}.`
+    }
+    const compared = state => (state.shifts === FIELDS.shifts[1] ? "" :
+        `Your own repair has a Brier score of ${own(state).toFixed(3)}, Platt scaling ${brierScore(world.after("platt"), people.y).toFixed(3)}. But you knew these customers’ outcomes.`)
     return { id: "repair", number: 4, name: "Repair", steps: [
         {
             id: "repair", needs: BANK_SEEN,
@@ -41,6 +63,10 @@ function repairPart(world) {
                         const now = gap(moved(state)), first = gap(people.p), both = `On average, your marks are ${(100 * now).toFixed(1)} points from the diagonal; at first it was ${(100 * first).toFixed(1)}.`
                         return both + (now < 0.02 ? " You have built a *calibrator*: it corrects the predictions and leaves the model as it is." : now < first ? " Go on with the other marks." : " Low risks must rise, high risks must fall.")
                     }, "finding"),
+                    live(world, state => {
+                        const k = overtaking(moved(state)) + 1
+                        return k ? `Column ${k} now has a higher mean risk than column ${k + 1}: you have changed the order of these customers.` : ""
+                    }),
                     words("The *Brier score* is the mean squared difference between the predicted risk and the outcome (1 for default, 0 for paid back). Lower is better."),
                     words("But you used the outcomes of these very customers. A fair calibrator learns from other customers; the next two do."))],
             dock: () => [live(world, state => `ECE ${gap(people.p).toFixed(3)} → ${gap(moved(state)).toFixed(3)}, Brier score ${before.toFixed(3)} → ${own(state).toFixed(3)}`, "count")],
@@ -68,8 +94,9 @@ function repairPart(world) {
                         const p = fitted(state), now = brierScore(p, people.y), change = Math.round(100 * (1 - now / before))
                         return `${name[state.fit]}: Brier score ${before.toFixed(3)} → ${now.toFixed(3)}${change ? ` (${change} % lower)` : ""}. A has ${percent(p[A])}, B ${percent(p[B])}.`
                     }, "finding"),
+                    live(world, lastMark), live(world, compared),
                     words("*Isotonic regression* fits steps instead of a smooth curve. Neither ever falls, so nobody overtakes anybody: A stays above B, although B defaulted."),
-                    words("A calibrator corrects the numbers, not the order. Only a better model can do that."))],
+                    words("A calibrator corrects the numbers, not the order (isotonic regression gives some customers the same risk). Only a better model can improve the order."))],
             dock: () => [choices(world, "fit", "Calibrator", options)],
             view: stage => {
                 const p = fitted(world.state)
@@ -79,7 +106,7 @@ function repairPart(world) {
             },
         },
         {
-            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"], at: "seventy" },
+            id: "refused", needs: { ask: [10, 11, 14, 15], place: ["mark", "money"] },
             build: () => [words("Whom does the bank refuse? Drag the line: customers to its right get no loan. Then change the calibrator."),
                 live(world, state => {
                     const { all, paid } = refused(fitted(state), Number(state.limit) / 100)
@@ -90,7 +117,7 @@ function repairPart(world) {
                         const [old, now] = ["none", "platt"].map(fit => refused(world.after(fit), Number(limit) / 100))
                         return `With this limit, the uncalibrated model refuses ${old.all} customers, of whom ${old.paid} would have paid back. With Platt scaling, it is ${now.all} and ${now.paid}.`
                     }),
-                    words("A limit of 50 % makes sense only if 50 % means 50 %."))],
+                    words("The limit of 50 % follows from part 2: a repaid loan earns €1,000, a default costs €1,000. It is right only if 50 % means 50 %."))],
             dock: () => [choices(world, "fit", "Calibrator", options)],
             view: stage => {
                 const limit = Number(world.state.limit) / 100, left = limit > (stage.small() ? 0.45 : 0.7)
@@ -99,9 +126,10 @@ function repairPart(world) {
                     move: to => world.drag("limit", String(Math.round(100 * to))) })
                 showFit(stage, [["refuse", "rect", { class: "refuse", x: stage.px(limit), y: stage.plot.top, width: stage.px(1) - stage.px(limit), height: stage.plot.height }],
                     ["limit", "line", { class: "limit", x1: stage.px(limit), x2: stage.px(limit), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
-                    ["refusal", "text", { class: "call", x: stage.px(limit) + (left ? -26 : 26), y: stage.plot.top + 27, "text-anchor": left ? "end" : "start" }, `no loan above ${percent(limit)}`]])
+                    ["refusal", "text", { class: "call", x: stage.px(limit) + (left ? -26 : 26), y: stage.plot.top + 27, "text-anchor": left ? "end" : "start" }, `no loan above ${percent(limit)}`],
+                    ["earned", "text", { class: "row", x: stage.px(1) - 6, y: stage.py(0) - 8, "text-anchor": "end" }, earnings(limit, stage.small())]])
                 const { all, paid } = refused(fitted(world.state), limit)
-                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom would have paid back.`, "Refused customers")
+                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom would have paid back. ${earnings(limit)}.`, "Refused customers")
             },
         },
     ] }

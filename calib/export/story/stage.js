@@ -22,7 +22,7 @@ function makeStage(host, people) {
     const drawn = new Map()
 
     const stage = {
-        size, plot, frames: 0,
+        size, plot, frames: 0, spots: { x: toX, y: toY },  // where the dots go, in pixels
         px: p => plot.left + p * plot.width,
         py: q => plot.top + (1 - q) * plot.height,
         small: () => size.width < 560,
@@ -104,10 +104,10 @@ function makeStage(host, people) {
             grip(made)
             return made
         })
-        Object.assign(made, { to: { along, low, high, step, now, move, done } })
+        Object.assign(made, { to: { along, low, high, step, now, move, done, fixed } })
         made.style.transform = `translate(${left}px, ${top}px)`
         made.dataset.along = along
-        made.disabled = Boolean(fixed)
+        put(made, "aria-disabled", Boolean(fixed))
         for (const [name, value] of Object.entries({ label, valuemin: low, valuemax: high, valuenow: now ?? low, valuetext: text, orientation: along === "y" ? "vertical" : "horizontal" }))
             put(made, `aria-${name}`, value)
         return made
@@ -124,19 +124,24 @@ function makeStage(host, people) {
     }
 
     function grip(made) {
-        let held = false
+        let held = null, moved = false  // a click alone moves nothing
         const value = event => {
             const box = svg.getBoundingClientRect(), { along, low, high } = made.to
             return within(along === "x" ? (event.clientX - box.left - plot.left) / plot.width
                 : 1 - (event.clientY - box.top - plot.top) / plot.height, low, high)
         }
-        const hold = on => { held = on; dragging(on) }
-        made.addEventListener("pointerdown", event => { hold(true); made.setPointerCapture(event.pointerId) })
-        made.addEventListener("pointermove", event => held && made.to.move(value(event)))
-        made.addEventListener("pointerup", event => { if (held) { hold(false); made.to.move(value(event)); made.to.done?.() } })
-        made.addEventListener("pointercancel", () => hold(false))
+        const hold = event => { held = event; moved = false; dragging(Boolean(event)) }
+        const follow = event => {
+            moved ||= held && Math.hypot(event.clientX - held.clientX, event.clientY - held.clientY) > 3
+            if (moved) made.to.move(value(event))
+        }
+        made.addEventListener("pointerdown", event => { hold(event); made.setPointerCapture(event.pointerId) })
+        made.addEventListener("pointermove", follow)
+        made.addEventListener("pointerup", event => { follow(event); if (moved) made.to.done?.(); hold(null) })
+        made.addEventListener("pointercancel", () => hold(null))
         made.addEventListener("keydown", event => {
-            const { low, high, step, now, move, done } = made.to
+            const { low, high, step, now, move, done, fixed } = made.to
+            if (fixed) return
             const by = { ArrowUp: step, ArrowRight: step, ArrowDown: -step, ArrowLeft: -step, PageUp: 10 * step, PageDown: -10 * step }[event.key]
             const end = { Home: low, End: high }[event.key]
             if (by || end !== undefined) move(within(end ?? (now ?? low) + by, low, high))
@@ -174,8 +179,8 @@ function makeStage(host, people) {
         if (!box.width || (box.width === size.width && box.height === size.height)) return
         Object.assign(size, { width: box.width, height: box.height })
         const small = stage.small()
-        Object.assign(plot, { left: small ? 46 : 62, top: small ? 22 : 34 })
-        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 42 : 64) })
+        Object.assign(plot, { left: small ? 46 : 62, top: small ? 32 : 36 })
+        Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 52 : 64) })
         Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
         svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
         ink.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -202,19 +207,16 @@ function sunflower(stage, count, order = i => i, middle = [0.5, 0.5], part = 1) 
     }
 }
 
-// Columns: each bin is a column from 0 to 100 %, filled evenly by its people. Those who default sink to the bottom, so
-// that the line between the two is the share of defaults. ``p`` gives the bins, ``shift`` moves a bin to the side.
-function columns(stage, { p, y, bins, known = true, shift = () => 0 }) {
-    const inside = Array.from({ length: bins }, () => [])
-    p.forEach((at, i) => inside[Math.min(bins - 1, Math.floor(at * bins + 1e-9))].push(i))
-    const places = Array(p.length), edge = bins > 20 ? 0.08 : 0.05
-    inside.forEach((all, bin) => {
-        const ranked = known ? [...all.filter(i => y[i]), ...all.filter(i => !y[i])] : all
-        ranked.forEach((i, rank) => {
-            const along = within((bin + edge + (rank * GOLDEN % 1) * (1 - 2 * edge)) / bins + shift(bin), 0, 1)
-            places[i] = [stage.px(along), stage.py((rank + 0.5) / all.length)]
+// Columns: each person stands at his or her own risk ``p``, and the people of a bin fill its height. Those who default sink
+// to the bottom, so that the line between the two is the share of defaults. ``shift`` moves a bin to the side.
+function columns(stage, { p, y, bins, shift = () => 0 }) {
+    const bin = i => Math.min(bins - 1, Math.floor(p[i] * bins + 1e-9)), places = Array(p.length)
+    const shares = binned({ p, y }, bins).map(({ rows, ones }) => ones / rows)
+    for (const label of [0, 1])
+        [...p.keys()].filter(i => y[i] === label).sort((a, b) => p[a] - p[b]).forEach((i, rank) => {
+            const k = bin(i), up = rank * GOLDEN % 1  // neighbours in risk stand far apart
+            places[i] = [stage.px(within(p[i] + shift(k), 0, 1)), stage.py(label ? shares[k] * up : shares[k] + (1 - shares[k]) * up)]
         })
-    })
     return i => places[i]
 }
 
@@ -226,16 +228,17 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
         ...ticks.flatMap(at => [
             [`x${at}`, "text", { x: stage.px(at), y: foot + 17, class: "tick", "text-anchor": !stage.small() ? "middle" : at === 1 ? "end" : at ? "middle" : "start" }, x(at)],
             ...(y ? [[`y${at}`, "text", { x: left - 7, y: stage.py(at) + 4, class: "tick", "text-anchor": "end" }, y(at)],
-                [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }]] : []),
+                [`h${at}`, "line", { x1: left, x2: left + width, y1: stage.py(at), y2: stage.py(at), class: "grid" }],
+                [`v${at}`, "line", { x1: stage.px(at), x2: stage.px(at), y1: top, y2: foot, class: "grid" }]] : []),
         ]),
-        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 34 : 40), class: "name", "text-anchor": "middle" }, across],
-        ["up", "text", { x: left, y: top - (stage.small() ? 6 : 12), class: "name" }, up],
+        ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 45 : 40), class: "name", "text-anchor": "middle" }, across],
+        ["up", "text", { x: left, y: top - 17, class: "name" }, up],
     ]
 }
 
 // What the colours of the dots mean: [class, name] of each, at the right above the plot.
 function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
-    const { left, top, width } = stage.plot, up = top - (stage.small() ? 6 : 12), letter = stage.small() ? 6.7 : 7.2
+    const { left, top, width } = stage.plot, up = top - 17, letter = stage.small() ? 6.7 : 7.2
     let x = left + width
     return names.toReversed().flatMap(([kind, name]) => {
         x -= letter * name.length

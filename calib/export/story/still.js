@@ -15,14 +15,21 @@ function stillPart(world) {
     const alarms = (of, week = WEEKS) => of.evidence.slice(0, week).map(value => value >= TWENTY)
     const others = count => Array.from({ length: Number(count) }, (_, k) => year(100 + k, WEEKS))
     let timer = null
-    function play() {
+    const button = press("Play", () => (timer ? pause() : play()))
+    function pause() {
         clearInterval(timer)
+        timer = null
+        button.textContent = "Play"
+    }
+    function play() {
         if (world.state.week === "50") world.set("week", "0")
+        button.textContent = "Pause"
         timer = setInterval(() => {
             const next = Number(world.state.week) + 1
-            if (next > WEEKS || world.now() !== "still") return clearInterval(timer)
+            if (next > WEEKS || world.now() !== "still") return pause()
             visit(String(next))
             world.set("week", String(next))
+            if (next === WEEKS) pause()
         }, 160)
     }
     const visit = week => Number(week) > Number(world.state.weeks) && world.set("weeks", week)
@@ -47,15 +54,16 @@ function stillPart(world) {
         {
             id: "still",
             build: () => [heading(7, "Is it still true?"),
-                words("The calibrated model is now in use. Each week, 18 of the customers come. After each week, two methods ask: are the risks still right?"),
+                words("The bank now uses its model with Platt scaling for a year. Suppose that it first repaired the group of part 6: the outcomes here are drawn from the predicted risks."),
+                words("Each week, 18 of the customers come. After each week, two methods ask: are the risks still right?"),
                 words("The *Hosmer–Lemeshow test* compares predicted and observed defaults in ten groups of all customers so far. If p is below 5 %, it raises an alarm."),
-                words("*Evidence* is a bet against the model. You start with €1 and bet, each week, that other risks predict better. The evidence is what you own; €20 is an alarm."),
+                words(`*Evidence* is a bet against the model. You start with €1, spread over ${LINE_BETS.length + MEMORIES.length} rival predictions: risks that are higher, lower, more extreme, less extreme, or fitted to past weeks. The evidence is what you own; €20 is an alarm.`),
                 live(world, tell, "finding"),
                 after(world, ({ weeks }) => Number(weeks) > 0,
                     live(world, state => (reached(state) ? ended(state) : "")),
-                    words("If the model is right, the evidence ever reaches 20 with a probability of at most 5 %, no matter how often you look. The test promises 5 % for a single look."))],
+                    words("If the model is right, each bet is fair: on average you keep your €1. So you ever reach €20 with a probability of at most 1 in 20, no matter how often you look. The test promises 5 % for a single look."))],
             dock: () => [choices(world, "kind", "Year", [["calm", "Model stays right"], ["worse", "Risks rise in week 26"]]),
-                row(slider(world, "week", "Week", 0, WEEKS, visit), press("Play", play))],
+                row(slider(world, "week", "Week", 0, WEEKS, visit), button)],
             view: stage => {
                 const { state } = world, of = shown(state), week = Number(state.week), { left, top, width, height } = stage.plot
                 const x = k => left + width * (k + 0.5) / WEEKS, foot = top + height * 0.46, low = Math.log(0.05), high = Math.log(1000)
@@ -68,16 +76,18 @@ function stillPart(world) {
                 }
                 stage.handles()
                 stage.dots({ place: i => place[i].at, paint: i => (place[i].week >= week ? DIM : place[i].label ? DEFAULT : PAID), size: Math.min(cell * 0.42, width / WEEKS * 0.42), still: world.dragging })
-                const path_ = of.evidence.slice(0, week).map((value, k) => [x(k), at(value)]), wide = width / WEEKS
+                const path_ = of.evidence.slice(0, week).map((value, k) => [x(k), at(value)]), wide = width / WEEKS, cut = of.evidence.slice(0, week).findIndex(value => value > high)
                 stage.ink([...keyOf(stage, [["alarm", "alarm"], ["default", "defaulted"], ["paid", "repaid"]]), ["name", "text", { class: "name", x: left, y: top - 7 }, stage.small() ? "Test" : "Test after each week"],
                     ...tests(of, week).map((alarm, k) => [`test${k}`, "rect", { class: alarm ? "alarm" : "calm", x: x(k) - wide * 0.4, y: top + 3, width: wide * 0.8, height: 11, rx: 2 }]),
-                    ["name2", "text", { class: "name", x: left, y: top + 34 }, "Evidence against the model"],
+                    ["name2", "text", { class: "name", x: left, y: top + 34 }, stage.small() ? "Evidence" : "Evidence against the model"],
                     ["limit", "line", { class: "limit dashed", x1: left, x2: left + width, y1: at(TWENTY), y2: at(TWENTY) }],
                     ["alarm", "text", { class: "tick", x: left - 6, y: at(TWENTY) + 4, "text-anchor": "end" }, "20"],
                     ["most", "text", { class: "tick", x: left - 6, y: at(high) + 4, "text-anchor": "end" }, "1,000"],
                     ["one", "text", { class: "tick", x: left - 6, y: at(0) + 4, "text-anchor": "end" }, "1"],
                     ["begin", "line", { class: "grid", x1: left, x2: left + width, y1: at(0), y2: at(0) }],
-                    ["line", "path", { class: "evidence", d: path(path_) }],
+                    ["line", "path", { class: "evidence", d: path(cut < 0 ? path_ : path_.slice(0, cut + 1)) }],
+                    ...(cut < 0 ? [] : [["beyond", "path", { class: "evidence beyond", d: path(path_.slice(cut)) }],
+                        ["off", "text", { class: "call", x: left + width, y: top + 34, "text-anchor": "end" }, `↑ off the scale: ${odds(of.evidence[week - 1])}`]]),
                     ...(state.kind === "worse" ? [["change", "line", { class: "limit", x1: x(CHANGE - 0.5), x2: x(CHANGE - 0.5), y1: top, y2: top + height }], ["changed", "text", { class: "tick", x: x(CHANGE - 0.5) + 5, y: foot + 2 }, "risks rise"]] : []),
                     ...[1, 10, 20, 30, 40, 50].map(k => [`week${k}`, "text", { class: "tick", x: x(k - 1), y: top + height + 17, "text-anchor": "middle" }, String(k)]),
                     ["weeks", "text", { class: "name", x: left + width / 2, y: top + height + (stage.small() ? 34 : 40), "text-anchor": "middle" }, "Week"]])
@@ -94,7 +104,7 @@ function stillPart(world) {
                         return `In ${all} years, the test raised a false alarm in ${wolf} (${percent(wolf / all)}; 95 % interval ${percent(range[0])} to ${percent(range[1])}). The evidence did so in ${right}.`
                     }, "finding"),
                     words("One look at the 5 % level raises a false alarm with a probability of about 5 %. Fifty looks are fifty chances: in 2,000 simulated years, 36 % had one (34 to 38 %). Evidence allows any number of looks."))],
-            dock: () => [row(press("Watch 20 other years", () => world.set("years", String(Math.min(100, Number(world.state.years) + 20)))), live(world, state => `${state.years} of 100 years`, "count"))],
+            dock: () => [row(...pressUpTo(world, "Watch 20 other years", "years", 20, 100, "years"))],
             view: stage => {
                 const count = Number(world.state.years), all = others(count), { size: { width, height } } = stage, step = Math.min(width / 24, height / 13)
                 const top = Math.max(0, (height - 12 * step) / 2)

@@ -10,6 +10,10 @@ function story(root, data) {
         14: () => state.fit !== "none", 15: () => state.fit !== "none", 16: () => state.depths.includes("0"), 17: () => state.depths.includes("3"),
         18: () => state.found === "1", 19: () => Number(state.years) >= 20,
     }
+    const begun = {  // whether its outcomes are partly shown
+        10: settling[10], 11: settling[11], 12: () => state.others !== "0", 13: () => state.bins !== "5", 14: settling[14], 15: settling[15],
+        16: () => state.depths.length > 1, 17: () => state.depths.length > 1, 18: () => state.tried !== "0", 19: () => state.years !== "0",
+    }
     const world = {
         state, people: data, ready: false, dragging: false, trial: {}, platt: platted, isotonic: stepped, cells: binned(data, BANK_BINS),
         after: fit => after[fit],
@@ -22,6 +26,7 @@ function story(root, data) {
         happened: n => STATEMENTS[n].truth ?? outcomes(world)[n],
         asked: n => state.bets[n] !== "-",
         settled: n => (n < 10 ? state.bets[n] !== "-" : state.done.includes(letter(n))),
+        begun: n => n < 10 || world.settled(n) || begun[n](),
         follow(act) { followers.push(act); act(state) },
         set(name, value) {
             if (state[name] === value) return
@@ -36,13 +41,22 @@ function story(root, data) {
         },
         redraw: () => world.stage.again(),
         now: () => state.at,
-        go: id => go(id),
+        go: id => keys.enter(steps.findIndex(step => step.id === id), { glide: true }),
         restart() {
-            Object.assign(state, Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first])))
-            world.trial = {}
-            changed()
-            scrollTo({ top: 0, behavior: STILL.matches ? "auto" : "smooth" })
+            world.deleted = { ...state }
+            replace(Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) => [name, first])), "start")
         },
+        undo() {
+            const before = world.deleted
+            world.deleted = null
+            replace(before, "end")
+        },
+    }
+    function replace(other, id) {
+        Object.assign(state, other)
+        world.trial = {}
+        changed()
+        world.go(id)
     }
     let saving = 0
     function save() {
@@ -53,9 +67,11 @@ function story(root, data) {
         for (const n of Object.keys(settling)) if (settling[n]() && world.asked(n) && !world.settled(Number(n))) state.done += letter(Number(n))
     }
     function changed() {
+        const held = document.activeElement
         settle()
         for (const act of followers) act(state)
         world.redraw()
+        keys.keep(held)
         save()
     }
 
@@ -64,16 +80,16 @@ function story(root, data) {
     const steps = parts.flatMap(part => part.steps.map(step => ({ ...step, part })))
     const picture = element("div", { class: "stage", role: "region", "aria-label": "Picture" })
     const docks = steps.map(dockOf), view = element("div", { class: "view" }, picture, element("div", { class: "docks" }, ...docks))
-    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id }, element("div", { class: "card" }, ...gated(step))))
+    const texts = steps.map(step => element("section", { id: `step-${step.id}`, class: "step", "data-part": step.part.id, tabindex: -1 }, element("div", { class: "card" }, ...gated(step))))
     const links = parts.map(part => {
-        const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
-        link.addEventListener("click", event => { event.preventDefault(); go(part.steps[0].id) })
+        const link = element("a", { href: `#at=${part.steps[0].id}`, title: part.name, "aria-label": part.number > 7 ? part.name : `Part ${part.number}: ${part.name}` }, element("span", {}, part.number > 7 ? "★" : String(part.number)), element("em", {}, part.name))
+        link.addEventListener("click", event => { event.preventDefault(); world.go(part.steps[0].id) })
         return link
     })
     const you = element("details", { class: "you" }), summary = element("summary", {}), panel = element("div", { class: "panel" })
     you.append(summary, panel)
-    root.replaceChildren(element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you),
-        element("main", {}, view, element("div", { class: "texts" }, ...texts)))
+    const header = element("header", {}, element("nav", { "aria-label": "Parts of the story" }, ...links), you)
+    root.replaceChildren(header, element("main", {}, view, element("div", { class: "texts" }, ...texts)))
     const report = element("p", {}), large = element("div", {}), small = element("div", { class: "thumb" }), number = element("span", {})
     summary.append(small, number)
     panel.append(large, report, sharing(world))
@@ -81,12 +97,13 @@ function story(root, data) {
         const { n, text } = ownFinding(world)
         small.replaceChildren(ownMini(world, 48))
         large.replaceChildren(ownMini(world, 260))
-        number.textContent = `You: ${n} of ${COUNT}`
-        report.textContent = text
+        number.replaceChildren(element("span", { class: "whose" }, "You: "), `${n} of ${COUNT}`)
+        rich(report, text)
     })
     document.addEventListener("keydown", event => { if (event.key === "Escape" && you.open) { you.open = false; summary.focus() } })
     document.addEventListener("click", event => { if (!event.composedPath().includes(you)) you.open = false })
 
+    const keys = followKeys(world, { header, view, texts, steps, go })
     world.stage = makeStage(picture, data.p.length)
     themed(world.stage)
     const begin = state.at
@@ -108,12 +125,16 @@ function story(root, data) {
         for (const name of place) state[name] ||= "x"
         changed()
     }
+    // The first step with a question or a mark that is needed and not given.
+    function unfinished({ ask, place }) {
+        return steps.findIndex(step => step.asks?.some(n => ask.includes(n) && !world.asked(n)) || (place.includes(step.place) && !state[step.place]))
+    }
     function gated(step) {
         const inside = step.build()
         if (!step.needs) return inside
         const shut = element("div", { class: "shut" }, words("Not yet", "task"),
-            words("This step shows outcomes that you have not guessed yet. First guess them, or see them at once."),
-            row(press("Guess first", () => go(step.needs.at)), press("Show them", () => skip(step.needs))))
+            words("This step shows outcomes that you have not guessed yet. If you see them at once, the questions you skip do not count in your diagram."),
+            row(press("Guess first", () => keys.enter(unfinished(step.needs), { open: true })), press("Show them", () => skip(step.needs))))
         const open = element("div", {}, ...inside)
         world.follow(() => { shut.hidden = !(open.hidden = missing(step)) })
         return [shut, open]
@@ -159,12 +180,14 @@ function story(root, data) {
         const line = reach() + (innerHeight - reach()) * 0.42, found = texts.findLastIndex(text => text.getBoundingClientRect().top <= line)
         const step = steps[Math.max(0, found)]
         if (first !== true && step === world.step) return
+        const held = document.activeElement
         world.step = step
         state.at = step.id
         texts.forEach((text, i) => text.classList.toggle("now", steps[i] === step))
         docks.forEach((dock, i) => { dock.hidden = steps[i] !== step })
         links.forEach((link, i) => (parts[i] === step.part ? link.setAttribute("aria-current", "step") : link.removeAttribute("aria-current")))
         world.stage.show(() => paint(world.stage, step))
+        keys.keep(held)
         save()
     }
     return world

@@ -24,21 +24,21 @@ function whomPart(world) {
     // Any box is right that holds enough customers, whose risk is far too low, by more than chance gives.
     const right = ({ rows, sum, ones, out }) => rows >= LEAST && (ones - sum) / rows >= GAP && out
     const describe = ({ rows, sum, ones, low, high }) => (rows < FEW ? "Fewer than ten customers: too few to say." :
-        `${counts(rows, "customer")}: predicted ${percent(sum / rows)}, defaulted ${percent(ones / rows)}. With correct risks, chance gives ${percent(low)} to ${percent(high)}.`)
+        `${counts(rows, "customer")}: predicted ${decimal(sum / rows)}, defaulted ${decimal(ones / rows)}. With correct risks, chance gives ${decimal(low)} to ${decimal(high)}.`)
     const silent = hidden.filter(Boolean).length, hits = state => inside(state).filter(i => hidden[i]).length
     function verdict(state) {
-        const now = group(inside(state), people.y), gap = (now.ones - now.sum) / now.rows
+        const now = group(inside(state), people.y), gap = (now.ones - now.sum) / now.rows, off = apart(now.ones / now.rows, now.sum / now.rows)
         if (now.rows < FEW) return "Draw a larger box."
         if (right(now)) {
             const got = hits(state), others = now.rows - got
-            const all = `You found it: the risk of these ${now.rows} customers is ${points(gap)} too low. `
+            const all = `You found it: the risk of these ${now.rows} customers is ${off} points too low. `
             if (got < silent / 5) return `${all}${got ? `Only ${got}` : "None"} of them belong to the ${silent} customers without a stated income, the group that is hidden here. Test your box on others.`
             return all + (got === silent && !others ? `They are exactly the ${silent} customers who did not state their income.`
                 : `The box holds ${got} of the ${silent} customers who did not state their income${others ? `, and ${others} others` : ""}; the ${silent} are where the model fails.`)
         }
         const near = hits(state) >= silent / 2 ? " But you are close." : ""
-        if (now.rows >= LEAST) return `${gap < 0 ? `Here the risk is ${points(gap)} too high` : `The risk is ${points(gap)} too low`}; we look for at least 10 points too low.${near}`
-        return now.out && gap >= GAP ? `The risk is ${points(gap)} too low: a good place. But the box holds ${now.rows} customers, and we look for more than 100.`
+        if (now.rows >= LEAST) return `${gap < 0 ? `Here the risk is ${off} points too high` : `The risk is ${off} points too low`}; we look for at least 10 points too low.${near}`
+        return now.out && gap >= GAP ? `The risk is ${off} points too low: a good place. But the box holds ${now.rows} customers, and we look for more than 100.`
             : `The box holds ${now.rows} customers; we look for more than 100, with a risk at least 10 points too low.${near}`
     }
     const others = state => {
@@ -46,6 +46,9 @@ function whomPart(world) {
         const rows = set.who.map((i, k) => [i, set.y[k]]).filter(([i]) => chosen.has(i))
         return judged(rows.length, total(rows.map(([i]) => q[i])), total(rows.map(([, y]) => y)))
     }
+    const task = live(world, state => (Number(state.again) ? "" : area(state) ? "Draw another box, or test this one on other customers."
+        : "Draw boxes: find customers who default more often than predicted."), "task")
+    put(task, "role", "status")
     const tries = state => Number(state.tried)
     function count() {
         if (right(group(inside(world.state), people.y))) world.set("found", "1")
@@ -89,25 +92,26 @@ function whomPart(world) {
             live(world, state => (area(state) ? describe(group(inside(state), people.y)) : ""), "finding"),
             after(world, state => tries(state) > 0,
                 live(world, verdict),
-                live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`),
-                live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "finding")),
+                live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`)),
             after(world, () => world.settled(18),
                 live(world, () => {
                     const all = group([...q.keys()].filter(i => hidden[i]), people.y)
-                    return `For the ${silent} customers without a stated income, the model predicts ${percent(all.sum / silent)}; ${percent(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
+                    return `For the ${silent} customers without a stated income, the model predicts ${decimal(all.sum / silent)}; ${decimal(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
                 }),
                 words("No curve of the risk alone can repair this. A model that treats the group separately can."))],
-        dock: () => [words("Draw boxes: find customers who default more often than predicted.", "task"),
+        dock: () => [task,
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
-            row(press("Test on others", () => area(world.state) && world.set("again", String(Number(world.state.again) % 99 + 1))),
-                press("Show me", () => { world.set("brush", "0_11_0_100"); count() }))],
+            row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
+                press("Show me", () => { world.set("brush", "0_11_0_100"); count() })),
+            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "result")],
         view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y
             stage.handles(...(asked ? ["brush"] : []))
             if (asked) brush(stage)
             stage.dots({ place: i => [stage.px(across[i]), stage.py(up[i])], paint: i => (y[i] ? DEFAULT : PAID), size: stage.small() ? 2.4 : 4, still: world.dragging })
             const box = area(world.state)
-            stage.ink([...keyOf(stage), ...axes(stage, "Income in euros", "Payment history", { x: at => (at === 0 ? (stage.small() ? "none" : "not stated") : Math.round(POOREST * (RICHEST / POOREST) ** ((at - UNKNOWN) / (1 - UNKNOWN)) / 1000) + ",000"), y: null, ticks: stage.small() ? [0, 0.4, 0.7, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1] }),
+            stage.ink([...keyOf(stage), ...axes(stage, "Income in euros", "Payment history", { x: at => Math.round(POOREST * (RICHEST / POOREST) ** ((at - UNKNOWN) / (1 - UNKNOWN)) / 1000) + ",000", y: null, ticks: stage.small() ? [0.4, 0.7, 1] : [0.2, 0.4, 0.6, 0.8, 1] }),
+                ...(stage.small() ? ["not", "stated"] : ["not stated"]).map((name, k) => [`none${k}`, "text", { class: "tick", x: stage.px(UNKNOWN * 0.43), y: stage.plot.top + stage.plot.height + 17 + 13 * k, "text-anchor": "middle" }, name]),
                 ...HISTORIES.flatMap((name, row) => [[`row${row}`, "line", { class: "grid", x1: stage.px(0), x2: stage.px(1), y1: stage.py(row / 4), y2: stage.py(row / 4) }],
                     [`history${row}`, "text", { class: "row", x: stage.px(1) - 6, y: stage.py((row + 1) / 4) + 16, "text-anchor": "end" }, name]]),
                 ["stated", "line", { class: "grid", x1: stage.px(UNKNOWN * 0.86), x2: stage.px(UNKNOWN * 0.86), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
