@@ -157,6 +157,6 @@ def check_names(names: Sequence[str]) -> None:
         if name in seen:
             raise DataError(
                 f"Columns {seen[name]} and {position} are both called {name!r}.",
-                "Rename one of these columns in the header and upload the file again.",
+                "Rename one of these columns in the header and read the file again.",
             )
         seen[name] = position

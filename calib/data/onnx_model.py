@@ -290,9 +290,7 @@ def _fitting(inputs: Inputs) -> Inputs:
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
-        raise DataError(
-            f"The table does not match the model: {wrong}.", "Correct the table and upload it again."
-        )
+        raise DataError(f"The table does not match the model: {wrong}.", "Correct the table, then try again.")
     return inputs
 
 
@@ -322,7 +320,7 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
     except Exception as error:
         first = str(error).strip().splitlines()[0][:200]
         raise DataError(
-            f"The model fails on this table ({first}).", "Correct the table and upload it again."
+            f"The model fails on this table ({first}).", "Correct the table, then try again."
         ) from None
 
 

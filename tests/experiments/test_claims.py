@@ -85,7 +85,7 @@ ELSEWHERE = {
         "The selected probability is m/l": "test_order.py::test_counts_and_probabilities_are_those_of_all",
         "In exactly this share": "test_order.py::test_counts_and_probabilities_are_those_of_all",
         "A Venn predictor ignores the order": "test_order.py::test_counts_and_probabilities_are",
-        "If this predictor contained": "test_order.py::test_counts_and_probabilities_are_those_of_all",
+        "A Venn predictor inside": "test_order.py::test_counts_and_probabilities_are_those_of_all",
         "The predictor is therefore": "test_order.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
@@ -682,7 +682,7 @@ def test_both_isotonic_regressions_end_and_four_lines_never_do(seed):
 
 
 @over_seeds
-@claims("log_loss", "Only the two Venn–Abers", "They need no clipping")
+@claims("log_loss", "The two Venn–Abers", "They need no clipping")
 def test_venn_abers_is_never_certain_whatever_the_window(seed):
     for window in (0.02, 0.5):
         result = found("log_loss", seed, window=window)
