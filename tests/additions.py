@@ -221,6 +221,7 @@ right = 2
 why = ["The slope is not negative.", "The slope is not negative.", "The slope is not negative."]
 
 [[questions]]
+story = "A straight line replaces every probability."
 text = "Does {part} of the slope change the order?"
 answers = ["It turns the order round", "The order stays", "Only two rows change places"]
 right = {right}

@@ -201,7 +201,7 @@ function youPart(world) {
                 live(world, state => (some(state) ? "" : "Answer one of the statements above. Then your first dot appears."), "hint"),
                 after(world, some,
                     words("This is a *reliability diagram*. Each small dot is one of your answers, at the top if the statement was true and at the bottom if it was false. Answers from 0 to 10 % share a column, as do 20 to 30 %, 40 to 50 %, 60 to 70 %, and 80 to 100 %."),
-                    words("The ring in each column is its *mark*, the mean of its dots. Its place from left to right is the mean probability you gave. Its height is the share of statements that were true. On the *diagonal* the two are equal."),
+                    words("The ring in each column is its *mark*, the mean of its dots. Its horizontal position is the mean probability you gave. Its height is the share of statements that were true. On the *diagonal* the two are equal."),
                     words("The grey *band* shows where 95 of 100 marks fall if your probabilities are right. Ten answers are few, so chance alone moves a mark a lot."),
                     live(world, () => ownFinding(world).text, "finding"),
                     live(world, ({ bets }) => {
