@@ -222,6 +222,7 @@ why = ["The slope is not negative.", "The slope is not negative.", "The slope is
 
 [[questions]]
 story = "A straight line replaces every probability."
+step = 1
 text = "Does {part} of the slope change the order?"
 answers = ["It turns the order round", "The order stays", "Only two rows change places"]
 right = {right}
