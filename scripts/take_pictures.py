@@ -72,7 +72,7 @@ def ways(browser: Browser, address: str) -> None:
             context = browser.new_context(viewport={"width": 1400, "height": 800}, color_scheme=scheme)
             tab = Tab(context.new_page(), address).open(stem, **query(stem))
             tab.page.locator("h1").wait_for()
-            chart = tab.settle().page.locator(".stPlotlyChart").first.screenshot()
+            chart = tab.settle().page.locator(".stPlotlyChart, .playground .picture").first.screenshot()
             image = Image.open(io.BytesIO(chart)).convert("RGB")
             image.thumbnail(SMALL)
             image.save(PICTURES_FOLDER / f"{way}-{scheme}.webp", quality=QUALITY, method=6)
