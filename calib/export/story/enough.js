@@ -54,7 +54,7 @@ function enoughPart(world) {
         {
             id: "spread", needs: { ask: [16, 17], place: [] },
             build: () => [words("The same customers as a diagram: left to right what the tree predicts, bottom to top the true risk."),
-                words("Each column holds customers with the same prediction. The distance of its ring from the diagonal is *calibration loss*. The height of the column is *grouping loss*."),
+                words("Each column holds customers with the same prediction. The further its ring is from the diagonal, the larger is the *calibration loss*. The taller the column, the larger is the *grouping loss*."),
                 words("A reliability diagram shows only the rings. It cannot show how different the customers of one column are.", "finding")],
             dock,
             view: stage => {

@@ -21,10 +21,10 @@ function repairPart(world) {
     const earned = (fit, limit) => total(world.after(fit).map((at, i) => (at > limit ? 0 : people.y[i] ? -COST : COST)))
     const earnings = (limit, small) => `${small ? "Earned (€1,000)" : "The bank earns, in €1,000"}: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit) / COST}`).join(", ")}`
     function pins(stage, p) {
-        const foot = stage.plot.top + stage.plot.height - 13
-        return [[A, "A"], [B, "B"]].flatMap(([i, name]) => [
-            [`pin${name}`, "circle", { class: "pin moves", style: `cx: ${fine(stage.px(p[i]))}px; cy: ${foot}px; r: 11px;` }],
-            [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${foot + 4.5}px);`, "text-anchor": "middle" }, name],
+        const { top, height } = stage.plot  // A among those who paid, B among those who defaulted
+        return [[A, "A", top + 13], [B, "B", top + height - 13]].flatMap(([i, name, y]) => [
+            [`pin${name}`, "circle", { class: "pin moves", style: `cx: ${fine(stage.px(p[i]))}px; cy: ${y}px; r: 11px;` }],
+            [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${y + 4.5}px);`, "text-anchor": "middle" }, name],
         ])
     }
     function showFit(stage, more = []) {
@@ -51,8 +51,11 @@ function repairPart(world) {
         const cell = binned({ p: world.after(fit), y: people.y }, BANK_BINS).findLast(({ rows }) => rows), [low, high] = consistency(cell)
         return fit === "none" ? "" : `The last mark (predicted ${percent(cell.sum / cell.rows)}, defaulted ${percent(cell.ones / cell.rows)}) has only ${cell.rows} customers: with correct risks, chance gives ${percent(low)} to ${percent(high)}.`
     }
-    const compared = state => (state.shifts === FIELDS.shifts[1] ? "" :
-        `Your own repair has a Brier score of ${own(state).toFixed(3)}, Platt scaling ${brierScore(world.after("platt"), people.y).toFixed(3)}. But you knew these customers’ outcomes.`)
+    function compared(state) {
+        if (state.shifts === FIELDS.shifts[1]) return ""
+        const yours = own(state), platt = brierScore(world.after("platt"), people.y), but = yours > platt ? "" : " But you knew these customers’ outcomes."
+        return `Your own repair has a Brier score of ${yours.toFixed(3)}, Platt scaling ${platt.toFixed(3)}.${but}`
+    }
     return { id: "repair", number: 4, name: "Repair", steps: [
         {
             id: "repair", needs: BANK_SEEN,

@@ -54,7 +54,7 @@ function stillPart(world) {
         {
             id: "still",
             build: () => [heading(7, "Is it still true?"),
-                words("The bank now uses its model with Platt scaling for a year. Suppose that it first repaired the group of part 6: the outcomes here are drawn from the predicted risks."),
+                words("The bank now uses its model with Platt scaling for a year. Suppose that its risks are now right for every group, too: the outcomes here are drawn from them."),
                 words("Each week, 18 of the customers come. After each week, two methods ask: are the risks still right?"),
                 words("The *Hosmer–Lemeshow test* compares predicted and observed defaults in ten groups of all customers so far. If p is below 5 %, it raises an alarm."),
                 words(`*Evidence* is a bet against the model. You start with €1, spread over ${LINE_BETS.length + MEMORIES.length} rival predictions: risks that are higher, lower, more extreme, less extreme, or fitted to past weeks. The evidence is what you own; €20 is an alarm.`),

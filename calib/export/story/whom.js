@@ -34,9 +34,9 @@ function whomPart(world) {
             const all = `You found it: the risk of these ${now.rows} customers is ${off} points too low. `
             if (got < silent / 5) return `${all}${got ? `Only ${got}` : "None"} of them belong to the ${silent} customers without a stated income, the group that is hidden here. Test your box on others.`
             return all + (got === silent && !others ? `They are exactly the ${silent} customers who did not state their income.`
-                : `The box holds ${got} of the ${silent} customers who did not state their income${others ? `, and ${others} others` : ""}; the ${silent} are where the model fails.`)
+                : `The box holds ${got} of the ${silent} customers who did not state their income${others ? `, and ${others} others` : ""}; the ${silent} are a group that the model fails.`)
         }
-        const near = hits(state) >= silent / 2 ? " But you are close." : ""
+        const near = hits(state) >= silent / 2 && 3 * hits(state) > now.rows ? " But you are close." : ""
         if (now.rows >= LEAST) return `${gap < 0 ? `Here the risk is ${off} points too high` : `The risk is ${off} points too low`}; we look for at least 10 points too low.${near}`
         return now.out && gap >= GAP ? `The risk is ${off} points too low: a good place. But the box holds ${now.rows} customers, and we look for more than 100.`
             : `The box holds ${now.rows} customers; we look for more than 100, with a risk at least 10 points too low.${near}`
@@ -98,7 +98,8 @@ function whomPart(world) {
                     const all = group([...q.keys()].filter(i => hidden[i]), people.y)
                     return `For the ${silent} customers without a stated income, the model predicts ${decimal(all.sum / silent)}; ${decimal(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
                 }),
-                words("No curve of the risk alone can repair this. A model that treats the group separately can."))],
+                live(world, () => `It is not the only group: ${HISTORIES.map((name, row) => [name, group([...q.keys()].filter(i => people.history[i] === row), people.y)]).filter(([, { out }]) => out).map(([name, { sum, ones, rows }]) => `for “${name}” it predicts ${decimal(sum / rows)}, and ${decimal(ones / rows)} defaulted`).join("; ")}.`),
+                words("No curve of the risk alone can repair this. A model that treats such groups separately can."))],
         dock: () => [task,
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
             row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
