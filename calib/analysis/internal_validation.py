@@ -59,8 +59,8 @@ INNER = 2  # resamples of each resample
 POINTS_OF_CORRECTED_CURVE = 41  # points of the curve
 TEST_SHARE = 0.3  # share of the rows that a single split tests
 DRAWS_UNTIL_BOTH_CLASSES = 100  # draws of a resample with both classes
-BOUNDS = {"observed_expected": (0, np.inf), "brier": (0, 1), "auc": (0, 1), "ici": (0, 1)}  # of values
-_RANGES = np.array([BOUNDS.get(key, (-np.inf, np.inf)) for key in VALIDATED_MEASURES]).T
+VALUE_RANGES = {"observed_expected": (0, np.inf), "brier": (0, 1), "auc": (0, 1), "ici": (0, 1)}
+_RANGES = np.array([VALUE_RANGES.get(key, (-np.inf, np.inf)) for key in VALIDATED_MEASURES]).T
 NO_INFORMATION = {"auc": 0.5}  # value if labels and predictions are independent; Brier's depends on both
 
 

@@ -91,7 +91,7 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
-CONTROLS = bytes([*range(0x01, 0x09), *range(0x0E, 0x1A), *range(0x1B, 0x20)])
+CONTROL_BYTES = bytes([*range(0x01, 0x09), *range(0x0E, 0x1A), *range(0x1B, 0x20)])
 COPIES = 2  # of a file: one for the process that reads it, and its table
 DECODED_AT_ONCE = 1_000_000  # bytes that are decoded at once
 CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
@@ -379,7 +379,7 @@ def as_utf8(content: bytes, name: str) -> tuple[bytes, str | None]:
             ) from None
         content, fallback = _western(content)
     start = content[: 1 << 20]
-    controls = len(start) - len(start.translate(None, CONTROLS))
+    controls = len(start) - len(start.translate(None, CONTROL_BYTES))
     if b"\x00" in content or controls > CONTROL_SHARE * len(start):
         raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
     if b"\r" in content:  # a search takes a tenth of the time of replacing
