@@ -86,7 +86,7 @@ def ask_for_class(
         + tuple(
             Answer(
                 as_recipe(scores_as="right", predicted=name, scores=(column,)),
-                f"Confidence in the class that {name!r} names",
+                f"Confidence of the class in {name!r}",
             )
             for name in hard
             if each.kind == "probability"

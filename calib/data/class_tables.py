@@ -513,7 +513,7 @@ def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.nda
         np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
         return (
-            f"{model}: clipped values that rounding had moved slightly outside [0, 1], in "
+            f"{model}: values slightly outside [0, 1] because of rounding were clipped in "
             f"{counted(clipped, 'row')}."
             if clipped
             else ""

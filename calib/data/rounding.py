@@ -26,8 +26,9 @@ def clip_rounding(values: np.ndarray) -> np.ndarray:
 def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
     """Return a note on the number of clipped values, or ""."""
     off = int((before != after).sum() - np.isnan(before).sum())
+    verb = "is" if off == 1 else "are"
     return (
-        f"{name}: clipped {counted(off, 'value')} that rounding had moved slightly outside [0, 1]."
+        f"{name}: {counted(off, 'value')} slightly outside [0, 1] because of rounding {verb} clipped."
         if off
         else ""
     )

@@ -80,9 +80,8 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
         f"{brief(tce)} ({name})" for i, (name, tce) in enumerate(zip(names, others, strict=True)) if i != best
     ]
     title = (
-        f"{'The forest' if best == 2 else names[best].capitalize()} comes closest of the three to the "
-        f"true probabilities: TCE {brief(others[best])}, compared with {', '.join(against)} and {brief(tree)} "
-        f"(single tree)"
+        f"{'The forest' if best == 2 else names[best].capitalize()} comes closest of the three: "
+        f"TCE {brief(others[best])}, against {', '.join(against)} and {brief(tree)} (plain tree)"
         f"{_both(found, others[best])}"
     )
     return against_truth(found.shown, found.columns, cloud, title, 1 + best)

@@ -13,7 +13,7 @@ SCORE_KINDS = {
     "logit": ("the log-odds (logit) of {}", "log-odds (logits) of {}"),
     "margin": ("a score for {} that is not a probability", "scores for {} that are not probabilities"),
     "right": ("the probability that {} is right", "probabilities that {} is right"),
-    "confidence": ("the confidence in the class that {} names", "confidences in the class that {} names"),
+    "confidence": ("the confidence of the class in {}", "confidences of the class in {}"),
     "classes": ("one probability per class of {}", "one probability per class of {}"),
 }
 """Meaning of a score column → its words for one and for several columns; {} is ``ScoreReading.of``."""

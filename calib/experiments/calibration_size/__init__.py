@@ -168,8 +168,8 @@ def _needs(rows: pd.DataFrame, measure: str, n_train: int) -> str:
         for key, share in below.items()
     )
     return (
-        f"Number of calibration rows after which each method settles: {steady}. Smallest number of calibration "
-        f"rows with which each method beats the uncalibrated forest: {better}. "
+        f"Number of calibration rows after which each method settles: {steady}. Number of rows with which a "
+        f"method first beats the uncalibrated forest: {better}. "
     )
 
 
