@@ -95,7 +95,7 @@ def test_other_readings_are_one_answer_away_and_lead_to_other_numbers():
     kind = KINDS["confidence of two classes"]
     frame = read_table(kind.content, kind.name)
     data = prepare_predictions(frame, "gold")
-    assert_says(str(data.read_as), "'conf'", "confidence in the class that 'guess' names", "'spam'", "'gold'")
+    assert_says(str(data.read_as), "'conf'", "confidence of the class in 'guess'", "'spam'", "'gold'")
     labels = {answer.label: answer.fix for answer in data.read_as.others}
     right = prepare_predictions(
         frame, "gold", **labels["Probability that the prediction is right"]["data_params"]

@@ -80,7 +80,7 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     --------
     >>> found = read_scale(np.array([0.25, 1.0000001]), "p", None, None)
     >>> found.values, found.kind, found.note
-    (array([0.25, 1.  ]), 'probability', "'p': clipped 1 value that rounding had moved slightly outside [0, 1].")
+    (array([0.25, 1.  ]), 'probability', "'p': 1 value slightly outside [0, 1] because of rounding is clipped.")
     >>> read_scale(np.array([12.0, 90.0]), "risk_percent", None, None)[:3]
     (array([0.12, 0.9 ]), 'probability', 'divided by 100')
     """
@@ -351,7 +351,7 @@ def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
     """Ask whether a column named like a confidence is one, if the predicted classes beside it say otherwise."""
     options = {"predicted": beside}
     raise ReadingQuestion(
-        f"The name of {column!r} suggests the confidence in the class that {beside!r} names, but the values are "
+        f"The name of {column!r} suggests the confidence in the class in {beside!r}, but the values are "
         f"higher wherever {beside!r} is {label!r}.",
         (
             Answer(

@@ -299,7 +299,7 @@ def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
     """Return probabilities of any shape with values off by rounding clipped to [0, 1], and a note on their number.
 
     >>> clipped(np.array([0.5, 1.0000001]), "p", notes := []), notes
-    (array([0.5, 1. ]), ['p: clipped 1 value that rounding had moved slightly outside [0, 1].'])
+    (array([0.5, 1. ]), ['p: 1 value slightly outside [0, 1] because of rounding is clipped.'])
     """
     try:
         array = np.asarray(values, dtype=np.float64)
