@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from scipy.stats import poisson_binom
+from scipy.stats import binom, poisson_binom
 
+from calib.calibrators import CALIBRATORS
 from calib.export.story import PEOPLE, story_html
 from tests.browser.accessibility import AXE, GRAVE, RUN
 from tests.browser.driver import DRAWN
@@ -485,6 +486,22 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     assert page.locator(".stage circle.ring").count() == 1
 
 
+def failing_histories() -> list[tuple[str, float, float]]:
+    """Payment history, mean repaired risk and share that defaulted, where chance alone does not give this share."""
+    p, y, history = (np.array(DATA[name]) for name in ("p", "y", "history"))
+    calibration = DATA["calibration"]
+    scores, labels = (np.array(calibration[name]) for name in "py")
+    q = CALIBRATORS["platt"](on="log-odds").fit(scores, labels).predict(p)
+    found = []
+    for number, name in enumerate(("paid well", "new", "late once", "late often")):
+        inside = history == number
+        risk, share, n = q[inside].mean(), y[inside].mean(), inside.sum()
+        low, high = binom.ppf([0.025, 0.975], n, risk) / n
+        if not low <= share <= high:
+            found.append((name, risk, share))
+    return found
+
+
 @pytest.mark.parametrize(("size", "keyboard"), [("desk", False), ("phone", True)])
 def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, size, keyboard):
     page = reader("at=whom", size)
@@ -529,6 +546,14 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
     expect(page.locator("#step-whom .outcome")).to_contain_text(
         "You gave 40\u00a0% to something true: error 60 points"
+    )
+    failed = [
+        f"for “{name}” it predicts {100 * p:.1f}\u00a0%, and {100 * y:.1f}\u00a0% defaulted"
+        for name, p, y in failing_histories()
+    ]
+    assert len(failed) == 2
+    expect(page.locator("#step-whom .after").last).to_contain_text(
+        f"It is not the only group: {'; '.join(failed)}."
     )
     again.click()
     expect(page.locator("#dock-whom .result")).to_contain_text("The gap is there again")

@@ -21,6 +21,7 @@ function whomPart(world) {
         return { rows, sum, ones, low, high, out: rows > 0 && (ones / rows < low || ones / rows > high) }
     }
     const group = (chosen, y) => judged(chosen.length, total(chosen.map(i => q[i])), total(chosen.map(i => y[i])))
+    const those = test => group([...q.keys()].filter(test), people.y)
     // Any box is right that holds enough customers, whose risk is far too low, by more than chance gives.
     const right = ({ rows, sum, ones, out }) => rows >= LEAST && (ones - sum) / rows >= GAP && out
     const describe = ({ rows, sum, ones, low, high }) => (rows < FEW ? "Fewer than ten customers: too few to say." :
@@ -95,10 +96,13 @@ function whomPart(world) {
                 live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`)),
             after(world, () => world.settled(18),
                 live(world, () => {
-                    const all = group([...q.keys()].filter(i => hidden[i]), people.y)
-                    return `For the ${silent} customers without a stated income, the model predicts ${decimal(all.sum / silent)}; ${decimal(all.ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
+                    const { sum, ones } = those(i => hidden[i])
+                    return `For the ${silent} customers without a stated income, the model predicts ${decimal(sum / silent)}; ${decimal(ones / silent)} defaulted. The rest balance this, so the diagram of all customers looks right.`
                 }),
-                live(world, () => `It is not the only group: ${HISTORIES.map((name, row) => [name, group([...q.keys()].filter(i => people.history[i] === row), people.y)]).filter(([, { out }]) => out).map(([name, { sum, ones, rows }]) => `for “${name}” it predicts ${decimal(sum / rows)}, and ${decimal(ones / rows)} defaulted`).join("; ")}.`),
+                live(world, () => {
+                    const failed = HISTORIES.map((name, row) => ({ name, ...those(i => people.history[i] === row) })).filter(({ out }) => out)
+                    return `It is not the only group: ${failed.map(({ name, rows, sum, ones }) => `for “${name}” it predicts ${decimal(sum / rows)}, and ${decimal(ones / rows)} defaulted`).join("; ")}.`
+                }),
                 words("No curve of the risk alone can repair this. A model that treats such groups separately can."))],
         dock: () => [task,
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
