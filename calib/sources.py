@@ -673,7 +673,7 @@ def count_large(
     if recipe.weight == COUNT and COUNT not in file.head:  # of a link to the counts
         recipe = recipe.replace(weight=None, weight_as=None)
     target, score = str(recipe.target), _counted_score(recipe, file)
-    frame = file.count(target, score, recipe.weight, watch, spill)
+    frame = file.count(target, score, recipe.weight, watch, spill=spill)
     params = {name: value for name, value in recipe.data_params if name not in READING}
     return recipe.replace(
         score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
-from calib.data.counting import DUCKDB_MEMORY, MOST_DISTINCT_SCORES, check_roles
+from calib.data.counting import check_roles
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
 from calib.data.relation import ArrowRelation
@@ -114,11 +114,9 @@ class LargeQuery(ArrowRelation):
         score: str,
         count: str | None = None,
         watch: Watch | None = None,
-        spill: bool = True,
-        most: int = MOST_DISTINCT_SCORES,
-        memory: str = DUCKDB_MEMORY,
+        **limits: Any,
     ) -> pd.DataFrame:
-        """Let the database count the rows by score and label; it rounds no scores."""
+        """Let the database count the rows by score and label, with its own limits; it rounds no scores."""
         check_roles(self.head, target, score, count)
         frame = self.connection.read(self.query, watch, (target, score, count))
         if not is_number(frame[score]):

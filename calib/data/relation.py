@@ -26,7 +26,7 @@ from calib.data.column_types import (
     utc_times,
 )
 from calib.data.columns import content_type
-from calib.data.counting import DUCKDB_MEMORY, MOST_DISTINCT_SCORES, count_blocks
+from calib.data.counting import count_blocks
 from calib.data.errors import DataError
 from calib.data.sampling import LabelCounts, draw_rows
 from calib.data.table import note_reading, reading_of
@@ -68,14 +68,10 @@ class Relation(ABC):
         score: str,
         count: str | None = None,
         watch: Watch | None = None,
-        spill: bool = True,
-        most: int = MOST_DISTINCT_SCORES,
-        memory: str = DUCKDB_MEMORY,
+        **limits: Any,
     ) -> pd.DataFrame:
-        """Count the rows by score and label; parameters and errors are those of ``count_blocks``."""
-        return count_blocks(
-            self.blocks, self.head, target, score, count, watch or Watch(), spill, most, memory
-        )
+        """Count the rows by score and label; parameters, limits and errors are those of ``count_blocks``."""
+        return count_blocks(self.blocks, self.head, target, score, count, watch or Watch(), **limits)
 
     def sample(
         self, target: str, rows: int | None = None, seed: int = 0, key: str = "", watch: Watch | None = None

@@ -58,8 +58,7 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         None,
         f"The calibrators were fitted on {fitted_on}, only {rare} of them in the minority class.{share}",
         f"Fit on at least {FEWEST_TO_FIT} rows of the minority class: use more calibration rows, out-of-bag "
-        f"calibration "
-        f"or cross-calibration.",
+        "calibration or cross-calibration.",
     )
 
 

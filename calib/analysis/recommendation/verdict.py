@@ -129,8 +129,7 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     share = judged_rows(evaluation.unadjusted, key or "none").share
     return (
         f"The verdict is based on the base rate in the evaluated rows, {percent(share)}, but metrics and "
-        f"diagrams "
-        f"on {percent(evaluation.share)}, so their ECE differs."
+        f"diagrams on {percent(evaluation.share)}, so their ECE differs."
     )
 
 
