@@ -565,10 +565,11 @@ def _calibrated(recipe: Recipe, dataset: Dataset, calibrator: str, what: str) ->
     )
 
 
-def _kept(resume: str | Path | dict[Any, Any] | None, digest: str) -> dict[Any, Any]:
+def _kept(resume: str | Path | dict[Any, Any] | None, model: _Model, grid: Array) -> dict[Any, Any]:
     """Return the fits of an interrupted run, (kind, number) → arrays; refuse those of another one."""
     if resume is None:
         return {}
+    digest = joblib.hash((vars(model), grid))  # only now: not every estimator can be pickled
     if isinstance(resume, dict):
         if resume.setdefault("run", digest) != digest:
             raise InputError("resume contains the fits of another run. Pass an empty dictionary.")
@@ -595,7 +596,7 @@ def _finish(
     watch: Watch,
 ) -> Mapping[tuple[str, int], dict[str, Any]]:
     """Do the tasks that are not done, and keep each as soon as it is."""
-    done = _kept(resume, joblib.hash((vars(model), grid)))
+    done = _kept(resume, model, grid)
     left = [task for task in tasks if task not in done]
     calls = (joblib.delayed(_one)(getattr(model, kind), number, grid) for kind, number in left)
     results: Iterator[Any] = iter(joblib.Parallel(n_jobs=n_jobs, return_as="generator")(calls))

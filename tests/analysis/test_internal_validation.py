@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from calib import validate
 from calib.analysis.internal_validation import VALIDATED_MEASURES
@@ -134,6 +135,13 @@ def test_a_dictionary_keeps_the_fits_and_more_resamples_continue_from_it():
     pd.testing.assert_frame_equal(again.table(), whole.table())
     with pytest.raises(InputError, match=r"another run.*empty dictionary"):
         quick(X, 1 - y, resume=kept)
+
+
+def test_an_estimator_that_cannot_be_pickled_is_validated():
+    X, y = rows()
+    step = FunctionTransformer(lambda part: part[:, :4])
+    found = quick(X, y, estimator=make_pipeline(step, LogisticRegression(C=np.inf)))
+    assert_allclose(found.corrected, quick(X[:, :4], y).corrected)
 
 
 def test_intervals_stay_within_the_range_of_the_measure():
