@@ -481,7 +481,7 @@ def test_the_caption_says_with_how_many_rows_each_method_first_beats_the_forest(
     told = (
         FIGURES["calibration_size"]
         .prepare(found("calibration_size"))
-        .caption.partition("each method beats")[2]
+        .caption.partition("first beats the uncalibrated forest:")[2]
     )
     first = beats_none(by_share(), "tce")
     assert None in first.values()
