@@ -164,7 +164,9 @@ def front_end(start: str = "") -> str:
 
 
 def drawn(name: str) -> bool:
-    start, pattern = COMMON.get(name, ("", rf"{name}(?<!\w{name})\b"))  # begins with the name: found ten times sooner
+    start, pattern = COMMON.get(
+        name, ("", rf"{name}(?<!\w{name})\b")
+    )  # begins with the name: found ten times sooner
     return re.search(pattern, front_end(start)) is not None
 
 
