@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from calib.kernel.checks import Array
-from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators
-from calib.kernel.searchsorted import places
+from calib.kernel.isotonic_regression import Tied, places, pool_adjacent_violators
 
 LEFT_OUT_AT_ONCE = 64
 

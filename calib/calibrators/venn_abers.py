@@ -31,8 +31,7 @@ from calib.calibrators.merge import MERGE, merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.checks import Array, in_range
 from calib.kernel.fields import Fields
-from calib.kernel.isotonic_regression import Blocks, Tied, pool_adjacent_violators, pool_ties
-from calib.kernel.searchsorted import places
+from calib.kernel.isotonic_regression import Blocks, Tied, places, pool_adjacent_violators, pool_ties
 
 
 @dataclass(frozen=True, eq=False)

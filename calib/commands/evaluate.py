@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.clipped import clipped
+from calib.analysis.differences import clipped
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.commands.on_file import on_file
 from calib.commands.options import (

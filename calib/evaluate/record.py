@@ -21,11 +21,10 @@ from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_colu
 from calib.evaluate.views import TOP, two_class_view
 from calib.kernel.cache import cached_result, share
 from calib.kernel.checks import InputError, one_name
-from calib.kernel.period import in_period, period_in_words
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.segment import met, segment_in_words
+from calib.kernel.segment import in_period, met, period_in_words, segment_in_words
 from calib.kernel.weights import are_whole, describe_lines, effective_weights, represented_rows
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows

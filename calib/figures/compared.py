@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.differences import how_sure, same_rows
 from calib.analysis.recommendation.advice import recommend, why_not_chosen
-from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import padded

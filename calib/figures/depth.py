@@ -14,7 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.depth import DEPTH_METRICS, GROWTHS, JOINT_METRICS, LEAF_ESTIMATES
-from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
+from calib.analysis.sample_size import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord

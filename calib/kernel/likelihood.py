@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from calib.kernel.checks import Array
-from calib.kernel.pieces import row_slices
+from calib.kernel.rows import row_slices
 
 NATS_LEFT = 1e-12
 SEPARATED_LOSS = 1e-9  # nats: every row is predicted with certainty and correctly
