@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from calib.evaluate.fitting import Fitted
-from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
+from calib.evaluate.rows import unweighted_notes
 from calib.kernel.base_rate import BaseRate, BaseRates, change_between, class_weights
 from calib.kernel.checks import InputError, short_repr
 from calib.kernel.records import Dataset, Predictions

@@ -16,8 +16,7 @@ from calib.calibrators import label_of
 from calib.evaluate.arrays import Arrays, read_arrays
 from calib.evaluate.classes import OfAllClasses
 from calib.evaluate.estimate import PER_NAT, Estimate
-from calib.evaluate.notes import unweighted_notes
-from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
+from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column, unweighted_notes
 from calib.evaluate.views import TOP, two_class_view
 from calib.kernel.cache import cached_result, share
 from calib.kernel.checks import InputError, one_name

@@ -13,18 +13,17 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment, with_default
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.repeated_draws import by_level
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     PROOFS,
     PROVED,
     VENN_PAPER,
     WINDOW,
+    by_level,
     draws,
     training_objects,
 )
+from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods, method_mark
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading

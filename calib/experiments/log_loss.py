@@ -14,9 +14,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     TAUGHT,
     TRIED,
@@ -25,6 +23,7 @@ from calib.experiments.shared.validity_settings import (
     draws,
     training_objects,
 )
+from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods, method_mark
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading

@@ -20,7 +20,7 @@ import plotly.graph_objects as go
 from calib.calibrators import VennAbers
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.validity_settings import TAUGHT, TRIED
+from calib.experiments.shared.one_feature import TAUGHT, TRIED
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow, outlined

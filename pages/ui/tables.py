@@ -14,7 +14,7 @@ from calib.analysis.differences import PER_ROW, Differences, clipped_sentence, d
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
-from calib.export.named_numbers import named_numbers
+from calib.export.cards import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST_COLOURED
 from calib.figures.metrics import EVERYDAY

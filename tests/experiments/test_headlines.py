@@ -8,7 +8,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl import _course
-from calib.experiments.shared.forest_settings import FOREST_MEASURES
+from calib.experiments.shared.long_run import FOREST_MEASURES
 from calib.kernel.wording import brief
 from tests.experiments.simulated import found, record
 from tests.saying import assert_says

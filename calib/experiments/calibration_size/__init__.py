@@ -28,16 +28,16 @@ from calib.experiments.shared.forest_lines import (
     span,
     wide,
 )
-from calib.experiments.shared.forest_settings import (
+from calib.experiments.shared.gaussian_plane import RF_PAPER
+from calib.experiments.shared.long_run import (
     BASES,
     FOREST_MEASURES,
     FOREST_TERMS,
     RESULTS,
+    LongResult,
     base,
     measure_setting,
 )
-from calib.experiments.shared.long_run import LongResult
-from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.ink import hollow
 from calib.figures.many import GREY, THREE, in_colour, mute

@@ -14,8 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of, name_of
-from calib.experiments.shared.forest_settings import BASELINES
-from calib.experiments.shared.long_run import LongResult
+from calib.experiments.shared.long_run import BASELINES, LongResult
 from calib.figures.axes import padded
 from calib.figures.panels import band
 from calib.figures.theme import Mark, Theme

@@ -1,6 +1,7 @@
-"""Data of the validity experiments: one feature, two normal classes, independent rows, known probabilities.
+"""Settings, data and summaries of the validity experiments: one feature, two normal classes, known probabilities.
 
-Isotonic fits and window scores of many small data sets are computed at once, with one row per data set.
+Rows are independent. Isotonic fits and window scores of many small data sets are computed at once, with one row per
+data set.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.special import expit
 
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import pool_adjacent_violators
+from calib.kernel.records import Parameter
 
 
 @dataclass(frozen=True)
@@ -161,3 +164,112 @@ def _sums(x: Array, centers: Array, y: Array, window: float) -> tuple[Array, Arr
         mass[some] = weight.sum(axis=2)
         ones[some] = np.einsum("dij,dj->di", weight, y[some].astype(float))
     return mass, ones
+
+
+DRAW_BINS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class RunningMean:
+    """Mean of the first t values and its standard error, for some t. Arrays (k,)."""
+
+    t: Array
+    mean: Array
+    error: Array
+
+
+def running_mean(values: Array, points: int = 200) -> RunningMean:
+    """Compute means of the first t of (n,) values, for t from 10 to n in equal steps of log t.
+
+    >>> running_mean(np.array([1.0, 0.0] * 8)).mean[-1:]
+    array([0.5])
+    """
+    n = len(values)
+    t = np.unique(np.geomspace(min(10, n), n, points).astype(int))
+    mean = np.cumsum(values)[t - 1] / t
+    square = np.cumsum(values**2)[t - 1] / t
+    return RunningMean(t, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(t - 1, 1)))
+
+
+def by_level(y: Array, p: Array, groups: int = DRAW_BINS) -> pd.DataFrame:
+    """Compute mean p and frequency of class 1 in groups of about equal size; equal p stay together.
+
+    Parameters
+    ----------
+    y, p : (n,)
+    groups
+        Largest number of groups.
+
+    Returns
+    -------
+    DataFrame
+        Columns p, observed, draws and error: √(Σ p(1 − p))/n, the standard error of the frequency if every p is right.
+
+    Examples
+    --------
+    >>> by_level(np.array([0, 1, 1, 1]), np.array([0.5, 0.5, 1.0, 1.0]), groups=2)[["p", "observed"]].to_numpy()
+    array([[0.5, 0.5],
+           [1. , 1. ]])
+    """
+    order = np.argsort(p, kind="stable")
+    rank = np.empty(len(p))
+    rank[order] = np.arange(len(p))
+    _, value = np.unique(p, return_inverse=True)
+    middle = np.bincount(value, weights=rank) / np.bincount(value)  # mean rank per value
+    group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
+    n = np.bincount(group)
+    mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
+    variance = np.clip(p * (1 - p), 0, None)  # a mean of ones may exceed 1 by rounding
+    error = np.sqrt(np.bincount(group, weights=variance)) / n
+    return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})
+
+
+TAUGHT, PROVED = (
+    "two_probabilities",
+    "simulations",
+)  # pages: the lesson's own experiments, and the other proofs
+TRIED, PROOFS = "Experiments", "Validity"  # their views
+VENN_PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
+
+CLASS_DISTANCE = Parameter(
+    "gap",
+    "Distance between the classes",
+    "number",
+    1.5,
+    0.0,
+    4.0,
+    help="Distance in standard deviations; at 0 the labels are pure noise.",
+)
+WINDOW = Parameter(
+    "window",
+    "Window of the scorer",
+    "choice",
+    0.5,
+    choices=(0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0),
+    help="The score is the mean label in a Gaussian window around x, including the row's own label. A narrow window "
+    "overfits.",
+)
+
+
+def training_objects(default: int) -> Parameter:
+    """Return the setting for the number of training rows per draw."""
+    return Parameter(
+        "objects",
+        "Training rows",
+        "choice",
+        default,
+        choices=(5, 10, 20, 50, 100, 200),
+        help="Training rows per draw; each draw also has a new test row.",
+    )
+
+
+def draws(default: int, *choices: int) -> Parameter:
+    """Return the setting for the number of draws."""
+    return Parameter(
+        "draws",
+        "Draws",
+        "choice",
+        default,
+        choices=choices,
+        help="Number of draws. More draws give smaller standard errors.",
+    )

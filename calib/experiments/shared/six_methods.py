@@ -7,13 +7,14 @@ the window scorer of ``one_feature``. All methods except the held-out third trai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calib.calibrators import Isotonic, Platt, merge_pair
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
+from calib.figures.theme import Mark, Theme
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.metrics.losses import log_losses
@@ -128,3 +129,16 @@ def _full(scorer: WindowScorer, test: Array) -> tuple[Array, Array]:
     many = scorer.repeated(test.shape[1])
     p0, p1 = venn_abers_pairs(many.with_object(test.ravel(), 0), many.with_object(test.ravel(), 1), many.y)
     return p0.reshape(test.shape), p1.reshape(test.shape)
+
+
+CALIBRATOR_OF_METHOD = {"dir": "isotonic", "simplified": "venn_abers", "full": "venn_abers"}
+OPEN = {"dir": ("diamond-open", "dot"), "simplified": ("star-open", "dash")}
+
+
+def method_mark(method: str, theme: Theme) -> Mark:
+    """Return the mark of one of SIX_METHODS: the calibrator's own, open if it reuses the training scores."""
+    mark = theme.mark(CALIBRATOR_OF_METHOD.get(method, method))
+    if method not in OPEN:
+        return mark
+    symbol, dash = OPEN[method]
+    return replace(mark, symbol=symbol, dash=dash)
