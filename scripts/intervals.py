@@ -19,7 +19,7 @@ from calib.analysis.decision import benefit_steps, benefits, decide, expected_co
 from calib.analysis.differences import OtherSplits, differences, view_of_all
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.optimism import optimism
-from calib.analysis.recommendation.mark import telling_mark
+from calib.analysis.selection import telling_mark
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS
 from calib.comparison import (

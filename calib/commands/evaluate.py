@@ -17,11 +17,11 @@ from calib.commands.options import (
     add_file,
     add_setting,
     check_folders,
+    csv_bytes,
     names_in,
     read_file,
     write_file,
 )
-from calib.commands.output import csv_bytes
 from calib.data import LEARN_ROWS
 from calib.data.target import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (

@@ -17,13 +17,16 @@ from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     PROOFS,
     PROVED,
+    SIX_METHODS,
     VENN_PAPER,
     WINDOW,
+    SixMethods,
     by_level,
+    compare_methods,
     draws,
+    method_mark,
     training_objects,
 )
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods, method_mark
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading

@@ -16,8 +16,14 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
-from calib.experiments.shared.one_feature import PROOFS, PROVED, VENN_PAPER, draws, venn_abers_pairs
-from calib.experiments.shared.six_methods import method_mark
+from calib.experiments.shared.one_feature import (
+    PROOFS,
+    PROVED,
+    VENN_PAPER,
+    draws,
+    method_mark,
+    venn_abers_pairs,
+)
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout

@@ -16,14 +16,17 @@ from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
+    SIX_METHODS,
     TAUGHT,
     TRIED,
     VENN_PAPER,
     WINDOW,
+    SixMethods,
+    compare_methods,
     draws,
+    method_mark,
     training_objects,
 )
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods, method_mark
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading

@@ -23,9 +23,8 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.one_feature import TAUGHT, TRIED
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow, outlined
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined
 from calib.kernel.checks import LARGEST_SCORE, MOST_TYPED, Array, labelled_points
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.progress import Watch

@@ -91,7 +91,7 @@ def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
 
 @pytest.mark.parametrize("key", ["overlap", "calibration_size", "overlap_measures"])
 def test_three_lines_are_in_colour_and_the_others_grey_until_asked(key):
-    from calib.experiments.shared.forest_lines import DRAWN_METHODS, name
+    from calib.experiments.shared.long_run import DRAWN_METHODS, name
     from calib.figures import FIGURES
 
     of = record(key, key.removesuffix("_measures"))

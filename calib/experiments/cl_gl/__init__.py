@@ -36,9 +36,8 @@ from calib.experiments.shared.gaussian_plane import (
 )
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, capital, number, within_a_sentence
 from calib.metrics.decomposition import LossDecomposition

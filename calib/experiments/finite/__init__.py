@@ -17,8 +17,7 @@ from calib.experiments.finite.simulation import PRESETS, EveryPartition, every_p
 from calib.experiments.shared.findings import STACKED_LOSSES, Finding, stacked_bars
 from calib.experiments.shared.gaussian_plane import RF_PAPER
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow, outlined
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined
 from calib.kernel.checks import MOST_ON_LINE
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, listed, number
