@@ -68,7 +68,7 @@ class OfAllClasses:
     @property
     def names(self) -> tuple[Any, ...]:
         """Names of the classes, (K,), or their numbers."""
-        return self.dataset.names or self.dataset.classes
+        return self.dataset.class_names
 
     @property
     def distributions(self) -> dict[str, np.ndarray]:
