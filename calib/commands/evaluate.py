@@ -10,18 +10,18 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.clipped import clipped
+from calib.analysis.differences import clipped
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.commands.on_file import on_file
 from calib.commands.options import (
     add_file,
     add_setting,
     check_folders,
+    csv_bytes,
     names_in,
     read_file,
     write_file,
 )
-from calib.commands.output import csv_bytes
 from calib.data import LEARN_ROWS
 from calib.data.target import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (
