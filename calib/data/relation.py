@@ -17,7 +17,6 @@ from calib.data.column_types import (
     PLAIN,
     Comma,
     Notation,
-    as_frame,
     own,
     read_as_written,
     texts_of,
@@ -130,7 +129,7 @@ class ArrowRelation(Relation):
         for piece in self.pieces(names, watch):
             if len(piece):
                 columns = {name: self._typed(name, piece.column(name)) for name in names}
-                yield note_reading(as_frame(columns), **known)
+                yield note_reading(pd.DataFrame(columns, copy=False), **known)
 
     def _typed(self, name: str, cells: pa.Array) -> pd.Series:
         """Return cells with the type of the column's first rows."""
