@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from calib.data import limits
 from calib.data.arrays import native, numbered
-from calib.data.column_builder import ColumnBuilder, batches, typed_truth
-from calib.data.column_types import as_frame, typed_objects, typed_text, utc_times
+from calib.data.column_types import ColumnBuilder, as_frame, batches, is_number_type, typed_arrow
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
@@ -118,14 +117,10 @@ def _with_arrays(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -
 
 
 def _holder(kind: pa.DataType) -> type[_NumberColumn | _OtherColumn]:
-    if _is_number(kind):
+    if is_number_type(kind):
         return _NumberColumn
     nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return _ListColumn if nested and _is_number(kind.value_type) else _OtherColumn
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return _ListColumn if nested and is_number_type(kind.value_type) else _OtherColumn
 
 
 class _NumberColumn:
@@ -155,19 +150,8 @@ class _OtherColumn:
 
     def typed(self, name: str) -> pd.Series:
         """Return the typed column and release its pieces."""
-        kind, column = self._kind, pa.chunked_array(self._pieces, self._kind)
-        self._pieces = []
-        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
-            return column.to_pandas()
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return typed_text(column.cast(pa.string()), name).values
-        if column.null_count == len(column):
-            return typed_objects([None] * len(column), name).values
-        if pa.types.is_boolean(kind):
-            return typed_truth(column)
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return utc_times(column)
-        return typed_objects(column.to_pylist(), name).values
+        column, self._pieces = pa.chunked_array(self._pieces, self._kind), []
+        return typed_arrow(column, name)
 
 
 class _ListColumn(_OtherColumn):

@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data.column_builder import ColumnBuilder, batches
-from calib.data.column_types import whole_text
+from calib.data.column_types import ColumnBuilder, batches, whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.fields import loads
