@@ -21,8 +21,8 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE
-from calib.data.options import LABELS_AS, LEARN_ROWS, SCORES_AS, WEIGHT_AS, WRONG_SCORES
 from calib.data.samples import DEFAULT_SAMPLE
+from calib.data.table import LABELS_AS, LEARN_ROWS, SCORES_AS, WEIGHT_AS, WRONG_SCORES
 from calib.kernel import checks, declared, fields
 from calib.kernel.base_rate import shares
 from calib.kernel.binning import BINS, STRATEGIES

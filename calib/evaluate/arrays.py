@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from calib.data.columns import clipped_note
 from calib.data.conventions import conventional, number_text
-from calib.data.rounding import clipped_note
 from calib.kernel.checks import (
     ROW_SUM_ERROR,
     InputError,

@@ -42,6 +42,6 @@ class NoPlacement(Placement):
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         self.check_takes(calibrator)
         # It learns nothing, so any calibration set will do
-        K = len(self.classes)
-        scores, y = (np.eye(K), np.arange(K)) if self.joint else (np.array([0.5]), np.array([0]))
+        k = len(self.classes)
+        scores, y = (np.eye(k), np.arange(k)) if self.joint else (np.full(1, 0.5), np.zeros(1))
         return self._fitted(self._for_classes(calibrator), scores, y, None)
