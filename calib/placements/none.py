@@ -42,5 +42,6 @@ class NoPlacement(Placement):
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         self.check_takes(calibrator)
         # It learns nothing, so any calibration set will do
-        scores, y = (np.eye(len(self.classes)), np.arange(len(self.classes))) if self.joint else ([0.5], [0])
+        k = len(self.classes)
+        scores, y = (np.eye(k), np.arange(k)) if self.joint else (np.full(1, 0.5), np.zeros(1))
         return self._fitted(self._for_classes(calibrator), scores, y, None)

@@ -113,6 +113,16 @@ def test_ten_answers_become_the_readers_own_diagram(reader, size):
     assert state(page)["bets"].startswith("1906258 3a7".replace(" ", ""))
 
 
+def test_the_dots_stay_until_their_question_is_answered(reader):
+    page = reader("at=ten&bets=-9------------------")
+    for bets, own in (("-9------------------", 0), ("19------------------", 2)):
+        page.evaluate("bets => calibrationStory.set('bets', bets)", bets)
+        assert page.locator(".stage circle.own").count() == own
+        assert (page.locator(".stage canvas").evaluate("one => one.style.opacity") == "1") == (own == 0)
+    page.evaluate("calibrationStory.set('bets', '-9------------------')")
+    expect(page.locator("#dock-ten .keys")).to_contain_text("until you have answered the first question")
+
+
 CENTRES = "all => all.map(getComputedStyle).map(({ cx, cy }) => [parseFloat(cx), parseFloat(cy)])"
 
 
@@ -145,6 +155,26 @@ def test_the_phone_shows_what_a_reader_presses(reader):
     assert page.locator(".you summary").bounding_box()["x"] >= sizes[-1]["x"] + sizes[-1]["width"]
 
 
+@pytest.mark.parametrize("acted", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_picture_has_one_height_and_its_controls_their_room(reader, size, acted):
+    page, heights = reader(f"at=start&{ACTED if acted else 'bets=' + '5' * 20}&limit=20", size), set()
+    for step in STEPS:
+        at(page, step)
+        stage, view, dock = (page.locator(f".{name}").bounding_box() for name in ("stage", "view", "docks"))
+        heights.add(stage["height"])
+        assert dock["y"] + dock["height"] <= view["y"] + view["height"] + 0.5, step
+        labels = page.locator(".stage text.call").filter(has_text=re.compile("no loan|curve: new")).all()
+        for label in labels:  # above the dots, and beside no other name
+            place = "({ x, y }) => [x, y].map(one => one.baseVal[0].value)"
+            (x, y), (left, up) = (
+                one.evaluate(place) for one in (label, page.locator(".stage text.name").last)
+            )
+            assert y <= page.evaluate("calibrationStory.stage.plot.top") - 4
+            assert y >= up + 14 or x > left + 130
+    assert len(heights) == 1
+
+
 @pytest.mark.parametrize(
     ("bets", "verdict"),
     [
@@ -155,6 +185,9 @@ def test_the_phone_shows_what_a_reader_presses(reader):
         ("9191991911", "You were overconfident, by 90 points"),
         ("4646446466", "You were underconfident, by 40 points"),
         ("8282228288", "Your number is within that range"),
+        # 91 and 43 % are shown, so 48; the exact difference is 48.6
+        ("0000a42555", "were 91\u00a0% sure on average. 3 of 7 were right: 43\u00a0%"),
+        ("0000a42555", "overconfident, by 48 points"),
         ("5555555555", "You said 50\u00a0% in 10 answers, so no answer could be wrong"),
     ],
 )
@@ -211,7 +244,7 @@ def test_a_mark_is_dragged_before_the_dots_drop(reader, size, keyboard):
     expect(shown(page, "seventy")).to_contain_text("22 of the 49 defaulted: 45\u00a0%")
     expect(shown(page, "seventy")).to_contain_text("27 of them pay back: lending would have earned €5,000")
     expect(page.locator("#step-seventy .outcome")).to_contain_text(
-        "False. 22 did: 45\u00a0%. You gave 80\u00a0% to something false: error 80 points"
+        "False. 22 did: 45\u00a0%. You gave 80\u00a0% to something false: 80 points from 0\u00a0%."
     )
     at(page, "money")
     expect(shown(page, "money")).to_be_hidden()
@@ -305,7 +338,7 @@ def test_tab_goes_from_a_question_to_its_control_and_on(reader):
     page = reader("at=bank&bets=1906258a37----------")
     steps = {}
     page.locator(".you summary").focus()
-    for _ in range(13):
+    for _ in range(15):
         page.keyboard.press("Tab")
         where, _ = page.evaluate(FOCUS)
         steps.setdefault(page.evaluate("calibrationStory.now()"), []).append(where)
@@ -315,17 +348,15 @@ def test_tab_goes_from_a_question_to_its_control_and_on(reader):
         "bank": ["step-bank"],
         "seventy": ["step-seventy", "tools"],
         "money": ["step-money", "tools"],
-        "chance": ["step-chance", "dock-chance"],
-        "right": ["dock-right"],
+        "chance": ["step-chance", "dock-chance", "dock-chance"],
+        "right": ["dock-right"] * 2,
         "bins": ["step-bins", "dock-bins"],
         "repair": ["tools"] * 3,
     }
     kept = state(page)
     assert kept["bets"].startswith("1906258a371111")
-    assert [kept[name] for name in ("mark", "money", "others", "right", "bins", "shifts")] == [
-        *"11116",
-        "1_1_1_0_0",
-    ]
+    names = ("mark", "money", "others", "right", "bins", "shifts")
+    assert [kept[name] for name in names] == ["1", "1", "20", "20", "6", "1_1_1_0_0"]
     for _ in range(4):  # and back
         page.keyboard.press("Shift+Tab")
     assert page.evaluate(FOCUS)[0] == "step-bins"
@@ -346,10 +377,14 @@ def test_tab_in_the_bar_does_not_scroll(reader, size):
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     page = reader(f"at=chance&{GUESSED}", size)
     answer(page, "chance", [30])
-    press = page.get_by_role("button", name="Draw other customers")
+    press, every = (
+        page.get_by_role("button", name=name, exact=True).first
+        for name in ("Draw other customers", "Draw all 20")
+    )
     for n in range(1, 21):
         press.click()
         expect(page.locator("#dock-chance .count")).to_contain_text(f"{n} of 20 sets")
+        assert page.locator(".stage rect.range").count() == (5 if n > 1 else 0)
     expect(page.locator("#step-chance .outcome")).to_contain_text(
         "True. The highest of the ten is at 62\u00a0%"
     )
@@ -360,12 +395,14 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     )
     press.click(force=True)  # twenty are enough
     expect(page.locator("#dock-chance .count")).to_have_text("20 of 20 sets: that is enough")
-    expect(press).to_have_attribute("aria-disabled", "true")
+    for one in (press, every):
+        expect(one).to_have_attribute("aria-disabled", "true")
     at(page, "right")
-    for _ in range(20):
-        page.get_by_role("button", name="Draw from a perfect model").click()
+    page.get_by_role("button", name="Draw from a perfect model").click()
     expect(shown(page, "right")).to_contain_text("4 of the bank’s 5 rings are outside")
-    assert page.locator(".stage rect.band").count() == 5
+    assert page.locator(".stage rect.band").count() == 5  # from the first set on
+    page.locator("#dock-right").get_by_role("button", name="Draw all 20").click()
+    assert state(page)["right"] == "20"
     assert page.locator(".stage circle.ghost").count() >= 95
     at(page, "bins")
     skip(page, "bins")
@@ -415,7 +452,7 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     expect(page.locator("#dock-repair .count")).to_have_text(
         f"ECE {gaps[0]:.3f} → {gaps[1]:.3f}, Brier score {briers[0]:.3f} → {briers[1]:.3f}"
     )
-    far = f"your marks are {100 * gaps[1]:.1f} points from the diagonal; at first it was {100 * gaps[0]:.1f}"
+    far = f"from the diagonal, the ECE, is {gaps[1]:.3f}; at first it was {gaps[0]:.3f}"
     expect(shown(page, "repair")).to_contain_text(far)
     at(page, "platt")
     answer(page, "platt", [90, 100])
@@ -426,22 +463,26 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
     outcomes = page.locator("#step-platt .outcome")
     expect(outcomes.first).to_contain_text("False. It falls from 0.167 to 0.153")
     expect(outcomes.last).to_contain_text(
-        "False. A stays above B: 39 and 31\u00a0%. You gave 100\u00a0% to something false: error 100 points"
+        "False. A stays above B: 39 and 31\u00a0%. You gave 100\u00a0% to something false: 100 points from 0\u00a0%."
     )
     expect(shown(page, "platt")).to_contain_text(
         f"Your own repair has a Brier score of {briers[1]:.3f}, Platt scaling 0.153"
     )
     expect(shown(page, "platt")).to_contain_text("has only 52 customers: with correct risks, chance gives 31")
     assert page.locator(".stage rect.band").count() == 4  # three marks and the key
+    for axis in ("Predicted risk of default (curve: old risk)", "(curve: new risk)"):
+        expect(page.locator(".stage svg").get_by_text(axis, exact=True)).to_be_visible()
     choose(page, "platt", "Isotonic")
     expect(shown(page, "platt")).to_contain_text("Isotonic regression: Brier score 0.167 → 0.155")
     choose(page, "platt", "No calibrator")
+    expect(page.locator(".stage svg")).not_to_contain_text("curve")
     at(page, "refused")
     finding = page.locator("#step-refused .finding")
     expect(finding).to_contain_text("121 customers refused. 67 of them would have paid back")
     expect(page.get_by_role("radio", name="No calibrator").last).to_be_checked()
     choose(page, "refused", "Platt scaling")
     expect(finding).to_contain_text("6 customers refused. 1 of them would have paid back")
+    assert page.locator(".stage path.map").count() == 0  # its picture has one meaning of each axis
     page.get_by_role("slider", name="Risk above which").focus()
     page.keyboard.press("Home")
     expect(finding).to_contain_text("900 customers refused. 710 of them would have paid back")
@@ -463,7 +504,7 @@ def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit
     expect(page.locator("#step-refused .finding")).to_contain_text(words)
     earned = sum(1 - 2 * y for x, y in zip(dots, DATA["y"], strict=True) if x <= limit / 100)
     name = {"platt": "Platt"}.get(fit, fit)
-    expect(page.locator(".stage text.row")).to_contain_text(re.compile(rf"\b{name} {earned}\b"))
+    expect(page.locator("#dock-refused .result")).to_contain_text(re.compile(rf"\b{name} {earned}\b"))
     if fit == "none":
         np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
 
@@ -479,11 +520,55 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
         expect(page.locator("#dock-enough .slider output")).to_have_text(str(depth))
     expect(shown(page, "enough")).to_contain_text("predicts 21\u00a0% for everybody")
     expect(shown(page, "enough")).to_contain_text("Grouping loss is smallest at depth 6")
-    expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324"])
+    tree = DATA["trees"][8]
+    risks = np.array(DATA["truth"])[np.array(tree["values"])[tree["leaf"]] == 0]
+    words = f"{len(risks)} customers have exactly 0 %, with true risks from {100 * risks.min():.1f} % to"
+    words = f"{words} {100 * risks.max():.0f} %"
+    expect(shown(page, "enough")).to_contain_text(words.replace(" %", "\u00a0%"))
+    expect(page.locator("#dock-enough .bar output")).to_have_text(["0.0000", "0.0324", "0.0324"])
     expect(page.locator("#step-enough .outcome").first).to_contain_text("True. It is 0.0000 with none")
     expect(page.locator("#step-enough .outcome").last).to_contain_text("False. Depth 3 has: 0.016")
     at(page, "spread")
     assert page.locator(".stage circle.ring").count() == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_one_bar_shows_both_losses(reader, size):
+    page = reader("at=enough&bets=----------------55--", size)
+    page.locator("#dock-enough input[type=range]").focus()
+    bars = page.locator("#dock-enough .bar")
+    for _ in range(9):
+        widths = [
+            [box["width"] for box in map(Locator.bounding_box, bar.locator("i").all())] for bar in bars.all()
+        ]
+        (calibration,), (grouping,), both = widths
+        np.testing.assert_allclose(both, [calibration, grouping], atol=0.5)
+        losses = [float(text) for text in bars.locator("output").all_inner_texts()]
+        assert losses[2] == pytest.approx(losses[0] + losses[1], abs=1e-9)  # as they are shown
+        np.testing.assert_allclose(
+            np.array([calibration, grouping]) / sum(both), losses[:2] / np.sum(losses[:2]), atol=0.01
+        )
+        page.keyboard.press("ArrowLeft")
+    # the whole of the largest sum still fits
+    assert page.evaluate(
+        "[...document.querySelectorAll('#dock-enough b')].every(b => b.scrollWidth <= b.clientWidth)"
+    )
+
+
+@pytest.mark.parametrize("limit", [20, 25, 27, 50])
+def test_a_limit_that_is_too_strict_is_explained(reader, limit):
+    page = reader(f"at=refused&limit={limit}&fit=platt&{GUESSED}".replace("55--------", "55--ss----"))
+    p, y = (np.array(DATA[name]) for name in "py")
+    scores, labels = (np.array(DATA["calibration"][name]) for name in "py")
+    platt = CALIBRATORS["platt"](on="log-odds").fit(scores, labels)
+    earned = [(1 - 2 * y)[q <= limit / 100].sum() for q in (p, platt.predict(p))]
+    (same,) = platt.predict(np.array([limit / 100]))
+    step = page.locator("#step-refused")
+    words = f"Without a calibrator, a risk of {limit} % stands for {100 * same:.0f} % after Platt scaling"
+    if same > limit / 100 and earned[0] > earned[1]:
+        expect(step).to_contain_text(words.replace(" %", "\u00a0%"))
+    else:
+        expect(step).not_to_contain_text("too strict")
 
 
 def failing_histories() -> list[tuple[str, float, float]]:
@@ -500,6 +585,54 @@ def failing_histories() -> list[tuple[str, float, float]]:
         if not low <= share <= high:
             found.append((name, risk, share))
     return found
+
+
+def _touch(page: Page, begin: tuple[float, float], *way: tuple[float, float]) -> None:
+    """One finger goes down, moves and goes up, as the browser's own gestures see it."""
+    session = page.context.new_cdp_session(page)
+
+    def send(kind: str, *points: tuple[float, float]) -> None:
+        session.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
+        )
+
+    send("touchStart", begin)
+    for to in way:
+        send("touchMove", to)
+    send("touchEnd")
+    page.evaluate(DRAWN)
+
+
+def test_a_finger_scrolls_past_the_picture_and_draws_sideways_or_with_two_taps(reader):
+    page = reader(f"at=whom&bets={'5' * 20}", "phone", has_touch=True)
+    expect(page.locator("#dock-whom .task")).to_contain_text("Drag sideways, or tap two corners")
+    left, top, wide, high = page.get_by_role("application").bounding_box().values()
+
+    def spot(x: float, y: float) -> tuple[float, float]:
+        return left + x * wide, top + (1 - y) * high
+
+    def sides() -> list[float]:
+        return [int(one) / 100 for one in state(page)["brush"].split("_")]
+
+    before = page.evaluate("scrollY")
+    _touch(page, spot(0.5, 0.2), *(spot(0.5, 0.2 + k / 20) for k in range(1, 13)))
+    until(lambda: page.evaluate("scrollY") > before + 50, "the page scrolled")
+    assert state(page)["brush"] == ""
+    at(page, "whom")
+    _touch(page, spot(0.2, 0.2), *(spot(0.2 + k / 20, 0.2) for k in range(1, 6)), spot(0.5, 0.9))
+    np.testing.assert_allclose(sides(), [0.2, 0.5, 0.2, 0.9], atol=0.02)
+    assert state(page)["tried"] == "1"
+    page.touchscreen.tap(*spot(0.3, 0.4))
+    expect(page.locator("#dock-whom .task")).to_have_text("Now tap the opposite corner.")
+    assert page.locator(".stage circle.box").count() == 1
+    assert state(page)["tried"] == "1"
+    page.touchscreen.tap(*spot(0.1, 0.7))
+    np.testing.assert_allclose(sides(), [0.1, 0.3, 0.4, 0.7], atol=0.02)
+    assert state(page)["tried"] == "2"
+    kept = state(page)["brush"]
+    at(page, "whom")
+    _touch(page, spot(0.5, 0.2), *(spot(0.5, 0.2 + k / 20) for k in range(1, 13)))  # what was drawn stays
+    assert (state(page)["brush"], state(page)["tried"]) == (kept, "2")
 
 
 @pytest.mark.parametrize(("size", "keyboard"), [("desk", False), ("phone", True)])
@@ -545,7 +678,7 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
     words = "114 customers: predicted 31.4 %, defaulted 44.7 %".replace(" %", "\u00a0%")
     expect(page.locator("#step-whom .finding").first).to_contain_text(words)
     expect(page.locator("#step-whom .outcome")).to_contain_text(
-        "You gave 40\u00a0% to something true: error 60 points"
+        "You gave 40\u00a0% to something true: 60 points from 100\u00a0%."
     )
     failed = [
         f"for “{name}” it predicts {100 * p:.1f}\u00a0%, and {100 * y:.1f}\u00a0% defaulted"

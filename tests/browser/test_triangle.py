@@ -38,7 +38,8 @@ def test_a_point_is_dragged_and_each_task_says_what_it_taught(new_tab, width, sc
     assert cells.all_inner_texts() == ["30 %", "–", "10 %", "60 %", "–", "60 %", "10 %", "–", "30 %"]
     expect(task).to_contain_text("Task 1 is done: The confidence is right")
     tab.page.locator(".triangle input[value=vector]").check(force=True)
-    expect(task).to_contain_text("Task 2 is done: Vector scaling has a weight")
+    expect(task).to_contain_text("Task 2 is done: Vector scaling has a power")
+    expect(task).to_contain_text("the calibrator is its exact inverse")
     assert cells.all_inner_texts()[1::3] == cells.all_inner_texts()[2::3]
     tab.page.locator(".triangle input[value=temperature]").check(force=True)
     for name, value in (("tilt", 1), ("sharpness", 2)):

@@ -254,7 +254,7 @@ def test_what_it_says_of_the_losses_by_depth_is_true():
 
 
 def test_by_leaf_grouping_loss_never_rises_with_depth():
-    """The tree's own leaves, not the groups of customers with the same prediction."""
+    """So it rises only because customers of several leaves have the same prediction."""
     found = []
     for depth in range(1, 9):
         params = {"max_depth": depth}
@@ -263,14 +263,9 @@ def test_by_leaf_grouping_loss_never_rises_with_depth():
         model, rows = fitted.parts[0].placed.model, fitted.dataset.X.iloc[fitted.parts[0].test]
         leaf, p = model[-1].apply(model[:-1].transform(rows)), model.predict_proba(rows)[:, 1]
         each = [TRUTH[leaf == k] for k in np.unique(leaf)]
-        extreme = np.unique(leaf[(p == 0) | (p == 1)])
-        found.append((sum(len(one) * one.var() for one in each) / 900, len(each), len(extreme)))
-    losses = np.array([loss for loss, *_ in found])
-    assert (np.diff(losses) < 0).all()
-    loss, leaves, extreme = found[-1]
-    text = story_html().decode()
-    assert f"leaf by leaf: at depth 8 it would be {loss:.4f}." in text
-    assert f"Of the {leaves} leaves that these customers reach, {extreme} predict 0 or 100 %." in text
+        found.append(sum(len(one) * one.var() for one in each) / 900)
+    assert (np.diff(found) < 0).all()
+    assert len(np.unique(leaf[p == 0])) > 1
 
 
 def test_how_often_the_weekly_test_raises_a_false_alarm():

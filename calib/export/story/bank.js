@@ -50,11 +50,11 @@ function bankPart(world) {
             build: () => [bet(world, 10),
                 after(world, placed("mark"),
                     live(world, ({ mark }) => {
-                        const model = `the model’s ${percent(risky.sum / risky.rows)} ${points(risky.sum / risky.rows - rate)} too high`
+                        const model = `the model’s ${percent(risky.sum / risky.rows)} ${points(between(risky.sum / risky.rows, rate))} too high`
                         const result = `${risky.ones} of the 49 defaulted: ${percent(rate)}. `
                         if (mark === "x") return `${result}That makes ${model}.`
-                        const off = Number(mark) / 100 - rate, many = Math.abs(against(mark, risky))
-                        return `${result}Your ${mark} % was ${Math.abs(off) < 0.005 ? "exactly right" : `${points(off)} too ${off > 0 ? "high" : "low"} (${counts(many, "customer")})`}, ${model}.`
+                        const off = between(Number(mark) / 100, rate), many = Math.abs(against(mark, risky))
+                        return `${result}Your ${mark} % was ${off ? `${points(off)} too ${off > 0 ? "high" : "low"} (${counts(many, "customer")})` : "exactly right"}, ${model}.`
                     }, "finding"),
                     words(`Suppose a default costs the bank €1,000 and a repaid loan earns €1,000. Lending then pays below a risk of 50 %, so the bank refuses all 49. But ${risky.rows - risky.ones} of them pay back: lending would have earned ${euros(risky.rows - 2 * risky.ones)}.`),
                     words("A mark below the diagonal means that the model *overestimates* these risks."))],

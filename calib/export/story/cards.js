@@ -89,8 +89,8 @@ function noted(world, n, answer) {
 // How far a stated probability was from what happened.
 function measured(answer, happened) {
     if (answer === null) return "You skipped this question."
-    const said = Math.round(100 * answer), error = happened ? 100 - said : said
-    return `You gave ${said} % to something ${happened ? "true" : "false"}: ${error ? `error ${error} points` : "no error"}.`
+    const right = happened ? 1 : 0, off = between(answer, right)
+    return `You gave ${percent(answer)} to something ${happened ? "true" : "false"}: ${off ? `${points(off)} from ${percent(right)}` : "exactly right"}.`
 }
 
 // A slider of whole numbers.
@@ -115,12 +115,12 @@ function press(text, act) {
     return made
 }
 
-// A button that counts up to a last time, and then says why it does no more.
-function pressUpTo(world, text, name, step, most, noun) {
+// A button that counts up to a last time, one that goes there at once, and how far the reader is.
+function pressUpTo(world, text, all, name, step, most, noun) {
     const full = () => Number(world.state[name]) >= most
-    const made = press(text, () => full() || world.set(name, String(Number(world.state[name]) + step)))
-    world.follow(() => put(made, "aria-disabled", full()))
-    return [made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": that is enough" : ""}`, "count")]
+    const made = [[text, step], [all, most]].map(([label, by]) => press(label, () => world.set(name, String(Math.min(most, Number(world.state[name]) + by)))))
+    world.follow(() => made.forEach(one => put(one, "aria-disabled", full())))
+    return [...made, live(world, state => `${state[name]} of ${most} ${noun}${full() ? ": that is enough" : ""}`, "count")]
 }
 
 let groups = 0
@@ -142,4 +142,6 @@ const row = (...parts) => element("div", { class: "row" }, ...parts)
 // How many points two shares are apart, as the difference of what is shown of them.
 const apart = (a, b) => Math.abs(parseFloat(decimal(a)) - parseFloat(decimal(b))).toFixed(1)
 const decimal = share => `${(100 * share).toFixed(1)} %`
-const points = gap => { const found = Math.abs(Math.round(100 * gap)); return found === 1 ? "1 point" : `${found} points` }
+// The whole percentage points between two shares, as the difference of what is shown of them.
+const between = (a, b) => Math.round(parseFloat(percent(a)) - parseFloat(percent(b)))
+const points = off => counts(Math.abs(off), "point")

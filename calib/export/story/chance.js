@@ -45,7 +45,7 @@ function chancePart(world) {
     }
     const errors = bins => scores(world.rightSet(), Number(bins))
     const far = () => world.cells.filter(cell => { const [low, high] = consistency(cell), at = cell.ones / cell.rows; return at < low || at > high }).length
-    const drawing = (text, name, risks) => [row(...pressUpTo(world, text, name, 1, MOST, "sets")), live(world, () => said(name, risks), "result")]
+    const drawing = (text, name, risks) => [row(...pressUpTo(world, text, `Draw all ${MOST}`, name, 1, MOST, "sets")), live(world, () => said(name, risks), "result")]
     return { id: "chance", number: 3, name: "Is it chance?", steps: [
         {
             id: "chance", needs: BANK_SEEN, asks: [12],
@@ -63,11 +63,11 @@ function chancePart(world) {
             build: () => [words("And if the model were right? Then each customer would default with the predicted probability. Draw such customers, and compare their marks with the bank’s own (the rings)."),
                 after(world, ({ right }) => Number(right) > 0,
                     words("The marks of a perfect model scatter too, but around the diagonal."),
-                    live(world, ({ right }) => (Number(right) < MOST ? "" : `In grey, the *consistency band*: 95 of 100 marks of a perfect model fall inside it. ${far()} of the bank’s 5 rings are outside.`)))],
+                    live(world, () => `In grey, the *consistency band*: 95 of 100 marks of a perfect model fall inside it. ${far()} of the bank’s 5 rings are outside.`))],
             dock: () => drawing("Draw from a perfect model", "right", people.p),
             view: stage => {
                 const rings = world.cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 6 : 9 }])
-                show(stage, "right", people.p, "right", [...(Number(world.state.right) < MOST ? [] : bandsOf(stage, world.cells)), ...rings])
+                show(stage, "right", people.p, "right", [...(world.state.right === "0" ? [] : bandsOf(stage, world.cells)), ...rings])
             },
         },
         {

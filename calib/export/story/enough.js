@@ -1,5 +1,7 @@
 // Part 5: a tree that says the same to everybody is calibrated. True and predicted risks side by side, by depth.
 
+const LARGEST = 0.06  // of the bars; no depth has a larger sum of losses
+
 function enoughPart(world) {
     const { people } = world, n = people.p.length, rank = Array(n)
     Array.from(people.truth.keys()).sort((a, b) => people.truth[a] - people.truth[b]).forEach((i, k) => { rank[i] = n - 1 - k })
@@ -7,19 +9,20 @@ function enoughPart(world) {
     const losses = Array.from(people.trees, (_, depth) => lossParts(people.truth, said(depth)))
     const been = depth => ({ depths }) => depths.includes(String(depth))
     const visit = depth => world.state.depths.includes(depth) || world.set("depths", world.state.depths + depth)
-    const bar = (name, key) => {
-        const fill = element("i", {}), value = element("output", {})
+    const bar = (name, ...kinds) => {
+        const fills = kinds.map(kind => element("i", { class: kind })), value = element("output", {})
         world.follow(({ depth }) => {
-            fill.style.width = `${100 * losses[depth][key] / 0.045}%`
-            value.textContent = losses[depth][key].toFixed(4)
+            fills.forEach(fill => { fill.style.width = `${100 * losses[depth][fill.className] / LARGEST}%` })
+            value.textContent = total(kinds.map(kind => Number(losses[depth][kind].toFixed(4)))).toFixed(4)  // of what is shown
         })
-        return element("div", { class: `bar ${key}` }, element("span", {}, name), element("b", {}, fill), value)
+        return element("div", { class: "bar" }, element("span", {}, name), element("b", {}, ...fills), value)
     }
-    const bars = () => element("div", { class: "bars" }, bar("Calibration loss", "calibration"), bar("Grouping loss", "grouping"))
+    const bars = () => element("div", { class: "bars" }, bar("Calibration loss", "calibration"), bar("Grouping loss", "grouping"), bar("Sum of both", "calibration", "grouping"))
     const dock = () => [slider(world, "depth", "Depth (questions)", 0, 8, visit), bars()]
     const sum = d => losses[d].calibration + losses[d].grouping
     const best = losses.map((_, d) => d).sort((a, b) => sum(a) - sum(b))[0]
     const tell = ({ depth: d }) => `Depth ${d}: ${counts(people.trees[d].values.length, "different prediction")}, calibration loss ${losses[d].calibration.toFixed(4)}, grouping loss ${losses[d].grouping.toFixed(4)}.`
+    const surest = people.truth.filter((_, i) => said(8)[i] === 0)
     const key = (stage, high) => [0, 0.05, 0.2, 0.5, 1].flatMap((value, k) => [
         [`key${k}`, "circle", { cx: stage.size.width / 2 + (k - 2) * 58, cy: high - 16, r: 6, style: `fill: color-mix(in srgb, var(--high) ${100 * Math.sqrt(value)}%, var(--low));` }],
         [`keyed${k}`, "text", { class: "tick", x: stage.size.width / 2 + (k - 2) * 58, y: high + 4, "text-anchor": "middle" }, percent(value)]])
@@ -29,14 +32,14 @@ function enoughPart(world) {
             build: () => [heading(5, "Is calibration enough?"),
                 words("The bank’s model adds up many *decision trees*. To see what calibration cannot repair, look at one tree. It learnt from the same data and asks up to eight yes-or-no questions about each customer."),
                 words("The same 900 customers twice. Left: their true risk, known because they are simulated. Right: the tree’s prediction."),
-                words("A tree can lose in two ways. *Calibration loss*: customers with the same prediction have another risk on average. *Grouping loss*: customers with the same prediction have different risks. Both add to the Brier score."),
+                words("A tree can lose in two ways. *Calibration loss*: customers with the same prediction have another risk on average. *Grouping loss*: customers with the same prediction have different risks. The Brier score is their sum, plus what no model can avoid."),
                 bet(world, 16), bet(world, 17),
                 after(world, ({ depths }) => depths.length > 1,
                     live(world, ({ depth: d }) => (d === "0" ? `With no questions, the tree predicts ${percent(people.trees[0].values[0])} for everybody. Its calibration loss is almost 0, but it tells no two customers apart: grouping loss ${losses[0].grouping.toFixed(3)}.`
                         : `Depth ${d}: calibration loss ${losses[d].calibration.toFixed(3)}, grouping loss ${losses[d].grouping.toFixed(3)}. The sum is ${sum(d).toFixed(3)}${Number(d) === best ? ", the smallest of all nine." : `, ${(sum(d) - sum(best)).toFixed(3)} above the smallest.`}`), "finding"),
                     live(world, state => (been(best)(state) || been(0)(state) ? "" : "Find the depth with the smallest sum. Then go down to 0."), "hint"),
                     live(world, state => (been(best)(state) && been(0)(state) ? `With fewer questions, calibration loss falls all the way from depth 8 to 0. Grouping loss is smallest at depth 6. The sum is smallest at depth ${best}.` : "")),
-                    live(world, state => (been(best)(state) && been(0)(state) ? "A further question cannot raise grouping loss leaf by leaf: at depth 8 it would be 0.0098. But leaves with the same prediction count as one group. Of the 73 leaves that these customers reach, 18 predict 0 or 100 %." : "")),
+                    live(world, state => (been(best)(state) && been(0)(state) ? `Why does grouping loss rise after depth 6? Its groups are customers with the same prediction. At depth 8, ${surest.length} customers have exactly 0 %, with true risks from ${percent(Math.min(...surest))} to ${percent(Math.max(...surest))}.` : "")),
                     words("A calibrator can remove calibration loss. It cannot remove grouping loss: that needs a model that tells people apart."))],
             dock,
             view: stage => {

@@ -19,7 +19,13 @@ function repairPart(world) {
     }
     // What the bank earns from the customers within the limit: a repaid loan earns what a default costs.
     const earned = (fit, limit) => total(world.after(fit).map((at, i) => (at > limit ? 0 : people.y[i] ? -COST : COST)))
-    const earnings = (limit, small) => `${small ? "Earned (€1,000)" : "The bank earns, in €1,000"}: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit) / COST}`).join(", ")}`
+    const earnings = ({ limit }) => `The bank earns, in €1,000: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit / 100) / COST}`).join(", ")}.`
+    // Why a limit that is too strict for these costs may earn more without a calibrator.
+    function tooStrict({ limit }) {
+        const at = Number(limit) / 100, same = world.platt(within(at, 1e-9, 1))
+        if (at >= same || earned("none", at) <= earned("platt", at)) return ""
+        return `This limit is too strict: lending pays up to a risk of 50 %. Without a calibrator, a risk of ${percent(at)} stands for ${percent(same)} after Platt scaling. So the bank lends to more customers, and earns more.`
+    }
     function pins(stage, p) {
         const { top, height } = stage.plot  // A among those who paid, B among those who defaulted
         return [[A, "A", top + 13], [B, "B", top + height - 13]].flatMap(([i, name, y]) => [
@@ -27,13 +33,14 @@ function repairPart(world) {
             [`name${name}`, "text", { class: "pinned moves", style: `transform: translate(${fine(stage.px(p[i]))}px, ${y + 4.5}px);`, "text-anchor": "middle" }, name],
         ])
     }
-    function showFit(stage, more = []) {
-        const { fit } = world.state, p = fitted(world.state), now = binned({ p, y: people.y }, BANK_BINS)
-        const curve = fit === "none" ? [] : [["map", "path", { class: "map", d: path(Array.from({ length: 200 }, (_, k) => within(k / 199, 1e-6, 1 - 1e-6)).map(at => [stage.px(at), stage.py(maps[fit](at))])) }]]
+    // The calibrated people; with the calibrator itself, its curve has other axes: the old risk across, the new one up.
+    function showFit(stage, more, itself) {
+        const { fit } = world.state, p = fitted(world.state), now = binned({ p, y: people.y }, BANK_BINS), { left, top } = stage.plot
+        const curve = !itself || fit === "none" ? [] : [...bandsOf(stage, now), ["of", "text", { class: "call", ...(stage.small() ? { x: left, y: top - 4 } : { x: left + 146, y: top - ABOVE }) }, "(curve: new risk)"], ["map", "path", { class: "map", d: path(Array.from({ length: 200 }, (_, k) => within(k / 199, 1e-6, 1 - 1e-6)).map(at => [stage.px(at), stage.py(maps[fit](at))])) }],
+            ...cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 5 : 7 }])]
         stage.dots({ place: columns(stage, { p, y: people.y, bins: BANK_BINS }), paint: i => (people.y[i] ? DEFAULT : PAID), size: stage.small() ? 2 : 3.2 })
-        const old = cells.map((cell, k) => [`ring${k}`, "circle", { class: "ring", cx: stage.px(cell.sum / cell.rows), cy: stage.py(cell.ones / cell.rows), r: stage.small() ? 5 : 7 }])
-        stage.ink([...keyOf(stage), ...axes(stage, "Predicted risk of default", "Share that defaulted"), ...diagonalOf(stage), ...(fit === "none" ? [] : [...bandsOf(stage, now), ...curve, ...old]),
-            ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...(fit === "none" ? [] : legend(stage)), ...more])
+        stage.ink([...keyOf(stage), ...axes(stage, `Predicted risk of default${curve.length ? " (curve: old risk)" : ""}`, "Share that defaulted"), ...diagonalOf(stage), ...curve,
+            ...levels(stage, now), ...marksOf(stage, now, "mark", 618), ...(curve.length ? legend(stage) : []), ...more])
     }
     // What is old and what is new, in the corner that the repaired risks leave empty.
     function legend(stage) {
@@ -63,7 +70,7 @@ function repairPart(world) {
                 words("Now repair the predictions yourself. Drag each mark sideways to the diagonal: this changes the predicted risk of every customer in its column."),
                 after(world, ({ shifts }) => shifts !== "0_0_0_0_0",
                     live(world, state => {
-                        const now = gap(moved(state)), first = gap(people.p), both = `On average, your marks are ${(100 * now).toFixed(1)} points from the diagonal; at first it was ${(100 * first).toFixed(1)}.`
+                        const now = gap(moved(state)), first = gap(people.p), both = `The mean distance of your marks from the diagonal, the ECE, is ${now.toFixed(3)}; at first it was ${first.toFixed(3)}.`
                         return both + (now < 0.02 ? " You have built a *calibrator*: it corrects the predictions and leaves the model as it is." : now < first ? " Go on with the other marks." : " Low risks must rise, high risks must fall.")
                     }, "finding"),
                     live(world, state => {
@@ -104,7 +111,7 @@ function repairPart(world) {
             view: stage => {
                 const p = fitted(world.state)
                 stage.handles()
-                showFit(stage, pins(stage, p))
+                showFit(stage, pins(stage, p), true)
                 stage.say(`${name[world.state.fit]}: A ${percent(p[A])}, B ${percent(p[B])}.`, "Calibrated")
             },
         },
@@ -120,19 +127,19 @@ function repairPart(world) {
                         const [old, now] = ["none", "platt"].map(fit => refused(world.after(fit), Number(limit) / 100))
                         return `With this limit, the uncalibrated model refuses ${old.all} customers, of whom ${old.paid} would have paid back. With Platt scaling, it is ${now.all} and ${now.paid}.`
                     }),
+                    live(world, tooStrict),
                     words("The limit of 50 % follows from part 2: a repaid loan earns €1,000, a default costs €1,000. It is right only if 50 % means 50 %."))],
-            dock: () => [choices(world, "fit", "Calibrator", options)],
+            dock: () => [choices(world, "fit", "Calibrator", options), live(world, earnings, "result")],
             view: stage => {
-                const limit = Number(world.state.limit) / 100, left = limit > (stage.small() ? 0.45 : 0.7)
+                const limit = Number(world.state.limit) / 100, half = 80  // of the label's width
                 stage.handles("limit")
                 stage.handle("limit", { at: [stage.px(limit), stage.plot.top + 22], along: "x", low: 0, high: 0.99, label: "Risk above which the bank refuses", now: limit, text: percent(limit),
                     move: to => world.drag("limit", String(Math.round(100 * to))) })
                 showFit(stage, [["refuse", "rect", { class: "refuse", x: stage.px(limit), y: stage.plot.top, width: stage.px(1) - stage.px(limit), height: stage.plot.height }],
                     ["limit", "line", { class: "limit", x1: stage.px(limit), x2: stage.px(limit), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
-                    ["refusal", "text", { class: "call", x: stage.px(limit) + (left ? -26 : 26), y: stage.plot.top + 27, "text-anchor": left ? "end" : "start" }, `no loan above ${percent(limit)}`],
-                    ["earned", "text", { class: "row", x: stage.px(1) - 6, y: stage.py(0) - 8, "text-anchor": "end" }, earnings(limit, stage.small())]])
+                    ["refusal", "text", { class: "call", x: within(stage.px(limit), stage.px(0) + half, stage.px(1) - half), y: stage.plot.top - 4, "text-anchor": "middle" }, `no loan above ${percent(limit)}`]])
                 const { all, paid } = refused(fitted(world.state), limit)
-                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom would have paid back. ${earnings(limit)}.`, "Refused customers")
+                stage.say(`Above ${percent(limit)}: ${all} refused, ${paid} of whom would have paid back. ${earnings(world.state)}`, "Refused customers")
             },
         },
     ] }

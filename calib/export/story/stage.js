@@ -179,7 +179,7 @@ function makeStage(host, people) {
         if (!box.width || (box.width === size.width && box.height === size.height)) return
         Object.assign(size, { width: box.width, height: box.height })
         const small = stage.small()
-        Object.assign(plot, { left: small ? 46 : 62, top: small ? 32 : 36 })
+        Object.assign(plot, { left: small ? 46 : 62, top: small ? 36 : 42 })
         Object.assign(plot, { width: box.width - plot.left - (small ? 12 : 34), height: box.height - plot.top - (small ? 52 : 64) })
         Object.assign(canvas, { width: box.width * ratio, height: box.height * ratio })
         svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`)
@@ -220,6 +220,8 @@ function columns(stage, { p, y, bins, shift = () => 0 }) {
     return i => places[i]
 }
 
+const ABOVE = 21  // from the plot up to the name of its axis; what belongs to one place in the plot stands between
+
 // Axes from 0 to 100 % with their names, for ``stage.ink``.
 function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.4, 0.6, 0.8, 1] } = {}) {
     const { left, top, width, height } = stage.plot, foot = top + height
@@ -232,13 +234,13 @@ function axes(stage, across, up, { x = percent, y = percent, ticks = [0, 0.2, 0.
                 [`v${at}`, "line", { x1: stage.px(at), x2: stage.px(at), y1: top, y2: foot, class: "grid" }]] : []),
         ]),
         ["across", "text", { x: left + width / 2, y: foot + (stage.small() ? 45 : 40), class: "name", "text-anchor": "middle" }, across],
-        ["up", "text", { x: left, y: top - 17, class: "name" }, up],
+        ["up", "text", { x: left, y: top - ABOVE, class: "name" }, up],
     ]
 }
 
 // What the colours of the dots mean: [class, name] of each, at the right above the plot.
 function keyOf(stage, names = [["default", "defaulted"], ["paid", "repaid"]]) {
-    const { left, top, width } = stage.plot, up = top - 17, letter = stage.small() ? 6.7 : 7.2
+    const { left, top, width } = stage.plot, up = top - ABOVE, letter = stage.small() ? 6.7 : 7.2
     let x = left + width
     return names.toReversed().flatMap(([kind, name]) => {
         x -= letter * name.length

@@ -104,7 +104,7 @@ function stillPart(world) {
                         return `In ${all} years, the test raised a false alarm in ${wolf} (${percent(wolf / all)}; 95 % interval ${percent(range[0])} to ${percent(range[1])}). The evidence did so in ${right}.`
                     }, "finding"),
                     words("One look at the 5 % level raises a false alarm with a probability of about 5 %. Fifty looks are fifty chances: in 2,000 simulated years, 36 % had one (34 to 38 %). Evidence allows any number of looks."))],
-            dock: () => [row(...pressUpTo(world, "Watch 20 other years", "years", 20, 100, "years"))],
+            dock: () => [row(...pressUpTo(world, "Watch 20 other years", "Watch all 100", "years", 20, 100, "years"))],
             view: stage => {
                 const count = Number(world.state.years), all = others(count), { size: { width, height } } = stage, step = Math.min(width / 24, height / 13)
                 const top = Math.max(0, (height - 12 * step) / 2)

@@ -1,6 +1,7 @@
 // Part 6: a brush over the same dots finds the group for whom the repaired model is wrong.
 
 const HISTORIES = ["paid well", "new", "late once", "late often"]
+const TAP = 6  // pixels within which a press is a tap
 const LEAST = 101, GAP = 0.1  // a group that the model fails: customers, and by how much its risk is too low
 const POOREST = 6000, RICHEST = 130000, UNKNOWN = 0.12  // of the axis of income; left of it those who did not state it
 
@@ -10,7 +11,10 @@ function whomPart(world) {
         : UNKNOWN + (1 - UNKNOWN) * Math.log(income / POOREST) / Math.log(RICHEST / POOREST)))
     const up = people.history.map((row, i) => (row + 0.12 + 0.76 * spread(i, 0.5698402909980532)) / 4)
     const hidden = people.income.map(income => income === null)
-    const area = ({ brush }) => (brush ? brush.split("_").map(value => Number(value) / 100) : null)
+    const sides = ({ brush }) => (brush ? brush.split("_").map(value => Number(value) / 100) : [])
+    // A box without a size is the first of two corners.
+    const area = state => { const [left, right, low, high] = sides(state); return right > left || high > low ? [left, right, low, high] : null }
+    const corner = state => (area(state) || !state.brush ? null : [sides(state)[0], sides(state)[2]])
     const inside = state => {
         const [left, right, low, high] = area(state) ?? [1, 0, 1, 0]
         return [...q.keys()].filter(i => across[i] >= left && across[i] <= right && up[i] >= low && up[i] <= high)
@@ -47,8 +51,8 @@ function whomPart(world) {
         const rows = set.who.map((i, k) => [i, set.y[k]]).filter(([i]) => chosen.has(i))
         return judged(rows.length, total(rows.map(([i]) => q[i])), total(rows.map(([, y]) => y)))
     }
-    const task = live(world, state => (Number(state.again) ? "" : area(state) ? "Draw another box, or test this one on other customers."
-        : "Draw boxes: find customers who default more often than predicted."), "task")
+    const task = live(world, state => (corner(state) ? "Now tap the opposite corner." : Number(state.again) && area(state) ? ""
+        : area(state) ? "Draw another box, or test this one on others." : "Drag sideways, or tap two corners: find a group that defaults more than predicted."), "task")
     put(task, "role", "status")
     const tries = state => Number(state.tried)
     function count() {
@@ -61,19 +65,30 @@ function whomPart(world) {
         world.drag("brush", text)
         if (final) count()
     }
-    // A pointer draws a box; with the keyboard arrows move it, and Shift and arrows change its size.
+    // A pointer draws a box, or taps two of its corners; a finger that moves up or down scrolls the page instead. With the
+    // keyboard arrows move the box, and Shift and arrows change its size.
     function brush(stage) {
         const made = stage.tool("brush", canvasOfBrush), { left, top, width, height } = stage.plot
         Object.assign(made.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` })
     }
     function canvasOfBrush() {
         const made = element("div", { class: "brush", role: "application", tabindex: 0, "aria-label": "Box over a group of customers: arrow keys move it, Shift and arrow keys change its size, Enter counts it" })
-        let from = null
+        let from = null, before = "", moved = false
+        const begin = event => { from = event && spot(event); before = world.state.brush; moved = false; dragging(Boolean(event)) }
         const spot = event => { const box = made.getBoundingClientRect(); return [within((event.clientX - box.left) / box.width, 0, 1), within(1 - (event.clientY - box.top) / box.height, 0, 1)] }
-        made.addEventListener("pointerdown", event => { from = spot(event); dragging(true); made.setPointerCapture(event.pointerId) })
-        made.addEventListener("pointermove", event => from && brushed([from, spot(event)]))
-        made.addEventListener("pointerup", event => { if (from) brushed([from, spot(event)], true); from = null; dragging(false) })
-        made.addEventListener("pointercancel", () => { from = null; dragging(false) })
+        const far = ([x, y], event) => { const { width, height } = made.getBoundingClientRect(), [a, b] = spot(event); return Math.hypot((a - x) * width, (b - y) * height) > TAP }
+        made.addEventListener("pointerdown", event => { begin(event); made.setPointerCapture(event.pointerId) })
+        made.addEventListener("pointermove", event => {
+            moved ||= from && far(from, event)
+            if (moved) brushed([from, spot(event)])
+        })
+        made.addEventListener("pointerup", event => {
+            if (!from) return
+            const first = moved ? from : corner(world.state)
+            first ? brushed([first, spot(event)], true) : brushed([from, from])
+            begin(null)
+        })
+        made.addEventListener("pointercancel", () => { if (moved) world.drag("brush", before); begin(null) })
         made.addEventListener("keydown", event => {
             const [dx, dy] = { ArrowRight: [0.04, 0], ArrowLeft: [-0.04, 0], ArrowUp: [0, 0.04], ArrowDown: [0, -0.04] }[event.key] ?? []
             if (event.key === "Enter") return count()
@@ -104,23 +119,23 @@ function whomPart(world) {
                     return `It is not the only group: ${failed.map(({ name, rows, sum, ones }) => `for “${name}” it predicts ${decimal(sum / rows)}, and ${decimal(ones / rows)} defaulted`).join("; ")}.`
                 }),
                 words("No curve of the risk alone can repair this. A model that treats such groups separately can."))],
-        dock: () => [task,
-            words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys"),
-            row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
-                press("Show me", () => { world.set("brush", "0_11_0_100"); count() })),
-            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "result")],
+        dock: () => [row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
+                press("Show me", () => { world.set("brush", "0_11_0_100"); count() })), task,
+            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "result"),
+            words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys")],
         view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y
             stage.handles(...(asked ? ["brush"] : []))
             if (asked) brush(stage)
             stage.dots({ place: i => [stage.px(across[i]), stage.py(up[i])], paint: i => (y[i] ? DEFAULT : PAID), size: stage.small() ? 2.4 : 4, still: world.dragging })
-            const box = area(world.state)
+            const box = area(world.state), first = corner(world.state)
             stage.ink([...keyOf(stage), ...axes(stage, "Income in euros", "Payment history", { x: at => Math.round(POOREST * (RICHEST / POOREST) ** ((at - UNKNOWN) / (1 - UNKNOWN)) / 1000) + ",000", y: null, ticks: stage.small() ? [0.4, 0.7, 1] : [0.2, 0.4, 0.6, 0.8, 1] }),
                 ...(stage.small() ? ["not", "stated"] : ["not stated"]).map((name, k) => [`none${k}`, "text", { class: "tick", x: stage.px(UNKNOWN * 0.43), y: stage.plot.top + stage.plot.height + 17 + 13 * k, "text-anchor": "middle" }, name]),
                 ...HISTORIES.flatMap((name, row) => [[`row${row}`, "line", { class: "grid", x1: stage.px(0), x2: stage.px(1), y1: stage.py(row / 4), y2: stage.py(row / 4) }],
                     [`history${row}`, "text", { class: "row", x: stage.px(1) - 6, y: stage.py((row + 1) / 4) + 16, "text-anchor": "end" }, name]]),
                 ["stated", "line", { class: "grid", x1: stage.px(UNKNOWN * 0.86), x2: stage.px(UNKNOWN * 0.86), y1: stage.plot.top, y2: stage.plot.top + stage.plot.height }],
-                ...(box ? [["box", "rect", { class: `box ${group([...chosen], y).out ? "out" : ""}`, x: stage.px(box[0]), y: stage.py(box[3]), width: (box[1] - box[0]) * stage.plot.width, height: (box[3] - box[2]) * stage.plot.height }]] : [])])
+                ...(box ? [["box", "rect", { class: `box ${group([...chosen], y).out ? "out" : ""}`, x: stage.px(box[0]), y: stage.py(box[3]), width: (box[1] - box[0]) * stage.plot.width, height: (box[3] - box[2]) * stage.plot.height }]] : []),
+                ...(first ? [["corner", "circle", { class: "box", cx: stage.px(first[0]), cy: stage.py(first[1]), r: 7 }]] : [])])
             stage.say(box ? describe(group([...chosen], y)) : "900 customers by income and payment history. Draw a box.", "Groups of customers")
         },
     }] }

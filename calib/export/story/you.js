@@ -38,9 +38,9 @@ function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks 
     if (!taken) return `You said 50 % in ${counts(n, "answer")}, so no answer could be wrong. A diagram needs answers that take a side.`
     const begin = `You took a side in ${taken} of ${counts(n, "answer")} and were ${percent(mean(sure))} sure on average. ${right} of ${taken} ${right === 1 ? "was" : "were"} right: ${percent(right / taken)}. `
     if (taken < FEWEST) return begin
-    const usual = low === high ? `exactly ${low}` : `${low} to ${high}`, gap = Math.abs(Math.round(100 * (mean(sure) - right / taken)))
+    const usual = low === high ? `exactly ${low}` : `${low} to ${high}`, gap = points(between(mean(sure), right / taken))
     const total = `Calibrated people with your probabilities usually get ${usual} right. `
-    const verdict = right < low ? `You were *overconfident*, by ${gap} points. ` : right > high ? `You were *underconfident*, by ${gap} points. ` : "Your number is within that range. "
+    const verdict = right < low ? `You were *overconfident*, by ${gap}. ` : right > high ? `You were *underconfident*, by ${gap}. ` : "Your number is within that range. "
     return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
 }
 
@@ -57,10 +57,10 @@ function ownProgress(world) {
 function besideModel(world) {
     const model = sidesOf(world.people), mine = sidesOf(ownRows(world)), sure = mean(model.sure), right = model.right / model.taken
     if (mine.taken < FEWEST || !world.state.money) return ""  // the bank's outcomes are not known yet
-    const gap = ({ sure, right, taken }) => Math.round(100 * mean(sure)) - Math.round(100 * right / taken), own = gap(mine)
+    const own = between(mean(mine.sure), mine.right / mine.taken)
     const [low, high] = usualNumber(mine.sure), chance = mine.right >= low && mine.right <= high
-    return `Measured in the same way, the bank’s model was ${percent(sure)} sure, and ${percent(right)} of its predictions were right. It was overconfident by ${points(gap(model) / 100)}. `
-        + (chance ? `Your gap of ${points(own / 100)} may be chance.` : `You were ${own > 0 ? "over" : "under"}confident by ${points(own / 100)}.`)
+    return `Measured in the same way, the bank’s model was ${percent(sure)} sure, and ${percent(right)} of its predictions were right. It was overconfident by ${points(between(sure, right))}. `
+        + (chance ? `Your gap of ${points(own)} may be chance.` : `You were ${own > 0 ? "over" : "under"}confident by ${points(own)}.`)
 }
 
 // Which answers do not count yet, or never will.
@@ -190,9 +190,9 @@ function youPart(world) {
             build: () => [heading(1, "You"),
                 words("How likely is each statement to be true? If you have no idea, say 50 %. Each answer becomes a dot in your own diagram."),
                 ...Array.from({ length: 10 }, (_, n) => bet(world, n))],
-            dock: () => [live(world, state => (some(state) ? "Dot: one answer, at the top if true. Ring: the mean of the answers in a column. Grey bar: where 95 of 100 rings are if your probabilities are right. Dashed line: true as often as you said." : ""), "keys")],
+            dock: () => [live(world, state => (some(state) && !world.asked(0) ? "The dots stay until you have answered the first question. Then your diagram takes their place." : some(state) ? "Dot: one answer, at the top if true. Ring: the mean of the answers in a column. Grey bar: where 95 of 100 rings are if your probabilities are right. Dashed line: true as often as you said." : ""), "keys")],
             view: stage => {
-                if (!some(world.state)) { showCrowd(stage, true); stage.say("900 dots; some are green.", "The picture") } else showOwn(world, stage)
+                if (!world.asked(0)) { showCrowd(stage, true); stage.say("900 dots; some are green.", "The picture") } else showOwn(world, stage)
             },
         },
         {

@@ -21,7 +21,7 @@ const TRIALS = [
         "The confidence is right, but “cat” is too high and “fox” too low: a right confidence says nothing about the other classes."],
     ["Find a calibrator that moves every point to the truth.",
         ({ calibrator, tilt, found }) => calibrator !== "none" && tilt >= 1.5 && found.now.classes < 0.005,
-        "Vector scaling has a weight for each class, so it takes the favour back. Temperature scaling keeps the order of the classes."],
+        "Vector scaling has a power and a weight for each class. This model's error has the same form, so here the calibrator is its exact inverse; with real data it has to be fitted. Temperature scaling keeps the order of the classes."],
     ["Change the model so that temperature scaling is enough.",
         ({ calibrator, found }) => calibrator === "temperature" && found.before.classes > 0.01 && found.now.classes < 0.005,
         "If all classes are overconfident alike, one number corrects them all."],
