@@ -35,7 +35,7 @@ from calib.placements.base import (
 )
 from calib.placements.out_of_bag import OutOfBag
 from calib.splits import SPLITS, RowInfo, TrainTestRows
-from calib.splits.given import GivenSplit
+from calib.splits.base import GivenSplit
 
 FOLDS = 5  # if cv is None, as in scikit-learn
 FITTED = "fitted"

@@ -21,15 +21,14 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE
-from calib.data.options import LABELS_AS, LEARN_ROWS, SCORES_AS, WEIGHT_AS, WRONG_SCORES
 from calib.data.samples import DEFAULT_SAMPLE
+from calib.data.table import LABELS_AS, LEARN_ROWS, SCORES_AS, WEIGHT_AS, WRONG_SCORES
 from calib.kernel import checks, declared, fields
 from calib.kernel.base_rate import shares
 from calib.kernel.binning import BINS, STRATEGIES
 from calib.kernel.checks import InputError
-from calib.kernel.period import check_period
 from calib.kernel.records import Parameter, effective_parameters
-from calib.kernel.segment import check_condition
+from calib.kernel.segment import check_condition, check_period
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
 from calib.models import MODELS

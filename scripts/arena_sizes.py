@@ -30,7 +30,7 @@ import pandas as pd
 from scipy import stats
 from sklearn.model_selection import train_test_split
 
-from calib.analysis.recommendation.arena import REFERENCE, is_tied
+from calib.analysis.recommendation.rule import REFERENCE, is_tied
 from calib.calibrators import (
     CALIBRATORS,
     INPUT_TABLES,
@@ -174,7 +174,7 @@ def regrets(rows: pd.DataFrame, by: str = "size") -> pd.DataFrame:
 
 
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return what the advice expects of each method before it sees a test row: ``calib.analysis.recommendation.arena``.
+    """Return what the advice expects of each method before it sees a test row: ``calib.analysis.recommendation.rule``.
 
     Cases of two classes are grouped by their calibration rows of the minority class and by whether their scores are
     tied; cases of more classes by their calibration rows. A single case counts at most ``EXTREME`` of the uncertainty.

@@ -14,7 +14,7 @@ from pathlib import Path
 from calib.analysis.audit.search import MAX_DEPTH
 from calib.analysis.grouping import CLUSTERS, FEWEST_GROUPING_ROWS, REDRAWS
 from calib.analysis.label_shift import MOST_INTERVALS
-from calib.analysis.watch.periods import ROW_PERIODS
+from calib.analysis.watch.over_time import ROW_PERIODS
 from calib.calibrators import CALIBRATORS, JOINT
 from calib.data.folder import MOST_LISTED_TABLES, MOST_NESTED
 from calib.data.large_file import COUNTED_ROWS

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from calib import Recipe, evaluate
+from calib.analysis.differences import view_of_all
 from calib.analysis.recommendation.advice import LEAVE, headline, recommend
 from calib.analysis.recommendation.verdict import verdict_of
-from calib.analysis.side_by_side import view_of_all
 from calib.calibrators import name_of
 from calib.data import SAMPLES, load_sample, prepare, read_table
 from calib.evaluate import Evaluation

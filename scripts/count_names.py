@@ -36,7 +36,6 @@ SAME_MEANING = {
     "STREAM": "random stream of an experiment, so that equal seeds draw differently",
     "DRAWS_PER_CHECK": "draws between two checks of Cancel",
     "ROWS_AT_ONCE": "rows in a block",
-    "NATS_LEFT": "likelihood at which a search ends",
     "SAID": "places that the alternative text describes",
     "HEAD": "pixels above the lanes of a figure",
     "LANE": "pixels of a lane",

@@ -16,11 +16,10 @@ from calib import Recipe
 from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW_IN_BIN, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
-from calib.analysis.differences import OtherSplits, differences
+from calib.analysis.differences import OtherSplits, differences, view_of_all
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.optimism import optimism
-from calib.analysis.recommendation.mark import telling_mark
-from calib.analysis.side_by_side import view_of_all
+from calib.analysis.selection import telling_mark
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS
 from calib.comparison import (

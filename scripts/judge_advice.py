@@ -38,7 +38,6 @@ from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
-from calib.analysis.recommendation.arena import prior
 from calib.analysis.recommendation.rule import (
     DIFFERENCE_COLUMNS,
     JUSTIFIED_ROW_PART,
@@ -48,6 +47,7 @@ from calib.analysis.recommendation.rule import (
     calibration_kind,
     choose,
     expected_gaps,
+    prior,
 )
 from calib.calibrators import CALIBRATORS, INPUT_TABLES, label_of
 from calib.data import prepare, read_table

@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.arena import prior_of_classes
 from calib.analysis.recommendation.rule import (
     DIFFERENCE_COLUMNS,
     START_OF_CLASSES,
     gaps_from,
     lowest_expected,
+    prior_of_classes,
 )
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows

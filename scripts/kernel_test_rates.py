@@ -12,7 +12,7 @@ import argparse
 
 import numpy as np
 
-from calib.metrics.kernel_test import kernel_test
+from calib.metrics.calibration_test import kernel_test
 
 CLASSES, SIZES = (3, 10), (100, 300, 1000)
 SHAPES = {"flat": lambda classes: 1.0, "peaked": lambda classes: 1.0 / classes}

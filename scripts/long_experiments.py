@@ -20,7 +20,7 @@ import pandas as pd
 from calib.experiments import EXPERIMENTS
 from calib.experiments.calibration_size import simulation as calibration_size
 from calib.experiments.overlap import simulation as overlap
-from calib.experiments.shared import forest_search
+from calib.experiments.shared import forest_comparison
 from calib.experiments.shared.long_run import LongRun, resumed
 
 SEED = 0
@@ -30,27 +30,27 @@ RUNS: dict[str, LongRun] = {"overlap": overlap.OVERLAP_RUN, "calibration_size": 
 
 def searches(jobs: int) -> None:
     """Run one search per step and number of dimensions, and one per mixture used for tuning."""
-    file = Path(forest_search.__file__).with_name(forest_search.SEARCHES_FILE)
-    found = dict(forest_search.stored_searches()) if file.exists() else {}
+    file = Path(forest_comparison.__file__).with_name(forest_comparison.SEARCHES_FILE)
+    found = dict(forest_comparison.stored_searches()) if file.exists() else {}
     pairs = [(d, step) for step in range(1, overlap.STEPS_OF_DISTANCE + 1) for d in overlap.DIMENSIONS]
     todo = [joblib.delayed(_overlap_search)(*at) for at in pairs if overlap.case(*at) not in found]
     mixtures = [i for i in range(calibration_size.MIXTURES) if calibration_size.case(i) not in found]
     todo += [joblib.delayed(_size_search)(i) for i in mixtures]
     for case, one in joblib.Parallel(jobs, return_as="generator_unordered")(todo):
         found[case] = one
-        file.write_text(forest_search.as_json(found), encoding="utf-8")
+        file.write_text(forest_comparison.as_json(found), encoding="utf-8")
         print(f"{case}: {one}", flush=True)
 
 
-def _overlap_search(d: int, step: int) -> tuple[str, forest_search.ForestSettings]:
+def _overlap_search(d: int, step: int) -> tuple[str, forest_comparison.ForestSettings]:
     n = EXPERIMENTS["overlap"].values({})["n"]
     data = overlap.path(d, SEED)[step - 1].sample(n, overlap.generator(d, step, -1, SEED))
-    return overlap.case(d, step), forest_search.search(data.X.to_numpy(), data.y, SEED)
+    return overlap.case(d, step), forest_comparison.search(data.X.to_numpy(), data.y, SEED)
 
 
-def _size_search(mixture: int) -> tuple[str, forest_search.ForestSettings]:
+def _size_search(mixture: int) -> tuple[str, forest_comparison.ForestSettings]:
     train = calibration_size.sweep(mixture, SEED).train
-    return calibration_size.case(mixture), forest_search.search(train.X.to_numpy(), train.y, SEED)
+    return calibration_size.case(mixture), forest_comparison.search(train.X.to_numpy(), train.y, SEED)
 
 
 def results(jobs: int) -> None:

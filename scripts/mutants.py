@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 NUMERIC = (
     *(f"calib/{part}" for part in ("metrics", "calibrators", "comparison")),
     *(f"calib/kernel/{name}.py" for name in ("base_rate", "binning", "binomial", "isotonic_regression")),
-    *(f"calib/kernel/{name}.py" for name in ("likelihood", "rows", "softmax", "stacking", "weights")),
+    *(f"calib/kernel/{name}.py" for name in ("likelihood", "rows", "softmax", "weights")),
 )
 LIMIT = 900  # seconds in which the tests of one mutant end
 LIBRARIES = ("numpy", "pandas", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "hypothesis")

@@ -34,8 +34,8 @@ from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, grow, sweep_depths
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
-from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.rule import advise
+from calib.analysis.sample_size import too_few
 from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import EXPERIMENTS

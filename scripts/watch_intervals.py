@@ -19,8 +19,7 @@ from scipy.special import expit
 
 from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.change import correct
-from calib.analysis.watch.evidence import BET_CLIP, Block, softplus
-from calib.analysis.watch.sequences import LineSequence, MeanSequence, log_wealth
+from calib.analysis.watch.evidence import BET_CLIP, Block, LineSequence, MeanSequence, log_wealth, softplus
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
 

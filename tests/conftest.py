@@ -4,6 +4,7 @@ Property tests have no deadline, because the machine is shared, and the same cas
 for every change; ``make soak`` runs them with many (``--hypothesis-profile=many``).
 """
 
+import gc
 import os
 import zlib
 from collections.abc import Iterator
@@ -60,6 +61,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             (i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), len(SLOW_FIRST)
         )
     )
+
+
+def pytest_collection_finish() -> None:
+    """Spare garbage collections the thousands of tests and all modules, which stay: each would look through them."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)  # only with pytest-xdist

@@ -13,7 +13,7 @@ from calib.analysis.depth import grow
 from calib.analysis.explain import explain, position_of, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.label_shift import compare_base_rates
-from calib.analysis.recommendation.enough import too_few
+from calib.analysis.sample_size import too_few
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator, report_html, write_calibrator

@@ -407,6 +407,17 @@ def test_a_recipe_that_is_not_there_is_an_error(files, capsys):
     assert re.search("^error: .*recipe.json cannot be read", capsys.readouterr().err)
 
 
+def test_a_data_file_alone_is_told_what_recipe_it_needs_which_then_works(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    p = rng.random(400).round(6)
+    pd.DataFrame({"p": p, "y": (rng.random(400) < p).astype(int)}).to_csv("scores.csv", index=False)
+    assert main(["evaluate", "scores.csv"]) == 2
+    said = capsys.readouterr().err
+    Path("recipe.json").write_text(re.search(r"write (\{.*\}) to recipe.json", said)[1], encoding="utf-8")
+    assert main(said.partition("python -m calib ")[2].split()) == 0
+
+
 def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys, monkeypatch):
     monkeypatch.setattr("calib.commands.evaluate.evaluate", None)
     assert run(files, "--html", files / "nowhere" / "out.html") == 2

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis import curves, decision, differences, subgroups
-from calib.analysis.recommendation import advice, enough
+from calib.analysis import curves, decision, differences, sample_size, subgroups
+from calib.analysis.recommendation import advice
 from calib.analysis.validation import flow, rows_needed
 from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from calib.evaluate import calibrate, evaluate, fit
@@ -125,8 +125,8 @@ def test_differences_advice_and_warnings_are_those_of_the_repeated_rows(both):
     assert one.basis.replace(" in 90 lines", "", 1) == many.basis
     told, expected = (repr(advice.recommend(each)) + each.verdict.sentence for each in both)
     assert told.replace(" in 90 lines", "") == expected
-    assert list(map(dataclasses.asdict, enough.too_few(both[0]))) == list(
-        map(dataclasses.asdict, enough.too_few(both[1]))
+    assert list(map(dataclasses.asdict, sample_size.too_few(both[0]))) == list(
+        map(dataclasses.asdict, sample_size.too_few(both[1]))
     )
 
 

@@ -22,12 +22,20 @@ from scipy.stats import binom
 from calib.analysis.clusters import Clusters, clusters_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
-from calib.kernel.binning import BINS, Bins, PerBin, bin_index, binned, edge_index, group_sums
-from calib.kernel.binomial import binomial_interval
+from calib.kernel.binning import (
+    BINS,
+    Bins,
+    PerBin,
+    bin_index,
+    binned,
+    edge_index,
+    group_sums,
+    reach_of_nearest,
+    tricube,
+)
+from calib.kernel.binomial import binomial_interval, null_draws
 from calib.kernel.cache import cached_result
 from calib.kernel.isotonic_regression import Blocks, pool_adjacent_violators, pool_ties
-from calib.kernel.null_draws import null_draws
-from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
 

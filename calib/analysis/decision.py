@@ -9,6 +9,7 @@ rows rightly acted on, less the false alarms at the price that the threshold giv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
 from calib.kernel import checks
+from calib.kernel.binning import quantiles
 from calib.kernel.records import Predictions
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import values_and_change
@@ -306,3 +308,60 @@ def _rows(which: np.ndarray, weight: np.ndarray | None) -> float:
     each = or_ones(weight, len(which))
     total = float(each @ which)
     return round(total) if are_whole(each) else total
+
+
+RARE_SHARE = 0.05
+LEADING_METRICS = ("brier", "ece", "log_loss")
+LEADING_IF_RARE = ("log_loss", "brier", "observed_expected", "average_precision")
+LEAST_GAIN = 0.05  # relative to the net benefit of a perfect rule, which is the share of class 1
+THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
+
+
+def leading_metrics(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the four metrics to show first.
+
+    Accuracy is not among them if the minority class has fewer than 5 % of the rows, because a model that never
+    predicts it is nearly always right.
+
+    >>> from calib import check
+    >>> [leading_metrics(check([0] * n + [1] * m, [0.5] * (n + m)))[-1] for n, m in ((99, 1), (50, 50), (1, 99))]
+    ['average_precision', 'accuracy', 'auc']
+    """
+    if evaluation.share < RARE_SHARE:
+        return LEADING_IF_RARE
+    return (*LEADING_METRICS, "auc" if evaluation.share > 1 - RARE_SHARE else "accuracy")
+
+
+def small_median(evaluation: Evaluation) -> float | None:
+    """Return the median prediction (the middle one over calibrators) if it is below 5 %, else None."""
+    if not evaluation.predictions:
+        return None
+    half = np.array([0.5])
+    medians = [float(quantiles(each.p, half, each.weight)[0]) for each in evaluation.predictions.values()]
+    middle = float(np.median(medians))
+    return middle if middle < RARE_SHARE else None
+
+
+def thresholds_in_use(evaluation: Evaluation) -> float | None:
+    """Return the upper end of useful thresholds if predictions are small: 1, 2 or 5 at some decimal place.
+
+    Beyond it no calibrator has a twentieth of the net benefit of a perfect rule. It is at least twice the
+    share of class 1, up to which acting on all rows competes. None if predictions are not small.
+    """
+    if small_median(evaluation) is None:
+        return None
+    share, weight = evaluation.share, evaluation.weight
+    each = [net_benefit(evaluation.y, one.p, THRESHOLDS, weight) for one in evaluation.predictions.values()]
+    gained = THRESHOLDS[np.max(each, axis=0) >= LEAST_GAIN * share]
+    return _rounded_up(max(2 * share, gained.max(initial=THRESHOLDS[0])))
+
+
+def _rounded_up(value: float) -> float:
+    """Round up to the next of 1, 2 and 5 at any decimal place, at most 1.
+
+    >>> _rounded_up(0.0031), _rounded_up(0.02), _rounded_up(0.6)
+    (0.005, 0.02, 1.0)
+    """
+    places = -math.floor(math.log10(value))
+    ends = (round(step * 10.0**-places, places) for step in (1, 2, 5, 10))
+    return min(1.0, next(end for end in ends if end >= value))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.analysis.recommendation.enough import minority_rows
+from calib.analysis.sample_size import minority_rows
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.kernel import checks

@@ -478,7 +478,7 @@ def _model(
             f"{type(estimator).__name__} has no predict_proba, so there are no probabilities to validate. "
             f"Choose a classifier with predict_proba, or wrap this classifier in CalibratedClassifier."
         )
-    labels = read_arrays(y, np.full(_num_samples(X), 0.5), pos_label=pos_label).y
+    labels = read_arrays(y, np.full(_num_samples(X), 0.5), pos_label=pos_label)[0].y
     weight = None if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
     if weight is not None and not weight.all():
         raise InputError("sample_weight must be positive. Remove the rows with weight 0 from X and y.")

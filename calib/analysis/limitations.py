@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from calib.analysis.decision import FALSE_ALARM, MISS
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.enough import FEWEST_TO_JUDGE, minority_rows
+from calib.analysis.sample_size import FEWEST_TO_JUDGE, minority_rows
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation, row_info
 from calib.kernel.weights import are_whole

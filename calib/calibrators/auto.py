@@ -43,8 +43,14 @@ from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
-from calib.kernel.likelihood import log_loss_sum, ridge_fits
-from calib.kernel.stacking import PRIOR_ROWS, in_folds, stacking_weights, without_small
+from calib.kernel.likelihood import (
+    PRIOR_ROWS,
+    in_folds,
+    log_loss_sum,
+    ridge_fits,
+    stacking_weights,
+    without_small,
+)
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, number
 

@@ -34,7 +34,13 @@ from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, softmax_terms, steps
 from calib.kernel.isotonic_regression import pool_ties
-from calib.kernel.stacking import PRIOR_ROWS, STACKING_FOLDS, in_folds, joint_stacking_weights, without_small
+from calib.kernel.likelihood import (
+    PRIOR_ROWS,
+    STACKING_FOLDS,
+    in_folds,
+    joint_stacking_weights,
+    without_small,
+)
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, listed
 

@@ -20,8 +20,7 @@ from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, json_numbers
 from calib.kernel.formula import Expression, Number, softmax_terms
 from calib.kernel.records import Parameter
-from calib.kernel.softmax import SoftmaxFit, fit_softmax
-from calib.kernel.temperature import joint_temperature
+from calib.kernel.softmax import SoftmaxFit, fit_softmax, joint_temperature
 from calib.kernel.weights import or_ones
 
 LEAST_PROBABILITY = float(np.finfo(np.float32).tiny)  # as in probmetrics

@@ -12,7 +12,7 @@ import numpy as np
 from calib.calibrators.base import IntervalCalibrator, Steps
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, json_numbers
-from calib.kernel.searchsorted import places
+from calib.kernel.isotonic_regression import places
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from calib.calibrators.log_odds import CLIP, clipping_notes, count_clipped, log_
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
-from calib.kernel.temperature import COLDEST, HOTTEST, LOG_FLOOR, best_temperature, joint_temperature
+from calib.kernel.softmax import COLDEST, HOTTEST, LOG_FLOOR, best_temperature, joint_temperature
 from calib.kernel.weights import or_ones
 
 

@@ -11,8 +11,16 @@ from calib.analysis.audit.of_evaluation import Audited, audit_evaluation, audit_
 from calib.analysis.grouping_losses import gain_sentence
 from calib.commands.evaluate import evaluated, print_cost
 from calib.commands.on_file import on_file
-from calib.commands.options import add_file, add_setting, check_folders, read_file, write_file
-from calib.commands.output import csv_bytes, print_progress, print_table
+from calib.commands.options import (
+    add_file,
+    add_setting,
+    check_folders,
+    csv_bytes,
+    print_progress,
+    print_table,
+    read_file,
+    write_file,
+)
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.overview import COMMANDS

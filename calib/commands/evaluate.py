@@ -10,18 +10,18 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.clipped import clipped
+from calib.analysis.differences import clipped
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.commands.on_file import on_file
 from calib.commands.options import (
     add_file,
     add_setting,
     check_folders,
+    csv_bytes,
     names_in,
     read_file,
     write_file,
 )
-from calib.commands.output import csv_bytes
 from calib.data import LEARN_ROWS
 from calib.data.target import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (
@@ -92,6 +92,11 @@ def add_evaluate(commands: Any) -> None:
 
 def _data_source(args: argparse.Namespace) -> Path | tuple[str, str]:
     """Return the data file, or the connection and the query."""
+    if args.data is None and args.connection is None and args.recipe.suffix.lower() != ".json":
+        raise InputError(
+            f"A Recipe is missing before the data file {args.recipe}. If the file contains predictions, write "
+            f'{{"content": "predictions"}} to recipe.json. Then run: python -m calib evaluate recipe.json {args.recipe}'
+        )
     if (args.data is None) == (args.connection is None):
         raise InputError("Specify either a data file, or --connection with --query.")
     if (args.query is None) != (args.connection is None):

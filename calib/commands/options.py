@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from calib.export import safe_csv
 from calib.kernel.checks import InputError
 from calib.kernel.declared import list_from_text, read
 from calib.kernel.records import Parameter
@@ -82,3 +87,25 @@ def parsed_settings(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> d
 
 def names_in(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
+
+
+MOST_PRINTED_ROWS = 60  # rows of a printed table; of a longer one, only both ends are printed
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Write CSV without a byte-order mark, for programs."""
+    return safe_csv(frame).removeprefix(BOM_UTF8)
+
+
+def print_table(table: pd.DataFrame) -> None:
+    """Print all columns on one line; ``print(table)`` would wrap at the width of the terminal."""
+    with pd.option_context("display.precision", 4):
+        print(
+            table.to_string(
+                max_rows=MOST_PRINTED_ROWS, min_rows=10, show_dimensions=len(table) > MOST_PRINTED_ROWS
+            )
+        )
+
+
+def print_progress(share: float, doing: str) -> None:
+    print(f"\r{share:4.0%} {doing:40.40}", end="\n" if share == 1 else "", file=sys.stderr, flush=True)

@@ -6,8 +6,16 @@ import argparse
 import sys
 from typing import Any
 
-from calib.commands.options import add_file, add_set, check_folders, parsed_settings, write_file
-from calib.commands.output import csv_bytes, print_progress, print_table
+from calib.commands.options import (
+    add_file,
+    add_set,
+    check_folders,
+    csv_bytes,
+    parsed_settings,
+    print_progress,
+    print_table,
+    write_file,
+)
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import experiment_html, run_experiment
 from calib.kernel import checks

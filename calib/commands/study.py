@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from calib.commands.options import add_file, check_folders, names_in, write_file
-from calib.commands.output import csv_bytes
+from calib.commands.options import add_file, check_folders, csv_bytes, names_in, write_file
 from calib.export import study_archive
 from calib.kernel import checks
 from calib.kernel.overview import COMMANDS

@@ -14,8 +14,15 @@ import pandas as pd
 from calib.analysis.centres import Centres, centres
 from calib.analysis.survival.check import SurvivalEvaluation
 from calib.analysis.survival.table import SurvivalColumns, column
-from calib.commands.options import add_file, check_folders, names_in, read_file, write_file
-from calib.commands.output import csv_bytes, print_table
+from calib.commands.options import (
+    add_file,
+    check_folders,
+    csv_bytes,
+    names_in,
+    print_table,
+    read_file,
+    write_file,
+)
 from calib.data import read_table
 from calib.export.survival import formatted_survival, survival_html
 from calib.kernel.checks import InputError

@@ -1,14 +1,15 @@
 """Compare methods over many data sets: ranks, tests that correct for multiple comparisons, paired differences."""
 
-from calib.comparison.bergmann_hommel import bergmann_hommel, rank_pvalues
 from calib.comparison.paired import PairedTest, paired_t, paired_t_matrix
 from calib.comparison.ranks import (
     FriedmanTest,
     average_ranks,
+    bergmann_hommel,
     best_ranked,
     cliques,
     friedman,
     nemenyi_critical_difference,
+    rank_pvalues,
     ranks,
 )
 from calib.comparison.win_rate import Means, mean_share, regrets, win_rates, wins

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from calib.kernel import lazy
 
 if TYPE_CHECKING:
-    from calib.data.columns import Column, inspect
+    from calib.data.columns import Column, columns_like, inspect
     from calib.data.counting import COUNT, count_scores
     from calib.data.database import Connection, connection, connections, digest_of
     from calib.data.errors import DataError, ReadingQuestion, TooLargeError, TooManyRowsError
@@ -15,20 +15,17 @@ if TYPE_CHECKING:
     from calib.data.join import FILE_PART, join_tables
     from calib.data.large_file import LargeFile, open_if_many, open_large
     from calib.data.large_query import LargeQuery, open_query
-    from calib.data.matching_columns import columns_like
     from calib.data.matrix import Matrix, preprocessor
-    from calib.data.openml import fetch_openml
-    from calib.data.options import LEARN_ROWS, WEIGHT_AS
     from calib.data.predictions import prepare_predictions
     from calib.data.prepare import prepare
     from calib.data.read import TableFile, read_confined, read_table, unchanged
     from calib.data.relation import FrameRelation, Relation
     from calib.data.roles import PARTS, ROLES, may_count, weight_meaning
-    from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
+    from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, fetch_openml, load_sample, sample_table
     from calib.data.sampling import Rest, draw_rows
     from calib.data.score_columns import evaluate_or_train, looks_like_predictions, score_columns
     from calib.data.summary import class_shares, summarise_columns
-    from calib.data.table import Table, reading_of
+    from calib.data.table import LEARN_ROWS, WEIGHT_AS, Table, reading_of
     from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
     from calib.data.validate import validate
 

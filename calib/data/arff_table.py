@@ -12,8 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_builder import batches
-from calib.data.column_types import typed_text, whole_text
+from calib.data.column_types import batches, typed_text, whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.progress import Watch

@@ -1,20 +1,19 @@
-"""Convert text and Python values to typed columns: numbers, truth values, dates, else text.
+"""Convert columns to types: texts, columns of Arrow, Python values and whole tables take the same path.
 
-All values of a column decide its type together. No value becomes missing because it does not fit.
+All values of a column decide its type together: numbers, truth values, dates, else text. No value becomes missing
+because it does not fit.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
-import itertools
 import json
 import numbers
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,110 +22,36 @@ import pyarrow.compute as pc
 
 from calib.data.errors import DataError
 from calib.data.limits import check_names
+from calib.data.notation import (
+    DATE,
+    DECIMAL_COMMAS,
+    MISSING_CODES,
+    MISSING_NUMBER,
+    PLAIN,
+    SPELT_VALUES,
+    STARTS_NUMBER,
+    TOO_LARGE,
+    Comma,
+    Notation,
+    dates_of,
+    label,
+    numbers_of,
+    own,
+    read_dates,
+    spelling_of,
+    without_tokens,
+)
 from calib.data.vectors import unpack_vectors
 from calib.kernel.cache import cached_result, is_known, mark_known
 from calib.kernel.memory import WORTH_RELEASING, release_memory
 
-MISSING_CODES = (
-    *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
-    *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
-)
-# These are ordinary values among words ("none" for a garage), but gaps among numbers and dates.
-MISSING_NUMBER = (
-    *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
-    *("missing", "Missing", "unknown", "Unknown"),
-)
-MISSING_VALUES = MISSING_CODES + MISSING_NUMBER
-# Columns with at most so many values keep the file's spelling: one may be the label
-SPELT_VALUES = 100
 FEW_CODES = 1 << 15  # levels, whose codes fit into two bytes and are cached
 FEW_LEVELS = 10  # many columns may have the same levels if they are so few
-# inf and nan included: a column that begins otherwise contains words
-STARTS_NUMBER = frozenset("0123456789+-.,iInN")
-TOO_LARGE = 10**15
 MANY_CELLS = 10_000_000  # a copy is 80 MB or more
-ACCOUNT_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
-DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
-COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
-DOT_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3})$"
-PERCENT_VALUE = r"^[^%]*\d\s*%$"
-DATE = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?$")
-# If both fit, the day comes first, and a note says so.
-DATE_FORMATS = (
-    *("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y"),
-    *("%Y/%m/%d", "%Y.%m.%d"),
-)
-TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
-# Checked before pandas, which takes a millisecond to reject a format
-DATE_PATTERNS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
-DATE_PATTERNS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
-DATE_SHAPES = {
-    form: re.compile(re.sub("%?(.)", lambda part: DATE_PATTERNS.get(part[1], part[1]), form) + "$")
-    for form in (date + time for date in DATE_FORMATS for time in TIME_FORMATS)
-}
-ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")
 DICTIONARY_TYPE = pa.dictionary(pa.int32(), pa.string())
-ROWS_AT_ONCE = 1 << 18  # parsed by pandas as objects
-PARSED_AS_ONE_BLOCK = 10_000  # parsed as one block
-
+OBJECTS_AT_ONCE = 500_000  # Python objects that are held at once
 Codes = tuple[np.ndarray, Any]  # of levels, and the distinct values
-Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
-
-
-class Notation(NamedTuple):
-    """Notation of a column of numbers.
-
-    Attributes
-    ----------
-    pattern
-        Pattern that all texts match, without a percent sign; "" if only plain numbers do.
-    removed
-        Sign that separates thousands.
-    decimal
-        Decimal sign.
-    note
-        What to say about it.
-    percent
-        Whether all texts end in a percent sign.
-    """
-
-    pattern: str = ""
-    removed: str = ""
-    decimal: str = "."
-    note: str = ""
-    percent: bool = False
-
-    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """Return the numbers, or None if a text is not in this notation."""
-        if self.percent:
-            if not _all_match(text, PERCENT_VALUE):
-                return None
-            shares = self._replace(percent=False).read(pc.replace_substring_regex(text, r"\s*%$", ""))
-            return None if shares is None else pc.divide(pc.cast(shares, pa.float64()), 100.0)
-        if self.pattern and not _all_match(text, self.pattern):
-            return None
-        if self.removed:
-            text = pc.replace_substring(text, self.removed, "")
-        if self.decimal != ".":
-            text = pc.replace_substring(text, self.decimal, ".")
-        return _cast(text)
-
-    def notes(self, name: str) -> str | None:
-        """Return the note on a column that was read so."""
-        shares = "percentages were read as shares (45 % is 0.45)." if self.percent else ""
-        return " ".join(f"Column {name!r}: {note}" for note in (self.note, shares) if note) or None
-
-
-PLAIN = Notation()
-DECIMAL_COMMAS = Notation(DECIMAL_COMMA, ".", ",", "commas were read as decimal commas.")
-COMMAS_OF_THOUSANDS = Notation(
-    COMMA_THOUSANDS, ",", note="commas were read as thousands separators (1,234 is 1234)."
-)
-DOTS_OF_THOUSANDS = Notation(
-    DOT_THOUSANDS,
-    ".",
-    note="dots were read as thousands separators, because the file uses decimal commas.",
-)
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -181,12 +106,13 @@ def _recognised(text: pa.ChunkedArray, name: str, comma: Comma) -> Typed | None:
         at = pc.index(pc.is_valid(known), True).as_py() if known.null_count else 0
         first = known[at].as_py()
         if DATE.match(first):  # a date is never a number
-            dates = _dates(known, name)
-            if dates is not None:
-                return dates
-        elif first[0] in STARTS_NUMBER and (found := _numbers(known, comma)) is not None:
+            if (dates := dates_of(known)) is not None:
+                values, form, ambiguous = dates
+                note = f"Column {name!r}: dates were read as day, month, year." if ambiguous else None
+                return Typed(values, {}, note, form)
+        elif first[0] in STARTS_NUMBER and (found := numbers_of(known, comma)) is not None:
             values, notation = found
-            return Typed(own(values), _spelling(known, values), notation.notes(name), notation)
+            return Typed(own(values), spelling_of(known, values), notation.notes(name), notation)
     return None
 
 
@@ -213,7 +139,7 @@ def read_as_written(text: pa.ChunkedArray, written: Notation | str | None, comma
     if known.null_count == len(known):
         return pd.Series(np.full(len(text), np.nan), dtype="M8[us]" if isinstance(written, str) else None)
     if isinstance(written, str):
-        return _read_as(known, written, repeated=True)
+        return read_dates(known, written, repeated=True)
     # whole numbers are written in the same way with and without decimal commas
     also = (
         (DECIMAL_COMMAS._replace(percent=written.percent),) if comma != "no" and not written.pattern else ()
@@ -310,12 +236,6 @@ def typed_cells(cells: pa.ChunkedArray, name: str, comma: Comma, seen: dict[Any,
     return replace(found, values=pd.Series(found.values.to_numpy()[rows.to_numpy()], copy=False))
 
 
-def own(values: pa.ChunkedArray) -> pd.Series:
-    """Copy numbers out of Arrow's memory, which is read-only and also keeps the bytes between the columns."""
-    parts = [part.to_numpy(zero_copy_only=False) for part in values.chunks]
-    return pd.Series(np.concatenate(parts) if parts else values.to_numpy(), copy=False)
-
-
 def own_numbers(given: list[pa.Table]) -> pd.DataFrame:
     """Copy columns of numbers out of Arrow's memory, as ``own`` and ``as_frame`` do, each freed once it is copied.
 
@@ -336,196 +256,46 @@ def arrow(column: pd.Series) -> pa.ChunkedArray:
     return column.array.__arrow_array__()  # type: ignore[union-attr]
 
 
-def without_tokens(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
-    """Make texts missing that are one of ``tokens``; longer texts are not looked up, which takes most of the time."""
-    shortest = pc.min(pc.binary_length(text)).as_py()
-    if shortest is None or shortest > max(map(len, tokens)):
-        return text
-    gaps = pc.is_in(text, value_set=pa.array(tokens, type=text.type))
-    return pc.if_else(gaps, pa.scalar(None, text.type), text) if pc.any(gaps).as_py() else text
+# ----------------------------------------------------------------------------------------------------------------
+# Columns of Arrow, and of Python values
+def typed_arrow(column: pa.ChunkedArray, name: str = "") -> pd.Series:
+    """Type a column of any of Arrow's types: texts by what they say, nested values as text.
 
-
-def _numbers(text: pa.ChunkedArray, comma: Comma) -> tuple[pa.ChunkedArray, Notation] | None:
-    """Return (numbers, their notation), or None if the column is not all numbers."""
-    percent = _all_match(text, PERCENT_VALUE)
-    digits = pc.replace_substring_regex(text, r"\s*%$", "") if percent else text
-    for notation in _notations(digits, comma):
-        notation = notation._replace(percent=percent)
-        if (values := notation.read(text)) is not None:
-            return values, notation
-    return None
-
-
-def _notations(text: pa.ChunkedArray, comma: Comma) -> Iterator[Notation]:
-    """Yield the notations that numbers may have, the likeliest first."""
-    if comma == "certain" and _any_match(text, r"\."):
-        yield DOTS_OF_THOUSANDS
-    yield PLAIN
-    if comma != "no" or not _all_match(text, COMMA_THOUSANDS):
-        yield DECIMAL_COMMAS
-    yield COMMAS_OF_THOUSANDS
-
-
-def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            # Try few rows first: Arrow scans all rows before it reports that they are not numbers
-            for rows in (20, 1000, len(text)):
-                values = pc.cast(text.slice(0, rows), kind)
-        except pa.ArrowInvalid:
-            continue
-        ends = pc.min_max(values).as_py()
-        if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, ACCOUNT_NUMBER):
-            return None
-        # Arrow reads 0x1F as 31; a reader of the table would not.
-        if kind == pa.int64() and any(pc.any(pc.match_substring(text, letter)).as_py() for letter in "xX"):
-            return None
-        return values
-    return None
-
-
-def _any_match(text: pa.ChunkedArray, pattern: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
-
-
-def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
-    parts = itertools.chain([text.slice(0, 20)], _blocks(text))
-    return all(pc.all(pc.match_substring_regex(part, pattern)).as_py() is not False for part in parts)
-
-
-def decimal_comma(text: pa.ChunkedArray) -> bool:
-    """Tell whether a column proves that its file writes decimal commas: 1,5 and not only 1,500."""
-    if text.type != pa.string():
-        return False
-    text = without_tokens(pc.utf8_trim_whitespace(text.slice(0, 1000)), MISSING_VALUES)
-    return _any_match(text, ",") and _all_match(text, DECIMAL_COMMA) and not _all_match(text, COMMA_THOUSANDS)
-
-
-def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
-    """Return value → the file's spelling, for columns of few values that Python would write otherwise (1.0, +1, 01)."""
-    if len(pc.unique(text.slice(0, 10_000))) > SPELT_VALUES:
-        return {}
-    if values.type == pa.int64() and pc.all(pc.equal(pc.cast(values, text.type), text)).as_py():
-        return {}
-    pairs = (
-        pa.table([text, values], ["text", "value"])
-        .group_by(["text", "value"], use_threads=False)
-        .aggregate([])
-    )
-    if len(pairs) > SPELT_VALUES:
-        return {}
-    found = zip(pairs["text"].to_pylist(), pairs["value"].to_pylist(), strict=True)
-    known = ((spelt, value) for spelt, value in found if value is not None)
-    # Keep the shortest of several spellings, because Arrow does not keep the file's order
-    shortest_last = sorted(known, key=lambda pair: (len(pair[0]), pair[0]), reverse=True)
-    spelling: dict[Any, str] = {value: spelt for spelt, value in shortest_last}
-    return spelling if any(spelt != label(value) for value, spelt in spelling.items()) else {}
-
-
-def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
-    some = _distinct(text, 100)
-    repeated = len(some) < 100 or len(text) > PARSED_AS_ONE_BLOCK or text.null_count > 0
-    if not all(map(DATE.match, some)):
-        return None
-    if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO, repeated)) is not None:
-        return Typed(dates, {}, written=ISO)
-    forms = (form for form, shape in DATE_SHAPES.items() if all(map(shape.match, some)))
-    readings = ((_read_as(text, form, repeated), form) for form in forms)
-    complete = ((dates, form) for dates, form in readings if dates is not None)
-    if (found := next(complete, None)) is None:
-        return None
-    two = next(complete, None) is not None
-    note = f"Column {name!r}: dates were read as day, month, year." if two else None
-    return Typed(found[0], {}, note, found[1])
-
-
-def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
-    """Yield texts in blocks; the first is short, because it shows most misfits."""
-    at, rows = 0, 1000 if len(text) > PARSED_AS_ONE_BLOCK else len(text)
-    while at < len(text):
-        yield text.slice(at, rows)
-        at, rows = at + rows, ROWS_AT_ONCE
-
-
-def _distinct(text: pa.ChunkedArray, most: int) -> list[str]:
-    """Return the first ``most`` distinct texts."""
-    found: dict[str, None] = {}
-    for block in itertools.chain([text.slice(0, 1000)], _blocks(text)):
-        found |= dict.fromkeys(pc.unique(block.drop_null()).slice(0, most).to_pylist())
-        if len(found) >= most:
-            break
-    return list(found)[:most]
-
-
-def _read_as(text: pa.ChunkedArray, form: str, repeated: bool) -> pd.Series | None:
-    """Parse dates that are all written in one format, or return None.
-
-    If ``repeated``, each distinct text is parsed once per block; else there must be no gaps.
+    >>> typed_arrow(pa.chunked_array([["1", "?"]])).tolist(), typed_arrow(pa.chunked_array([[True], [None]])).dtype
+    ([1.0, nan], BooleanDtype)
     """
-    read = []
-    for block in _blocks(text):
-        texts = block.combine_chunks()
-        coded = texts.dictionary_encode() if repeated else None
-        dates = _moments(coded.dictionary if coded else texts, form)
-        if dates.null_count:
-            return None
-        read.append(dates.take(coded.indices) if coded else dates)
-    finest = pa.timestamp("ns" if any(dates.type.unit == "ns" for dates in read) else "us")
-    try:
-        return own(pa.chunked_array([dates.cast(finest) for dates in read], finest))
-    except pa.ArrowInvalid:  # nanoseconds in one block, years out of their range in another
-        return None
+    kind = column.type
+    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+        return column.to_pandas()
+    if is_text_type(kind):
+        return typed_text(column.cast(pa.string()), name).values
+    if column.null_count == len(column):
+        return pd.Series(np.full(len(column), np.nan))
+    if pa.types.is_boolean(kind):
+        return typed_truth(column)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return utc_times(column)
+    return typed_objects(column.to_pylist(), name)
 
 
-def _moments(text: pa.Array, form: str) -> pa.Array:
-    """Parse dates without gaps; a text of another format becomes missing. Arrow parses ISO dates many times faster."""
-    iso = text if form == ISO else _as_iso(text, form)
-    with suppress(pa.ArrowInvalid):
-        dates = pc.cast(iso, pa.timestamp("us"))
-        if not dates.null_count:
-            return dates
-    found = _by_pandas(iso, ISO)
-    # Formats that only pandas accepts: a leap second, two blanks
-    return _by_pandas(text, form) if found.null_count and form != ISO else found
+def is_text_type(kind: pa.DataType) -> bool:
+    """Tell whether Arrow's type is one of texts."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _by_pandas(text: pa.Array, form: str) -> pa.Array:
-    dates = pd.to_datetime(text.to_pandas(), format=form, errors="coerce", utc=True, cache=False)
-    return pa.array(dates.dt.tz_localize(None))
+def is_number_type(kind: pa.DataType) -> bool:
+    """Tell whether Arrow's type is one of numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
-def _as_iso(text: pa.Array, form: str) -> pa.Array:
-    """Rewrite dates of this format as ISO dates, which are parsed many times faster; a misfit becomes missing."""
-    if (made := _iso_by_bytes(text, form)) is not None:
-        return made
-    pattern = re.sub("%[^Y]", r"(\\d{1,2})", form.replace(".", r"\.")).replace("%Y", r"([1-9]\d{3})")
-    date, order = pattern.partition(" ")[0], re.findall("%(.)", form)
-    iso = "-".join(rf"\{order.index(part) + 1}" for part in "Ymd")
-    fits = pc.match_substring_regex(text, f"^{pattern}$")
-    return pc.if_else(fits, pc.replace_substring_regex(text, f"^{date}", iso), None)
-
-
-def _iso_by_bytes(text: pa.Array, form: str) -> pa.Array | None:
-    """Rewrite dates as ISO by moving bytes, if all texts have the format's length and signs; else return None.
-
-    A year below 1000 also gives None, because pandas reads the year 0 only in the original format.
-    """
-    shape = re.sub("%(.)", lambda part: part[1] * (4 if part[1] == "Y" else 2), form)
-    ends = np.frombuffer(text.buffers()[1], np.int32)[text.offset :][: len(text) + 1]
-    if not len(text) or (np.diff(ends) != len(shape)).any():
-        return None
-    cells = np.frombuffer(text.buffers()[2], np.uint8)[ends[0] : ends[-1]].reshape(len(text), -1)
-    signs, year = [i for i, letter in enumerate(shape) if not letter.isalpha()], shape.index("Y")
-    if (cells[:, signs] != [ord(shape[i]) for i in signs]).any() or (cells[:, year] == ord("0")).any():
-        return None
-    parts = [range(start := shape.index(part), start + shape.count(part)) for part in "Ymd"]
-    moved = cells.take([*parts[0], signs[0], *parts[1], signs[0], *parts[2], *range(10, len(shape))], axis=1)
-    moved[:, [4, 7]] = ord("-")
-    return pa.StringArray.from_buffers(len(text), pa.py_buffer(ends - ends[0]), pa.py_buffer(moved))
+def typed_truth(column: pa.ChunkedArray) -> pd.Series:
+    """Return a column of truth values, nullable if values are missing."""
+    truth = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+    return truth if column.null_count else truth.astype(bool)
 
 
 def utc_times(column: pa.ChunkedArray) -> pd.Series:
-    """Convert dates and times to UTC, as ``typed_objects`` does but without one object per value."""
+    """Convert dates and times to UTC, without one object per value."""
     kind = column.type
     if pa.types.is_date(kind):
         return column.cast(pa.timestamp("s")).to_pandas()
@@ -533,26 +303,151 @@ def utc_times(column: pa.ChunkedArray) -> pd.Series:
     return column.cast(pa.timestamp(unit, kind.tz)).cast(pa.timestamp(unit)).to_pandas()
 
 
-def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
-    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type, else text.
+def typed_objects(values: Sequence[Any], name: str = "") -> pd.Series:
+    """Type a column of Python values: their common type, else text.
 
-    >>> typed_objects([1, None, 2.5]).values.tolist()
-    [1.0, nan, 2.5]
-    >>> typed_objects([True, False]).values.dtype
-    dtype('bool')
+    >>> typed_objects([1, None, 2.5]).tolist(), typed_objects([True, False]).dtype
+    ([1.0, nan, 2.5], dtype('bool'))
     """
+    column = ColumnBuilder()
+    column.add(values)
+    return column.typed(name)
+
+
+def batches(
+    rows: Iterable[Row], size: Callable[[Any], int] = len, most: int = OBJECTS_AT_ONCE
+) -> Iterator[list[Row]]:
+    """Yield rows in lists, each of which ends when the sum of their sizes, by default of their cells, is ``most``.
+
+    >>> [len(some) for some in batches([range(300_000)] * 5)]
+    [2, 2, 1]
+    """
+    piece, cells = list[Row](), 0
+    for row in rows:
+        piece.append(row)
+        cells += size(row)
+        if cells >= most:
+            yield piece
+            piece, cells = list[Row](), 0
+    if piece:
+        yield piece
+
+
+class ColumnBuilder:
+    """Column of Python values that grows piece by piece, because Python objects take ten times the memory of others.
+
+    All values decide the type together: truth values, dates or numbers if all are, else text.
+
+    >>> column = ColumnBuilder()
+    >>> column.add([1, None])
+    >>> column.skip_to(3)
+    >>> column.add([2.5])
+    >>> column.typed("x").tolist()
+    [1.0, nan, nan, 2.5]
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._pieces: list[Any] = []  # Arrow arrays, and lists of dates
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Add values."""
+        self.rows += len(values)
+        self._pieces.append(_compact(values))
+
+    def add_first(self, values: Sequence[Any]) -> None:
+        """Add values before all others."""
+        self.rows += len(values)
+        self._pieces.insert(0, _compact(values))
+
+    def skip_to(self, rows: int) -> None:
+        """Add missing values up to this number of rows."""
+        if rows > self.rows:
+            self._pieces.append(pa.nulls(rows - self.rows))
+            self.rows = rows
+
+    def typed(self, name: str) -> pd.Series:
+        """Return the typed column, and release its pieces."""
+        held, self._pieces = [piece for piece in self._pieces if len(piece)], []
+        kinds = {_kind(piece) for piece in held} - {"null"}
+        if (
+            kinds == {"date"}
+            and (dates := _dates([value for piece in held for value in _values(piece)])) is not None
+        ):
+            return dates
+        if kinds and kinds <= {"int64", "double"}:
+            return pd.Series(_joined(held, kinds), copy=False)
+        if kinds <= {"bool"}:
+            return typed_arrow(pa.chunked_array([piece.cast(pa.bool_()) for piece in held], pa.bool_()), name)
+        for i, piece in enumerate(held):
+            if _kind(piece) not in ("string", "null"):
+                held[i] = texts_of(_values(piece))
+        return typed_arrow(pa.chunked_array([piece.cast(pa.string()) for piece in held]), name)
+
+
+def _compact(values: Sequence[Any]) -> pa.Array | list[Any]:
+    """Return values as an array of one type, dates as a list; mixed values are text."""
+    with suppress(
+        pa.ArrowException, TypeError, ValueError, OverflowError
+    ):  # several types, or an unknown one
+        found = pa.array(values, from_pandas=True)
+        kinds = set(map(type, values)) if str(found.type) == "double" else ()
+        if str(found.type) in ("null", "bool", "string") or (_small_numbers(found) and bool not in kinds):
+            return found
     cells = [None if is_gap(value) else value for value in values]
     present = [value for value in cells if value is not None]
-    if present and all(isinstance(value, (bool, np.bool_)) for value in present):
-        return Typed(pd.Series(cells, dtype="bool" if len(present) == len(cells) else "boolean"), {})
-    if present and all(isinstance(value, (datetime.date, np.datetime64)) for value in present):
-        dates = pd.to_datetime(pd.Series(cells, dtype=object), errors="coerce", utc=True).dt.tz_localize(None)
-        if not (dates.isna() & pd.Series([cell is not None for cell in cells])).any():
-            return Typed(dates, {})
-    if present and all(plain_number(value) for value in present):
-        whole = len(present) == len(cells) and all(isinstance(value, numbers.Integral) for value in present)
-        return Typed(pd.Series(cells, dtype="int64" if whole else "float64"), {})
-    return typed_text(pa.chunked_array([texts_of(cells)]), name)
+    if not present:
+        return pa.nulls(len(cells))
+    if all(isinstance(value, (bool, np.bool_)) for value in present):
+        return pa.array(cells, pa.bool_())
+    if all(isinstance(value, (datetime.date, np.datetime64)) for value in present):
+        return cells
+    if all(map(_is_plain_number, present)):
+        whole = all(isinstance(value, numbers.Integral) for value in present)
+        to, kind = (int, pa.int64()) if whole else (float, pa.float64())
+        return pa.array([None if cell is None else to(cell) for cell in cells], kind)
+    return texts_of(cells)
+
+
+def _dates(values: Sequence[Any]) -> pd.Series | None:
+    """Return dates and times in UTC, or None if one of them is beyond the range of pandas."""
+    cells = pd.Series([None if is_gap(value) else value for value in values], dtype=object)
+    dates = pd.to_datetime(cells, errors="coerce", utc=True).dt.tz_localize(None)
+    return None if (dates.isna() & cells.notna()).any() else dates
+
+
+def _small_numbers(found: pa.Array) -> bool:
+    """Tell whether all are numbers that are exact as float64; a larger whole number is a name."""
+    if str(found.type) not in ("int64", "double"):
+        return False
+    ends = pc.min_max(found)
+    return (
+        not found.null_count < len(found)
+        or -TOO_LARGE < ends["min"].as_py() <= ends["max"].as_py() < TOO_LARGE
+    )
+
+
+def _kind(piece: pa.Array | list[Any]) -> str:
+    return "date" if isinstance(piece, list) else str(piece.type)
+
+
+def _values(piece: pa.Array | list[Any]) -> list[Any]:
+    return piece if isinstance(piece, list) else piece.to_pylist()
+
+
+def _joined(held: list[Any], kinds: set[str]) -> np.ndarray:
+    """Join numbers in one array, and release the pieces on the way; whole numbers stay whole if none is missing."""
+    whole = kinds == {"int64"} and not any(piece.null_count for piece in held)
+    joined = np.empty(sum(map(len, held)), np.int64 if whole else np.float64)
+    at = len(joined)
+    while held:
+        piece = held.pop()
+        at -= len(piece)
+        if whole:
+            joined[at : at + len(piece)] = piece.to_numpy()
+        else:
+            joined[at : at + len(piece)] = piece.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return joined
 
 
 def texts_of(cells: Iterable[Any]) -> pa.Array:
@@ -564,7 +459,7 @@ def is_gap(value: Any) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
 
 
-def plain_number(value: Any) -> bool:
+def _is_plain_number(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, decimal.Decimal)):
         return False
     return not isinstance(value, numbers.Integral) or abs(int(value)) < TOO_LARGE
@@ -587,23 +482,8 @@ def whole_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def label(value: Any) -> str:
-    """Write a value as a person does: whole numbers without a decimal point, days without midnight.
-
-    >>> [label(value) for value in (1.0, -1, 0.5, True, "g")]
-    ['1', '-1', '0.5', 'True', 'g']
-    """
-    if (
-        isinstance(value, (float, np.floating))
-        and abs(float(value)) < TOO_LARGE
-        and float(value).is_integer()
-    ):
-        return str(int(value))
-    if isinstance(value, np.generic):
-        value = value.item()
-    return str(value).removesuffix(" 00:00:00")
-
-
+# ----------------------------------------------------------------------------------------------------------------
+# Tables
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with text names and typed columns; columns from ``read_table`` pass unchanged.
 
@@ -657,4 +537,4 @@ def _typed_series(column: pd.Series, name: str) -> pd.Series:
         return column
     if isinstance(kind, pd.StringDtype):
         return typed_text(pa.chunked_array([pa.array(column, pa.string(), from_pandas=True)]), name).values
-    return typed_objects(column.tolist(), name).values
+    return typed_objects(column.tolist(), name)

@@ -16,8 +16,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.column_types import FEW_CODES, arrow, code_type
+from calib.data.column_types import FEW_CODES, arrow, code_type, typed_frame
+from calib.data.errors import DataError
 from calib.kernel.cache import cached_result, is_known
+from calib.kernel.wording import counted, quoted
 
 BEYOND = 1e30
 KIND_NAMES = {"b": "boolean", "M": "date"}  # by NumPy's kind
@@ -58,6 +60,17 @@ COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "c
 SCORE_NAME = re.compile(
     r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
 )
+
+EVENT_NAMES = re.compile(
+    r"(?i)(n_?|num_?|number_?of_?)?(events?|success(es)?|hits?|positives?|deaths?|defaults|responders|conversions?|"
+    r"clicks|wins|failures|cases|affected|diseased|ones|k)(_?(count|n))?"
+)
+TRIALS = re.compile(
+    r"(?i)(n_?|num_?|number_?of_?)?(trials?|n|total|totals|size|exposed|at_?risk|attempts|impressions|visits|"
+    r"patients|subjects|population|denominator|persons|people|obs|observations|count|rows)(_?(count|n))?"
+)
+# A value nearer to [0, 1] than this is a rounding error, also of single precision
+ROUNDING_OF_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -358,3 +371,101 @@ def coded_rows(column: pd.Series, rows: np.ndarray) -> np.ndarray:
 def _narrow(column: pd.Series) -> tuple[np.ndarray, Any]:
     codes, values = column.array.factorize()
     return codes.astype(code_type(len(values))), values
+
+
+def events_and_trials(typed: pd.DataFrame, target: str | None = None) -> tuple[str, str] | None:
+    """Return the columns that count events and trials, by name and values, or None.
+
+    >>> events_and_trials(pd.DataFrame({"p": [0.1, 0.5], "events": [1, 4], "trials": [9, 8]}))
+    ('events', 'trials')
+    """
+    wholes = {
+        str(name): values for name, column in typed.items() if (values := whole_counts(column)) is not None
+    }
+    for events, ones in wholes.items():
+        if target is not None and events != target:
+            continue
+        for trials, total in wholes.items():
+            named = EVENT_NAMES.fullmatch(events) and TRIALS.fullmatch(trials)
+            if named and events != trials and ones.max() > 1 and (ones <= total).all():
+                return events, trials
+    return None
+
+
+def whole_counts(column: pd.Series) -> np.ndarray | None:
+    """Return the known values of a column of whole numbers of at least 0, with missing values as 0; or None."""
+    if not is_number(column) or pd.api.types.is_bool_dtype(column.dtype):
+        return None
+    values = np.nan_to_num(as_float(column), nan=0.0, posinf=-1.0)
+    fits = len(values) and values.min() >= 0 and (values == np.floor(values)).all()
+    return values if fits else None
+
+
+def clip_rounding(values: np.ndarray) -> np.ndarray:
+    """Return values of any shape, with those clipped to [0, 1] that lie outside by rounding, such as 1.0000001.
+
+    >>> clip_rounding(np.array([-1e-17, 1.0000001, 1.7]))
+    array([0. , 1. , 1.7])
+    """
+    with np.errstate(invalid="ignore"):
+        off = ((values < 0) & (values >= -ROUNDING_OF_PROBABILITY)) | (
+            (values > 1) & (values <= 1 + ROUNDING_OF_PROBABILITY)
+        )
+    return np.where(off, np.clip(values, 0, 1), values) if off.any() else values
+
+
+def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
+    """Return a note on the number of clipped values, or ""."""
+    off = int((before != after).sum() - np.isnan(before).sum())
+    verb = "is" if off == 1 else "are"
+    return (
+        f"{name}: {counted(off, 'value')} slightly outside [0, 1] because of rounding {verb} clipped."
+        if off
+        else ""
+    )
+
+
+def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Select the columns of ``known`` from another table, in the order of ``known``.
+
+    Infinite numbers count as missing, as in a Dataset.
+
+    Parameters
+    ----------
+    frame
+        Table, as ``read_table`` returns it.
+    known
+        Typed columns, such as a Dataset's X.
+
+    Raises
+    ------
+    DataError
+        If columns are missing, or contain another type than in ``known``.
+
+    Examples
+    --------
+    >>> known = pd.DataFrame({"age": [30.0, 40.0]})
+    >>> columns_like(pd.DataFrame({"name": ["a"], "age": ["51"]}), known)["age"].tolist()
+    [51]
+    """
+    typed = typed_frame(frame)
+    missing = [name for name in known.columns if name not in typed.columns]
+    if missing:
+        raise DataError(
+            f"The model needs {quoted(missing)}, which is missing from this table.",
+            "Upload a table with the same column names as the current table.",
+        )
+    typed = typed[list(known.columns)]
+    other = [
+        name
+        for name in known.columns
+        if not typed[name].isna().all() and content_type(typed[name]) != content_type(known[name])
+    ]
+    if other:
+        holds = "contains" if len(other) == 1 else "contain"
+        raise DataError(
+            f"{quoted(other)} {holds} values of a different type than in the current table.",
+            "Use numbers, dates and text in the same columns as the current table.",
+        )
+    numbers = [name for name in typed if typed[name].dtype.kind == "f"]
+    return typed.assign(**{name: bounded(typed[name]) for name in numbers})

@@ -153,13 +153,13 @@ class _Counts:
         self._repeats = True  # whether it saves lines to group the rows that are counted at once
 
     def add(self, label: pd.Series, score: np.ndarray, n: np.ndarray | None) -> None:
-        """Add rows; infinite scores are missing."""
+        """Add rows, each ``n`` times or once; infinite scores are missing."""
+        finite = np.isfinite(score)
         columns = {
             "label": pa.array(label, from_pandas=True),
-            "score": pa.array(score.astype(np.float64, copy=False), mask=~np.isfinite(score)),
-            "n": pa.array(np.ones(len(score), np.int64) if n is None else n),
+            "score": pa.array(score.astype(np.float64, copy=False), mask=None if finite.all() else ~finite),
         }
-        self._rows.append(pa.table(columns))
+        self._rows.append(pa.table(columns if n is None else columns | {"n": pa.array(n)}))
         if sum(map(len, self._rows)) >= ROWS_AT_ONCE:
             self._insert()
 
@@ -167,8 +167,11 @@ class _Counts:
         given, self._rows = pa.concat_tables(self._rows), []
         self.sql.register("given", given)
         # A score is rounded once, because a second rounding may move it further.
-        n, grouped = ("sum(n)::BIGINT", "GROUP BY ALL") if self._repeats else ("n", "")
-        rows = f"SELECT label, {self._rounding.by} AS score, {n} AS n FROM given WHERE n > 0 {grouped}"
+        weighted = "n" in given.column_names
+        one, all_of_them = ("n", "sum(n)::BIGINT") if weighted else ("1::BIGINT", "count(*)")
+        n, grouped = (all_of_them, "GROUP BY ALL") if self._repeats else (one, "")
+        kept = "WHERE n > 0" if weighted else ""
+        rows = f"SELECT label, {self._rounding.by} AS score, {n} AS n FROM given {kept} {grouped}"
         self.sql.execute(f"CREATE TEMP TABLE IF NOT EXISTS lines AS SELECT * FROM ({rows}) LIMIT 0")
         lines = _one(self.sql, f"INSERT INTO lines {rows}")[0]
         self.sql.unregister("given")

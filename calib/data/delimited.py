@@ -15,12 +15,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from calib.data.column_types import (
-    MISSING_VALUES,
-    Comma,
     Typed,
     are_plain,
     as_frame,
-    decimal_comma,
     kinds_of,
     own_numbers,
     typed_cells,
@@ -28,6 +25,7 @@ from calib.data.column_types import (
 from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER_PATTERN, header_note, is_data, rows_above
 from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names
+from calib.data.notation import MISSING_VALUES, Comma, decimal_comma
 from calib.data.table import note_reading
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch

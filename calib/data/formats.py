@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -14,8 +16,7 @@ import pyarrow.compute as pc
 
 from calib.data import limits
 from calib.data.arrays import native, numbered
-from calib.data.column_builder import ColumnBuilder, batches, typed_truth
-from calib.data.column_types import as_frame, typed_objects, typed_text, utc_times
+from calib.data.column_types import ColumnBuilder, as_frame, batches, is_number_type, typed_arrow
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
@@ -35,6 +36,12 @@ TOP_ROWS = 20  # first rows of a sheet, shown for the choice of the header
 LAST_ROW = 1 << 20  # last row that Excel allows
 BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
 LIST_BATCH = 1 << 20  # numbers per batch of lists, which may be long
+SPREADSHEET_PARTS = (
+    "xl/workbook.xml",
+    "xl/workbook.bin",
+    "content.xml",
+)  # one of them is in every packed spreadsheet
+EXACT_WHOLE_NUMBERS = 2.0**53  # whole numbers below are exact
 COLUMNS_AT_ONCE = 64  # of a Parquet file: with thousands of columns, batches have few rows and take minutes
 SheetRow = tuple[Any, ...]  # cells of a row, up to the last that is filled
 Row = tuple[int, SheetRow]  # number and cells
@@ -118,14 +125,10 @@ def _with_arrays(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -
 
 
 def _holder(kind: pa.DataType) -> type[_NumberColumn | _OtherColumn]:
-    if _is_number(kind):
+    if is_number_type(kind):
         return _NumberColumn
     nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return _ListColumn if nested and _is_number(kind.value_type) else _OtherColumn
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return _ListColumn if nested and is_number_type(kind.value_type) else _OtherColumn
 
 
 class _NumberColumn:
@@ -155,19 +158,8 @@ class _OtherColumn:
 
     def typed(self, name: str) -> pd.Series:
         """Return the typed column and release its pieces."""
-        kind, column = self._kind, pa.chunked_array(self._pieces, self._kind)
-        self._pieces = []
-        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
-            return column.to_pandas()
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            return typed_text(column.cast(pa.string()), name).values
-        if column.null_count == len(column):
-            return typed_objects([None] * len(column), name).values
-        if pa.types.is_boolean(kind):
-            return typed_truth(column)
-        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-            return utc_times(column)
-        return typed_objects(column.to_pylist(), name).values
+        column, self._pieces = pa.chunked_array(self._pieces, self._kind), []
+        return typed_arrow(column, name)
 
 
 class _ListColumn(_OtherColumn):
@@ -272,8 +264,6 @@ def _sheet(
     content: bytes, name: str, sheet: str | None, at: int | None, watch: Watch
 ) -> tuple[str, _Sheet, list[str]]:
     """Return (name of the sheet, the sheet, all sheets with content)."""
-    from calib.data.workbook import Workbook  # only here: no other format needs it
-
     try:
         book = Workbook(content, name)
         sheets = list(book)
@@ -342,6 +332,75 @@ def _typed_sheet(read: _Sheet, above: int, headed: bool) -> dict[str, pd.Series]
         column.add_first([row[i] if i < len(row) else None for row in rows])
         columns[name] = column.typed(name)
     return columns
+
+
+class Workbook:
+    """Sheets of a spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), as python-calamine reads them.
+
+    calamine holds all cells between the first and the last one, and it ends the process if memory does not suffice. So
+    a spreadsheet is read in a process of its own (``confined``).
+
+    Raises
+    ------
+    DataError
+        If the file is not a spreadsheet, expands too much, or is protected by a password.
+    """
+
+    def __init__(self, content: bytes, name: str) -> None:
+        from python_calamine import CalamineWorkbook, PasswordError  # only here: no other format needs it
+
+        if content.startswith(b"PK"):
+            _check_archive(content, name)
+        try:
+            self._book = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        except PasswordError:
+            raise DataError(
+                f"{name} is protected by a password.", "Save the file without a password, or as CSV."
+            ) from None
+        self._last: tuple[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the sheets with content."""
+        from python_calamine import SheetTypeEnum
+
+        for sheet in self._book.sheets_metadata:
+            if sheet.typ == SheetTypeEnum.WorkSheet and next(self.rows(sheet.name), None):
+                yield sheet.name
+
+    def rows(self, title: str) -> Iterator[Row]:
+        """Yield each row that has values."""
+        if self._last is None or self._last[0] != title:
+            self._last = None  # before the next one is held
+            self._last = title, self._book.get_sheet_by_name(title)
+        sheet = self._last[1]
+        _, left = sheet.start or (0, 0)  # calamine leaves out the columns before, but not the rows
+        for number, row in enumerate(sheet.iter_rows(), start=1):
+            cells = [*[None] * left, *map(_value, row)]
+            while cells and cells[-1] is None:
+                cells.pop()
+            if cells:
+                yield number, tuple(cells)
+
+
+def _value(cell: Any) -> Any:
+    """Return the value of a cell: None if it is empty, and whole numbers without a decimal point."""
+    if cell == "":
+        return None
+    return (
+        int(cell) if type(cell) is float and cell.is_integer() and abs(cell) < EXACT_WHOLE_NUMBERS else cell
+    )
+
+
+def _check_archive(content: bytes, name: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {member.filename: member.file_size for member in archive.infolist()}
+    if not members.keys() & set(SPREADSHEET_PARTS):
+        raise DataError(
+            f"{name} is a ZIP archive, not an Excel table.",
+            "Extract the table that it contains, and upload that table.",
+        )
+    if sum(members.values()) > most_unpacked(len(content)):
+        raise too_large(name, most_unpacked(len(content)))
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from calib.data.column_types import MISSING_CODES
+from calib.data.notation import MISSING_CODES
 
 NUMBER_PATTERN = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 COMMENT = ("#", "//", "%")

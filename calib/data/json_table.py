@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data.column_builder import ColumnBuilder, batches
-from calib.data.column_types import whole_text
+from calib.data.column_types import ColumnBuilder, batches, whole_text
 from calib.data.errors import DataError, first_line
 from calib.data.limits import PER_CELL, check_columns, check_memory, check_names
 from calib.kernel.fields import loads
@@ -58,7 +57,9 @@ def _read(text: str, watch: Watch) -> Columns:
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = {whole_text(key): value for key, value in pairs}
+    record = dict(pairs)
+    if not "".join(record).isascii():
+        record = {whole_text(key): value for key, value in pairs}
     if len(record) < len(pairs):  # the json module silently keeps the last of two equal keys
         check_names([key for key, _ in pairs])
     return record
@@ -218,9 +219,11 @@ class _Document:
         self._next()
         more = not self._ends("]")
         while more:
-            yield from self._plain_values()
-            yield self._value()
+            value = self._value()
+            yield value
             more = self._goes_on("]")
+            if more and not isinstance(value, (str, list, dict)):
+                yield from self._plain_values()
 
     def _plain_values(self) -> list[Any]:
         """Return the next values, without the last before a comma, if all are numbers or words."""

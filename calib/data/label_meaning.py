@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import as_float
+from calib.data.columns import as_float, whole_counts
 from calib.data.conventions import codes_for_missing, number_of
 from calib.data.errors import DataError, ReadingQuestion
-from calib.data.events import whole_counts
 from calib.data.target import Labels
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset

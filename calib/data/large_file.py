@@ -18,12 +18,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.column_types import PLAIN, TOO_LARGE, Comma
+from calib.data.column_types import is_text_type
 from calib.data.delimited import Layout, block_for, comma_of, csv_options, lay_out, parse_cells, wrong_line
 from calib.data.errors import DataError, first_line
 from calib.data.formats import read_parquet
+from calib.data.notation import PLAIN, TOO_LARGE, Comma
 from calib.data.read import EXTENSIONS, TEXT, as_utf8, read_table
-from calib.data.relation import BLOCK_ROWS, ArrowRelation, is_text
+from calib.data.relation import BLOCK_ROWS, ArrowRelation
 from calib.data.table import note_reading
 from calib.kernel.progress import Watch
 
@@ -67,7 +68,7 @@ class _Parquet(LargeFile):
 
     def first_texts(self, name: str) -> pa.ChunkedArray | None:
         column = self._first.column(name)
-        return column.cast(pa.string()) if is_text(column.type) else None
+        return column.cast(pa.string()) if is_text_type(column.type) else None
 
     def pieces(self, names: Sequence[str], watch: Watch) -> Iterator[pa.RecordBatch]:
         from pyarrow import parquet  # only here, as it takes long to load

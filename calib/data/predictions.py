@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from calib.data.column_types import typed_frame
+from calib.data.columns import events_and_trials
 from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError
-from calib.data.events import events_and_trials
 from calib.data.join import both_files_phrase
 from calib.data.label_meaning import (
     Counted,

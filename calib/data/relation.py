@@ -14,20 +14,19 @@ import pandas as pd
 import pyarrow as pa
 
 from calib.data.column_types import (
-    PLAIN,
-    Comma,
-    Notation,
-    as_frame,
-    own,
+    is_number_type,
+    is_text_type,
     read_as_written,
     texts_of,
     typed_frame,
     typed_text,
+    typed_truth,
     utc_times,
 )
 from calib.data.columns import content_type
 from calib.data.counting import count_blocks
 from calib.data.errors import DataError
+from calib.data.notation import PLAIN, Comma, Notation, own
 from calib.data.sampling import LabelCounts, draw_rows
 from calib.data.table import note_reading, reading_of
 from calib.kernel.progress import Watch
@@ -130,7 +129,7 @@ class ArrowRelation(Relation):
         for piece in self.pieces(names, watch):
             if len(piece):
                 columns = {name: self._typed(name, piece.column(name)) for name in names}
-                yield note_reading(as_frame(columns), **known)
+                yield note_reading(pd.DataFrame(columns, copy=False), **known)
 
     def _typed(self, name: str, cells: pa.Array) -> pd.Series:
         """Return cells with the type of the column's first rows."""
@@ -142,13 +141,12 @@ class ArrowRelation(Relation):
             cells = cells.cast(cells.type.value_type)
         kind = cells.type
         if truth and pa.types.is_boolean(kind):
-            values = pa.chunked_array([cells]).to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
-            return values if cells.null_count else values.astype(bool)
-        if content == "numbers" and is_numeric(kind):
+            return typed_truth(pa.chunked_array([cells]))
+        if content == "numbers" and (is_number_type(kind) or pa.types.is_boolean(kind)):
             return own(pa.chunked_array([cells.cast(pa.float64(), safe=False)]))
         if content == "dates" and pa.types.is_temporal(kind):
             return utc_times(pa.chunked_array([cells]))
-        if is_text(kind):
+        if is_text_type(kind):
             return self._of_texts(name, pa.chunked_array([cells.cast(pa.string())]))
         if content == "text":
             return self._of_texts(name, pa.chunked_array([texts_of(cells.to_pylist())]))
@@ -185,14 +183,3 @@ class ArrowRelation(Relation):
             f"{str(value)[:40]!r}.",
             "Correct the value, or convert the column.",
         )
-
-
-def is_numeric(kind: pa.DataType) -> bool:
-    """Tell whether Arrow's type is one of numbers or truth values."""
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return number or pa.types.is_boolean(kind)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Tell whether Arrow's type is one of texts."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

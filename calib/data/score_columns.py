@@ -22,13 +22,13 @@ from calib.data.columns import (
     SCORE_NAME,
     Column,
     as_float,
+    events_and_trials,
     has_fractions,
     in_unit_interval,
     inspect,
     is_number,
 )
 from calib.data.errors import ReadingQuestion
-from calib.data.events import events_and_trials
 from calib.data.named_classes import named_class
 from calib.data.target import (
     Labels,

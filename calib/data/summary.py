@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.column_types import label, typed_frame
+from calib.data.column_types import typed_frame
 from calib.data.columns import inspect
+from calib.data.notation import label
 from calib.kernel.records import Dataset
 
 DIGITS_OF_LONG_NUMBER, LONGEST_VALUE = 12, 30  # letters

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.column_types import MISSING_CODES, is_gap, label
-from calib.data.columns import counts, in_unit_interval, is_number, sortable
+from calib.data.column_types import is_gap
+from calib.data.columns import counts, events_and_trials, in_unit_interval, is_number, sortable
 from calib.data.conventions import NO, NO_LABEL, PREDICTED, YES, folded, number_of, number_text
 from calib.data.errors import DataError
-from calib.data.events import events_and_trials
+from calib.data.notation import MISSING_CODES, label
 from calib.data.table import note_reading, reading_of
 from calib.kernel.wording import counted, listed
 

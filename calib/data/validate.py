@@ -10,10 +10,9 @@ import pandas as pd
 
 from calib.data.class_tables import ClassTables, columns_in_words
 from calib.data.column_types import typed_frame
-from calib.data.columns import BEYOND, Column, inspect
+from calib.data.columns import BEYOND, Column, events_and_trials, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
-from calib.data.events import events_and_trials
 from calib.data.label_problems import label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import prepare_predictions

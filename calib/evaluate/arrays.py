@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from calib.data.columns import clipped_note
 from calib.data.conventions import conventional, number_text
-from calib.data.rounding import clip_rounding, clipped_note
 from calib.kernel.checks import (
     ROW_SUM_ERROR,
     InputError,
@@ -23,44 +23,11 @@ from calib.kernel.checks import (
     weight_vector,
 )
 from calib.kernel.read_as import ReadAs, ScoreReading
+from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted
 
 BINARY = ("0", "1")
 ONE = "none"  # name of a single array: the uncalibrated model
-
-
-@dataclass(frozen=True, eq=False)
-class Arrays:
-    """Checked arrays, without rows of weight 0.
-
-    Attributes
-    ----------
-    y : int (n,)
-        0 and 1, 1 for the positive class; or columns 0 … K − 1.
-    columns
-        Name → probabilities of the positive class (n,), or of all classes (n, K).
-    names
-        Names of the classes: negative and positive, or all K; empty for column numbers.
-    read_as
-        How the arrays were read.
-    notes
-        One sentence per conversion.
-    """
-
-    y: np.ndarray
-    columns: Mapping[str, np.ndarray]
-    names: tuple[str, ...]
-    read_as: ReadAs
-    notes: tuple[str, ...]
-    weight: np.ndarray | None = None
-    cluster: np.ndarray | None = None
-    features: pd.DataFrame | None = None
-
-    @property
-    def classes(self) -> int:
-        """Number of classes, K ≥ 2."""
-        first = next(iter(self.columns.values()))
-        return first.shape[1] if first.ndim == 2 else 2
 
 
 def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
@@ -71,19 +38,6 @@ def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
     return given
 
 
-def is_joint(p: ArrayLike | Mapping[str, ArrayLike]) -> bool:
-    """Tell whether predictions are of three or more classes.
-
-    >>> is_joint([[0.2, 0.3, 0.5]]), is_joint({"forest": [0.2, 0.8]})
-    (True, False)
-    """
-    return _any_wide(named(p))
-
-
-def _any_wide(given: Mapping[str, Any]) -> bool:
-    return any(np.ndim(values) == 2 and np.shape(values)[1] > 2 for values in given.values())
-
-
 def read_arrays(
     y: ArrayLike,
     p: ArrayLike | Mapping[str, ArrayLike],
@@ -91,7 +45,7 @@ def read_arrays(
     cluster: ArrayLike | None = None,
     features: Any = None,
     pos_label: Any = None,
-) -> Arrays:
+) -> tuple[Dataset, dict[str, np.ndarray]]:
     """Read labels and probabilities of two classes, or of K; rows of weight 0 are left out.
 
     Parameters
@@ -104,6 +58,11 @@ def read_arrays(
     sample_weight, cluster, features, pos_label
         As in ``Evaluation.from_predictions``.
 
+    Returns
+    -------
+    Dataset, columns
+        The rows as existing predictions; and name → probabilities of the positive class (n,), or of all classes (n, K).
+
     Raises
     ------
     InputError
@@ -111,41 +70,62 @@ def read_arrays(
 
     Examples
     --------
-    >>> read_arrays(["dead", "alive"], [0.7, 0.1]).y, read_arrays(["b", "a"], [0.7, 0.1], pos_label="a").y
-    (array([1, 0]), array([0, 1]))
+    >>> data, columns = read_arrays(["dead", "alive"], [0.7, 0.1])
+    >>> data.y, data.classes, columns["none"]
+    (array([1, 0]), ('alive', 'dead'), array([0.7, 0.1]))
+    >>> read_arrays(["b", "a"], [0.7, 0.1], pos_label="a")[0].y
+    array([0, 1])
     """
-    given, label = named(p), Coded.of(y)
-    joint = _any_wide(given)
+    given, label, notes = named(p), Coded.of(y), list[str]()
+    joint = any(np.ndim(values) == 2 and np.shape(values)[1] > 2 for values in given.values())
     if joint and pos_label is not None:
         raise InputError("pos_label applies only to two classes. Use .view(k) for class k against the rest.")
-    kept = None if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
+    kept = slice(None) if sample_weight is None else weight_vector(sample_weight, len(label.codes)) > 0
     if joint:
-        names, codes, columns, notes = _of_classes(label, given)
-        read_as = ReadAs("y", None, "named", _readings(given, "classes", "y"), tuple(map(str, names)))
+        names, codes, columns = _of_classes(label, given, notes)
+        positive, why, kind = None, "named", "classes"
     else:
         names, why = _classes(label, given, pos_label)
-        codes = label.among({names[1]: 1}, 0)
-        notes = []
+        codes, positive, kind = label.among({names[1]: 1}, 0), names[1], "probability"
         columns = {name: _one(values, name, names, notes) for name, values in given.items()}
         _refuse_classes(given)
-        read_as = ReadAs("y", names[1], why, _readings(given, "probability", names[1]), tuple(names))
     beside = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     whose = None if cluster is None else present(cluster, "cluster")
-    argument = columns if isinstance(p, Mapping) else {"p": columns[ONE]}
-    same_length(y=codes, **argument, cluster=whose, features=beside)
-    not_empty(codes, "y")
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if kept is not None and not kept.all():
-        codes, weight = codes[kept], weight[kept]  # type: ignore[index]
-        columns = {name: values[kept] for name, values in columns.items()}
-        whose = None if whose is None else whose[kept]
-        beside = None if beside is None else beside[kept].reset_index(drop=True)
-        notes.append(f"Excluded with a weight of 0: {counted(int((~kept).sum()), 'row')}.")
-    return Arrays(codes, columns, tuple(map(str, names)), read_as, tuple(notes), weight, whose, beside)
+    same_length(
+        y=codes, **columns if isinstance(p, Mapping) else {"p": columns[ONE]}, cluster=whose, features=beside
+    )
+    if left_out := len(codes) - len(codes[kept]):
+        notes.append(f"Excluded with a weight of 0: {counted(left_out, 'row')}.")
+    codes, columns = codes[kept], {name: values[kept] for name, values in columns.items()}
+    fields = (
+        {"X": pd.DataFrame(columns), "y": codes, "classes": names}
+        if not joint
+        else _fields_of_classes(names, codes, columns)
+    )
+    others = {} if beside is None else dict(beside[kept].reset_index(drop=True).items())
+    read = tuple(ScoreReading(("p" if name == ONE else name,), kind, positive or "y") for name in given)
+    data = Dataset(
+        "predictions",
+        **fields,
+        notes=tuple(notes),
+        predictions=True,
+        weight=None if sample_weight is None else np.asarray(sample_weight)[kept],
+        cluster=None if whose is None else whose[kept],
+        beside={str(name): values for name, values in others.items()},
+        read_as=ReadAs("y", positive, why, read, names),
+    )
+    return data, columns
 
 
-def _readings(given: Mapping[str, Any], kind: str, of: str) -> tuple[ScoreReading, ...]:
-    return tuple(ScoreReading(("p" if name == ONE else name,), kind, of) for name in given)
+def _fields_of_classes(
+    names: Sequence[str], codes: np.ndarray, predicted: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+    """Return the fields of a Dataset of K classes, with one column per model and class."""
+    shown: tuple[Any, ...] = tuple(names or range(next(iter(predicted.values())).shape[1]))
+    columns = {key: tuple(f"{key}: {name}" for name in shown) for key in predicted}
+    frame = pd.DataFrame(np.hstack([*predicted.values()]), columns=sum(columns.values(), ()))
+    first = {"y": (codes == 0).astype(np.intp), "classes": (f"not {shown[0]}", str(shown[0]))}
+    return {"X": frame, "names": shown, "labels": codes, "columns": columns, **first}
 
 
 def present(values: Any, name: str) -> np.ndarray:
@@ -156,7 +136,8 @@ def present(values: Any, name: str) -> np.ndarray:
     ...
     calib.kernel.checks.InputError: cluster is missing at position 1. Remove this row, or fill in the value.
     """
-    array = values.to_numpy(dtype=object) if _is_nullable(values) else np.asarray(values)
+    nullable = isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray))
+    array = values.to_numpy(dtype=object) if nullable else np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
     missing = np.flatnonzero(pd.isna(array))
@@ -166,10 +147,6 @@ def present(values: Any, name: str) -> np.ndarray:
             f"{name} is missing at position {missing[0]}{more}. Remove this row, or fill in the value."
         )
     return array
-
-
-def _is_nullable(values: Any) -> bool:
-    return isinstance(values, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,15 +159,15 @@ class Coded:
     @classmethod
     def of(cls, y: Any) -> Coded:
         given = present(y, "y")
-        if given.dtype.kind in "biu" and len(given) and (given.min(), given.max()) == (0, 1):
+        not_empty(given, "y")
+        if given.dtype.kind in "biu" and (given.min(), given.max()) == (0, 1):
             return cls(given.astype(np.intp), BINARY)
         codes, values = pd.factorize(given)
         return cls(codes, tuple(map(_text, values)))
 
     def among(self, places: Mapping[str, int], other: int) -> np.ndarray:
         """Return the place of each label, int (n,), or ``other`` for a label without one."""
-        found = [places.get(text, other) for text in self.texts]
-        return np.array(found, dtype=np.intp)[self.codes] if found else np.empty(0, np.intp)
+        return np.array([places.get(text, other) for text in self.texts], dtype=np.intp)[self.codes]
 
 
 def _text(value: Any) -> str:
@@ -222,8 +199,6 @@ def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tu
         raise InputError(
             f"y contains only the label {known[0]!r}. State the positive class with pos_label, or use the "
             "labels 0 and 1."
-            if known
-            else "y is empty: at least one row is needed."
         )
     positive = conventional(known)
     if positive is None and columns is not None:
@@ -263,7 +238,7 @@ def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.n
         raise InputError(
             f"{title} must be one-dimensional, or have one column per class, not shape {array.shape}."
         )
-    return clipped(array, title, notes)
+    return _within(array, title, notes, probability_vector)
 
 
 def _refuse_classes(given: Mapping[str, Any]) -> None:
@@ -295,28 +270,23 @@ def _check_sums(array: np.ndarray, title: str) -> None:
         )
 
 
-def clipped(values: Any, title: str, notes: list[str]) -> np.ndarray:
-    """Return probabilities of any shape with values off by rounding clipped to [0, 1], and a note on their number.
+def _within(values: Any, title: str, notes: list[str], read: Callable[[Any, str], np.ndarray]) -> np.ndarray:
+    """Read probabilities, and note how many are clipped to [0, 1] because rounding put them outside of it.
 
-    >>> clipped(np.array([0.5, 1.0000001]), "p", notes := []), notes
+    >>> _within(np.array([0.5, 1.0000001]), "p", notes := [], probability_vector), notes
     (array([0.5, 1. ]), ['p: 1 value slightly outside [0, 1] because of rounding is clipped.'])
     """
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return probability_vector(values, title)  # refuses
-    after = clip_rounding(array)
-    if after is not array:
-        notes.append(clipped_note(array, after, title))
-        array = after
-    return probability_vector(array, title) if array.ndim == 1 else array
+    found, given = read(values, title), np.asarray(values, dtype=np.float64)
+    if given.min(initial=0) < 0 or given.max(initial=1) > 1:
+        notes.append(clipped_note(given, np.clip(given, 0, 1), title))
+    return found
 
 
 def _of_classes(
-    label: Coded, given: Mapping[str, Any]
-) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray], list[str]]:
-    """Return the names of K classes, or () for numbers; the column of each row's class; probabilities; notes."""
-    notes, names = list[str](), _column_names(given)
+    label: Coded, given: Mapping[str, Any], notes: list[str]
+) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
+    """Return the names of K classes, or () for numbers; the column of each row's class; and probabilities."""
+    names = _column_names(given)
     by_name = names is not None and set(label.texts) <= set(names)
     columns = {}
     for name, values in given.items():
@@ -325,13 +295,13 @@ def _of_classes(
             values = values[
                 [column for each in names or () for column in values.columns if str(column) == each]
             ]
-        columns[name] = class_probabilities(clipped(values, title, notes), title)
+        columns[name] = _within(values, title, notes, class_probabilities)
     widths = {name: P.shape[1] for name, P in columns.items()}
     if len(set(widths.values())) > 1:
         raise InputError(f"All predictions must have the same number of classes, but have {widths}.")
     K = next(iter(widths.values()))
     if by_name and names is not None:
-        return tuple(names), label.among({name: k for k, name in enumerate(names)}, -1), columns, notes
+        return tuple(names), label.among({name: k for k, name in enumerate(names)}, -1), columns
     wrong = [text for text in label.texts if not (text.isdecimal() and int(text) < K)]
     if wrong:
         raise InputError(
@@ -339,4 +309,4 @@ def _of_classes(
             f"{wrong[0]!r}. "
             "For named classes, pass p as a DataFrame whose columns are named after them."
         )
-    return (), label.among({str(k): k for k in range(K)}, -1), columns, notes
+    return (), label.among({str(k): k for k in range(K)}, -1), columns

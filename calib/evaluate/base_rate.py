@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from calib.evaluate.fitting import Fitted
-from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
+from calib.evaluate.rows import unweighted_notes
 from calib.kernel.base_rate import BaseRate, BaseRates, change_between, class_weights
 from calib.kernel.checks import InputError, short_repr
 from calib.kernel.records import Dataset, Predictions
@@ -30,8 +30,8 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: Stated) -> Evaluatio
     Each fold starts from the base rate of its calibration rows. The true probabilities, if known, are adjusted from
     their mean over the whole table.
     """
-    if found.classes > 2:
-        _check_present(found.y, found.dataset, "test row")
+    # The table's own Evaluation gets the chosen classes too, so that both are evaluated on the same outcomes
+    of_kind = (_of_classes if found.classes > 2 else _of_two)(found, fitted, stated)
     weight = class_weights(found.y, stated, found.weight)
     predictions, calibrators = _adjusted(
         found,
@@ -39,8 +39,6 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: Stated) -> Evaluatio
         weight,
         lambda placed, made: rate_change(placed.base_rate(made), stated, found.dataset),
     )
-    # The table's own Evaluation gets the chosen classes too, so that both are evaluated on the same outcomes
-    of_kind = _of_classes(found, fitted, stated) if found.classes > 2 else _of_two(found, fitted, stated)
     adjusted = replace(
         found,
         predictions=predictions,
@@ -64,6 +62,7 @@ def _of_two(found: Evaluation, fitted: Fitted, stated: Any) -> dict[str, Any]:
 def _of_classes(found: Evaluation, fitted: Fitted, stated: Any) -> dict[str, Any]:
     """Return the fields of K classes at stated shares, with the class that the model predicts at these shares."""
     data = found.dataset
+    _check_present(found.y, data, "test row")
     chosen = [
         rate_change(part.placed.model_rate, stated, data).adjust(part.tests.scores).argmax(axis=1)
         for part in fitted.parts

@@ -6,19 +6,18 @@ tables). One Fitted serves any number of calibrators.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, count_outside, name_of
 from calib.evaluate.base_rate import Stated, at_base_rate, rate_change, stated_rate
 from calib.evaluate.fitting import Fitted, FittedFold, features_of, fit
-from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation, evaluated_on_all_rows
-from calib.evaluate.rows import needs_test_set, sum_rows
+from calib.evaluate.rows import needs_test_set, sum_rows, unweighted_notes
 from calib.evaluate.views import TOP
 from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
@@ -26,6 +25,7 @@ from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
+from calib.kernel.wording import listed, outside_range
 from calib.models import class_scores
 from calib.placements import Outcome, Placement, Scored
 from calib.placements.adjusted import Adjusted
@@ -144,8 +144,8 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         probability=fitted.probability,
         notes=(
             *fitted.notes,
-            *fit_notes(calibrators),
-            *outside_notes(fitted, calibrators),
+            *_fit_notes(calibrators),
+            *_outside_notes(fitted, calibrators),
             *unweighted_notes(weight),
         ),
         seconds=fitted.seconds,
@@ -237,3 +237,29 @@ def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
     made, stated = placed.calibrate(make_calibrator(recipe, key)), recipe.base_rate
     return made if stated is None else Adjusted(made, rate_change(placed.base_rate(made), stated))
+
+
+def _fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
+    """Yield the notes of fitted calibrators that are equal in all folds."""
+    for key, (first, *others) in calibrators.items():
+        for note in getattr(first, "notes_", ()):
+            if all(note in other.notes_ for other in others):
+                yield f"{CALIBRATORS[key].label}: {note}"
+
+
+def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
+    """State how many test scores are outside the calibration scores of their fold, and how calibrators extrapolate."""
+    ways: dict[str, list[str]] = {}
+    for method in (CALIBRATORS[key] for key in calibrators):
+        if method.beyond:
+            ways.setdefault(method.beyond, []).append(name_of(method.key))
+    scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
+    if not ways or not scored or fitted.recipe.placement == "full" or fitted.dataset.joint:
+        # full: the calibrators have seen the row's score; with K classes, each class has its own range
+        return
+    ends = [(float(old.min()), float(old.max())) for old, _ in scored]
+    outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
+    if outside:
+        then = "; ".join(f"{way} ({listed(names)})" for way, names in ways.items())
+        total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
+        yield f"{outside_range(outside, total, 'test score', one)} Their probabilities are {then}."

@@ -18,7 +18,7 @@ from calib.metrics.registry import OF_CLASSES, class_metrics
 from calib.recipe import Recipe
 
 if TYPE_CHECKING:
-    from calib.metrics.kernel_test import KernelTest
+    from calib.metrics.calibration_test import KernelTest
 
 MOST_NAMED_CLASSES = 20  # most classes that a message lists
 
@@ -68,7 +68,7 @@ class OfAllClasses:
     @property
     def names(self) -> tuple[Any, ...]:
         """Names of the classes, (K,), or their numbers."""
-        return self.dataset.names or self.dataset.classes
+        return self.dataset.class_names
 
     @property
     def distributions(self) -> dict[str, np.ndarray]:
@@ -156,11 +156,11 @@ class OfAllClasses:
         return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high"])
 
     def kernel_test(self, name: str | None = None) -> KernelTest | None:
-        """Test whether all K probabilities are right together (``calib.metrics.kernel_test``).
+        """Test whether all K probabilities are right together (``calib.metrics.calibration_test``).
 
         None for rows in clusters or with weights, whose labels cannot be redrawn one by one, and for a single row.
         """
-        from calib.metrics.kernel_test import kernel_test
+        from calib.metrics.calibration_test import kernel_test
 
         key = self._named(name)
         if self.weight is not None or self.cluster is not None or len(self.y) < 2:

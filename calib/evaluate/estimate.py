@@ -28,7 +28,7 @@ class Estimate:
     low, high
         Ends of its 95 % interval; NaN if it has none.
     clipped
-        Finite value to show beside an infinite log loss (``calib.analysis.clipped``); NaN if the value is finite.
+        Finite value to show beside an infinite log loss (``calib.analysis.differences``); NaN if the value is finite.
 
     Examples
     --------

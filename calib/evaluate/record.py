@@ -13,19 +13,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
-from calib.evaluate.arrays import Arrays, read_arrays
+from calib.evaluate.arrays import read_arrays
 from calib.evaluate.classes import OfAllClasses
 from calib.evaluate.estimate import PER_NAT, Estimate
-from calib.evaluate.notes import unweighted_notes
-from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column
+from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column, unweighted_notes
 from calib.evaluate.views import TOP, two_class_view
 from calib.kernel.cache import cached_result, share
 from calib.kernel.checks import InputError, one_name
-from calib.kernel.period import in_period, period_in_words
 from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.segment import met, segment_in_words
+from calib.kernel.segment import in_period, met, period_in_words, segment_in_words
 from calib.kernel.weights import are_whole, describe_lines, effective_weights, represented_rows
 from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
@@ -148,14 +146,12 @@ class Evaluation(OfAllClasses):
         InputError
             If there is no such class or no such name.
         """
-        if self.whole is not None:
-            return self.whole.view(k, name)
-        if k == 1 and self.classes == 2:
-            return self
+        owner = self.all_classes
+        if k == 1 and owner.classes == 2:
+            return owner
         name = name if k == TOP else None
-        return cached_result(self, ("view", k, name), lambda: two_class_view(self, k, name)).with_view(
-            self.recipe
-        )
+        found = cached_result(owner, ("view", k, name), lambda: two_class_view(owner, k, name))
+        return found.with_view(owner.recipe)
 
     @property
     def all_classes(self) -> Evaluation:
@@ -391,34 +387,23 @@ class Evaluation(OfAllClasses):
         metric
             Key of ``calib.metrics.confidence_intervals.INTERVALS``, or of ``CLASS_METRIC_INTERVALS`` for K classes.
         """
-        if self.classes > 2:
-            return self._class_interval(metric, key)
+        one = self.predictions[key]
+        bins = tuple(self._bins.values()) if METRICS[metric].binned else ()
+        low, high = cached_result(one, ("interval", metric, *bins), lambda: self._ends(metric, one.p))
+        return (
+            (self._of_shares(metric, low), self._of_shares(metric, high))
+            if metric in SQUARED
+            else (low, high)
+        )
+
+    def _ends(self, metric: str, p: np.ndarray) -> tuple[float, float]:
+        from calib.metrics.class_metric_intervals import class_metric_interval
         from calib.metrics.confidence_intervals import INTERVALS, View
 
-        predictions, view = self.predictions[key], View(bins=self.recipe.bins, strategy=self.recipe.binning)
-        bins = (view.bins, view.strategy) if METRICS[metric].binned else ()
-        ends = INTERVALS[metric].ends
-        if metric in SQUARED and self.dataset.shares is not None:
-            low, high = cached_result(
-                predictions, ("interval", metric), lambda: ends(self.sample, predictions.p, view)
-            )
-            return self._of_shares(metric, low), self._of_shares(metric, high)
-        return cached_result(
-            predictions, ("interval", metric, *bins), lambda: ends(self.sample, predictions.p, view)
-        )
-
-    def _class_interval(self, metric: str, key: str) -> tuple[float, float]:
-        from calib.metrics.class_metric_intervals import class_metric_interval
-
-        one, bins = self.predictions[key], self._bins
-        where = tuple(bins.values()) if METRICS[metric].binned else ()
-        return cached_result(
-            one,
-            ("interval", metric, *where),
-            lambda: class_metric_interval(
-                metric, self.y, one.p, self.weight, self.cluster, counts=self.counts, **bins
-            ),
-        )
+        if self.classes == 2:
+            return INTERVALS[metric].ends(self.sample, p, View(**self._bins))
+        weight, cluster = self.weight, self.cluster
+        return class_metric_interval(metric, self.y, p, weight, cluster, counts=self.counts, **self._bins)
 
     def fitted(self, key: str) -> tuple[Any, ...]:
         """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
@@ -518,8 +503,8 @@ class Evaluation(OfAllClasses):
         boosting    0.020
         Name: brier, dtype: float64
         """
-        found = read_arrays(y, p, sample_weight, one_name(cluster, groups), features, pos_label)
-        return evaluated_on_all_rows(OF_ARRAYS, _dataset_of(found), found.columns)
+        whose = one_name(cluster, groups)
+        return evaluated_on_all_rows(OF_ARRAYS, *read_arrays(y, p, sample_weight, whose, features, pos_label))
 
     @property
     def read_as(self) -> ReadAs | None:
@@ -658,32 +643,6 @@ class Evaluation(OfAllClasses):
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
         return table if self.whole is None else pd.concat([table, self.whole.class_frame()], axis=1)
-
-
-def _dataset_of(found: Arrays) -> Dataset:
-    """Return checked arrays as a Dataset of existing predictions."""
-    beside = {} if found.features is None else dict(found.features.items())
-    columns = _columns_of_classes(found) if found.classes > 2 else {"X": pd.DataFrame(found.columns)}
-    of_two: dict[str, Any] = {"y": found.y, "classes": found.names}
-    return Dataset(
-        "predictions",
-        **of_two | columns,
-        notes=found.notes,
-        predictions=True,
-        weight=found.weight,
-        cluster=found.cluster,
-        beside={str(name): each for name, each in beside.items()},
-        read_as=found.read_as,
-    )
-
-
-def _columns_of_classes(found: Arrays) -> dict[str, Any]:
-    """Return the fields of a Dataset of K classes, with one column per model and class."""
-    names: tuple[Any, ...] = found.names or tuple(range(found.classes))
-    columns = {key: tuple(f"{key}: {name}" for name in names) for key in found.columns}
-    frame = pd.DataFrame(np.hstack([*found.columns.values()]), columns=sum(columns.values(), ()))
-    first = {"y": (found.y == 0).astype(np.intp), "classes": (f"not {names[0]}", str(names[0]))}
-    return {"X": frame, "names": names, "labels": found.y, "columns": columns, **first}
 
 
 def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:

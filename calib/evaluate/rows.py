@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.weights import effective_weights
+from calib.kernel.wording import listed
+from calib.metrics import METRICS, takes_weights
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
@@ -52,3 +55,14 @@ def count_rows(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> Ro
 def sum_rows(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> RowCount:
     events = float(weights @ y) if classes == 2 else np.bincount(y, weights, minlength=classes)
     return RowCount(len(y), float(weights.sum()), events)
+
+
+def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
+    """Name the everyday metrics that do not accept these weights."""
+    if weight is None:
+        return
+    names = [
+        metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
+    ]
+    if names:
+        yield f"Some metrics are not shown, because they do not accept these weights: {listed(names)}."

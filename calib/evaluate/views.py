@@ -34,15 +34,10 @@ def two_class_view(found: Any, k: int | str, name: str | None) -> Any:
 def _fitted(whole: Any, k: int | str) -> Any:
     """View the calibrators of a Recipe; all are evaluated on the outcomes of the model's own predicted class."""
     chosen = whole.chosen if k == TOP else np.full(len(whole.y), k)
-    each, data = np.arange(len(chosen)), whole.dataset
+    each, data, names = np.arange(len(chosen)), whole.dataset, _names(whole, k)
     y = (whole.y == chosen).astype(np.intp)
-    names = _names(whole, k)
-    if k == TOP:
-        scores = whole.calibration_scores.max(axis=1, initial=0.0)
-        came = whole.calibration_scores.argmax(axis=1) == whole.calibration_y
-    else:
-        scores, came = whole.calibration_scores[:, int(k)], whole.calibration_y == k
-    found = replace(
+    scores, came = _shown(whole.calibration_scores, whole.calibration_y, k)
+    return replace(
         whole,
         recipe=whole.recipe.replace(view_class=None if k == TOP else names[1]),
         dataset=replace(data, classes=names, **({} if k == TOP else {"y": data.coded == k})),
@@ -53,12 +48,17 @@ def _fitted(whole: Any, k: int | str) -> Any:
         ),
         calibrators=MappingProxyType({} if k == TOP else _calibrators_of(whole.calibrators, int(k))),
         calibration_scores=scores,
-        calibration_y=came.astype(np.intp),
-        flow=tuple({part: _counts_of(one, k) for part, one in fold.items()} for fold in whole.flow),
+        calibration_y=came,
+        flow=_right_rows(whole, y) if k == TOP else _rows_of_class(whole, int(k)),
         whole=whole,
         chosen=None,
     )
-    return found if k != TOP else replace(found, flow=_with_right_rows(found))
+
+
+def _shown(P: np.ndarray, y: np.ndarray, k: int | str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability (m,) of class k, or of each row's most probable class, and whether that was right."""
+    column = P.argmax(axis=1) if k == TOP else np.full(len(P), k)
+    return P[np.arange(len(P)), column], (column == y).astype(np.intp)
 
 
 def _existing(found: Any, k: int | str, name: str | None) -> Any:
@@ -68,13 +68,12 @@ def _existing(found: Any, k: int | str, name: str | None) -> Any:
         raise InputError("There are no predictions to view, because none of the calibrators could be fitted.")
     if k == TOP:
         name = next(iter(P)) if name is None else one_of(name, P, "name")
-        y, columns = P[name].argmax(axis=1) == found.y, {name: P[name].max(axis=1)}
-    else:
-        y, columns = found.y == k, {key: each[:, k] for key, each in P.items()}
+        P = {name: P[name]}
+    columns = {key: _shown(each, found.y, k)[0] for key, each in P.items()}
     data = Dataset(
         found.dataset.name,
         pd.DataFrame(columns),
-        y.astype(np.intp),
+        _shown(next(iter(P.values())), found.y, k)[1],
         _names(found, k),
         notes=found.dataset.notes,
         predictions=True,
@@ -122,16 +121,22 @@ def _beside(found: Any) -> dict[str, pd.Series]:
     return {str(name): columns[name].iloc[at].reset_index(drop=True) for name, at in lines.items()}
 
 
-def _with_right_rows(found: Any) -> tuple[Mapping[str, RowCount], ...]:
-    """Return the counts of each fold with its right test predictions; unknown if only some test rows are used."""
-    ends = np.cumsum([fold["test"].lines for fold in found.flow])
-    if len(found.y) != ends[-1]:
-        return found.flow
-    right = np.split(or_ones(found.weight, len(found.y)) * found.y, ends[:-1])
+def _rows_of_class(whole: Any, k: int) -> tuple[Mapping[str, RowCount], ...]:
+    """Return the counts of each fold, with the rows of class k."""
     return tuple(
-        {**fold, "test": fold["test"]._replace(events=float(correct.sum()))}
-        for fold, correct in zip(found.flow, right, strict=True)
+        {part: one._replace(events=float(one.events[k])) for part, one in fold.items()} for fold in whole.flow
     )
+
+
+def _right_rows(whole: Any, y: np.ndarray) -> tuple[Mapping[str, RowCount], ...]:
+    """Return the counts of each fold, with its right test predictions if all test rows are used; others are unknown."""
+    flow = [{part: one._replace(events=np.nan) for part, one in fold.items()} for fold in whole.flow]
+    ends = np.cumsum([fold["test"].lines for fold in flow])
+    if len(y) == ends[-1]:
+        right = np.split(or_ones(whole.weight, len(y)) * y, ends[:-1])
+        for fold, correct in zip(flow, right, strict=True):
+            fold["test"] = fold["test"]._replace(events=float(correct.sum()))
+    return tuple(flow)
 
 
 def _of_class(one: Predictions, y: np.ndarray, each: np.ndarray, chosen: np.ndarray) -> Predictions:
@@ -146,7 +151,3 @@ def _calibrators_of(calibrators: Mapping[str, tuple[Any, ...]], k: int) -> dict[
 
     found = {key: tuple(one_class(made, k) for made in each) for key, each in calibrators.items()}
     return {key: each for key, each in found.items() if all(made is not None for made in each)}
-
-
-def _counts_of(one: RowCount, k: int | str) -> RowCount:
-    return one._replace(events=np.nan if k == TOP else float(one.events[k]))

@@ -13,16 +13,18 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment, with_default
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.repeated_draws import by_level
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     PROOFS,
     PROVED,
+    SIX_METHODS,
     VENN_PAPER,
     WINDOW,
+    SixMethods,
+    by_level,
+    compare_methods,
     draws,
+    method_mark,
     training_objects,
 )
 from calib.figures.base import FigureEntry

@@ -15,16 +15,18 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, plus_minus
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
-from calib.experiments.shared.repeated_draws import running_mean
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     PROOFS,
     PROVED,
     VENN_PAPER,
     WINDOW,
+    NormalClasses,
+    WindowScorer,
     draws,
+    running_mean,
     training_objects,
+    venn_abers_pairs,
 )
 from calib.experiments.theorem import Draws, draw_pairs
 from calib.figures.base import FigureEntry

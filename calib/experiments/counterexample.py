@@ -16,9 +16,14 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
-from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.one_feature import venn_abers_pairs
-from calib.experiments.shared.validity_settings import PROOFS, PROVED, VENN_PAPER, draws
+from calib.experiments.shared.one_feature import (
+    PROOFS,
+    PROVED,
+    VENN_PAPER,
+    draws,
+    method_mark,
+    venn_abers_pairs,
+)
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout

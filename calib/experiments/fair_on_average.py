@@ -20,8 +20,7 @@ import plotly.graph_objects as go
 from scipy.stats import norm
 
 from calib.experiments.base import Experiment
-from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.share_lines import SHARE_AXIS, share_lines
+from calib.experiments.shared.findings import SHARE_AXIS, Finding, level_line, share_lines
 from calib.figures.base import FigureEntry
 from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme

@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 
 from calib.experiments.base import Experiment, with_default
-from calib.experiments.shared.grown_trees import TREE_MODELS, Grow, SettingCurve, SideBySide, grow, grown_for
-from calib.experiments.shared.plane_settings import (
+from calib.experiments.shared.gaussian_plane import (
     COVARIANCES_OF_CLASSES,
     CURTAIL,
     DEPTH,
     RF_PAPER,
     TRAINING_ROWS,
+    TREE_MODELS,
     TREES_OF_FOREST,
+    Grow,
+    PredictionErrors,
+    SettingCurve,
+    SideBySide,
     cloud,
+    grow,
+    grown_for,
 )
-from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.experiments.shared.setting_curves import CURVES_BY_SETTING, Lines, curve_panels, forest_of
 from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry

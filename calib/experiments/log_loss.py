@@ -14,15 +14,17 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.method_marks import method_mark
-from calib.experiments.shared.six_methods import SIX_METHODS, SixMethods, compare_methods
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
+    SIX_METHODS,
     TAUGHT,
     TRIED,
     VENN_PAPER,
     WINDOW,
+    SixMethods,
+    compare_methods,
     draws,
+    method_mark,
     training_objects,
 )
 from calib.figures.axes import percent_ticks

@@ -16,8 +16,14 @@ import plotly.graph_objects as go
 from calib.calibrators import CALIBRATORS, label_of
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.one_feature import NormalClasses
-from calib.experiments.shared.validity_settings import CLASS_DISTANCE, TAUGHT, TRIED, VENN_PAPER, draws
+from calib.experiments.shared.one_feature import (
+    CLASS_DISTANCE,
+    TAUGHT,
+    TRIED,
+    VENN_PAPER,
+    NormalClasses,
+    draws,
+)
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.validity_settings import PROOFS, PROVED, VENN_PAPER
+from calib.experiments.shared.one_feature import PROOFS, PROVED, VENN_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError

@@ -20,12 +20,11 @@ import plotly.graph_objects as go
 from calib.calibrators import VennAbers
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.validity_settings import TAUGHT, TRIED
+from calib.experiments.shared.one_feature import TAUGHT, TRIED
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow, outlined
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined
 from calib.kernel.checks import LARGEST_SCORE, MOST_TYPED, Array, labelled_points
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.progress import Watch

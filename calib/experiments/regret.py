@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.calibrators import MERGE_RULES, merge_pair
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.shared.findings import Finding, level_line
-from calib.experiments.shared.validity_settings import TAUGHT, TRIED, VENN_PAPER
+from calib.experiments.shared.one_feature import TAUGHT, TRIED, VENN_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array

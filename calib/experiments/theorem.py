@@ -17,16 +17,20 @@ import plotly.graph_objects as go
 from calib.calibrators import merge_pair
 from calib.experiments.base import Experiment
 from calib.experiments.shared.findings import Finding, level_line, plus_minus
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
-from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
-from calib.experiments.shared.validity_settings import (
+from calib.experiments.shared.one_feature import (
     CLASS_DISTANCE,
     TAUGHT,
     TRIED,
     VENN_PAPER,
     WINDOW,
+    NormalClasses,
+    RunningMean,
+    WindowScorer,
+    by_level,
     draws,
+    running_mean,
     training_objects,
+    venn_abers_pairs,
 )
 from calib.figures.base import FigureEntry
 from calib.figures.panels import band, heading

@@ -11,24 +11,22 @@ from typing import Any
 import numpy as np
 
 from calib.experiments.base import Experiment
-from calib.experiments.shared.grown_trees import (
-    STOCKS,
-    Grow,
-    SettingCurve,
-    SideBySide,
-    columns,
-    grow,
-    grown_for,
-)
-from calib.experiments.shared.plane_settings import (
+from calib.experiments.shared.gaussian_plane import (
     COVARIANCES_OF_CLASSES,
     DEPTH,
     LEAF,
     RF_PAPER,
+    STOCKS,
     TRAINING_ROWS,
+    Grow,
+    PredictionErrors,
+    SettingCurve,
+    SideBySide,
     cloud,
+    columns,
+    grow,
+    grown_for,
 )
-from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.experiments.shared.setting_curves import CURVES_BY_SETTING, Lines, curve_panels
 from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry

@@ -14,9 +14,15 @@ import numpy as np
 
 from calib.calibrators import CALIBRATORS
 from calib.experiments.base import Experiment
-from calib.experiments.shared.gaussian_plane import draw_plane
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, RF_PAPER, TRAINING_ROWS, cloud
-from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.gaussian_plane import (
+    DEPTH,
+    LEAF,
+    RF_PAPER,
+    TRAINING_ROWS,
+    PredictionErrors,
+    cloud,
+    draw_plane,
+)
 from calib.experiments.shared.truth_panels import TRUTH_PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
 from calib.kernel.checks import Array

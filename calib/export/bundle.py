@@ -15,9 +15,8 @@ from calib.export.pages import standalone_html
 from calib.export.recipes import write_recipes
 from calib.export.report import report_html
 from calib.export.source import python_source
-from calib.export.tables import safe_csv, side_by_side_table
+from calib.export.tables import safe_csv, side_by_side_table, zipped
 from calib.export.titled import subtitle, titled
-from calib.export.zipped import zipped
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch

@@ -202,7 +202,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
         notes = [CROSS.format(len(fitted.folds))]
     return write_calibrator(
         fitted,
-        classes=data.names if data.joint else data.classes,
+        classes=data.class_names,
         calibration={
             "rows": len(y),
             **({} if data.joint else {"positives": int(y.sum())}),

@@ -11,20 +11,29 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.explain import explain, widest_row
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.experiments import Experiment, chosen_experiment
 from calib.export import chromium
 from calib.export.charts import Chart
-from calib.export.named_numbers import named_numbers
 from calib.export.pages import page
 from calib.export.playground import pinned
-from calib.figures import FIGURES, LIGHT, Theme
+from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.figures.narrowing import renamed
 from calib.figures.projector import for_projector
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.recipe import Recipe
 from calib.sources import load
+
+
+def named_numbers(step: Step, evaluation: Evaluation) -> pd.DataFrame | None:
+    """Return the numbers of a step, one row per calibrator; None if it names none."""
+    if not step.beside:
+        return None
+    named = step.picture.get("name", label_of("none"))
+    return formatted_metrics(evaluation, list(step.beside)).rename(index={label_of("none"): named})
+
 
 # Pixels on a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
 SHEET, CARD_WIDTH, PICTURE_HEIGHT = 2150, 970, 780

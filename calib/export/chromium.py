@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from calib.export.render import render
+from calib.export.pages import render
 from calib.kernel.checks import InputError
 
 BROWSER_NAMES = (

@@ -11,8 +11,8 @@ from calib.export import chromium
 from calib.export.cards import for_paper, pictured_steps
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
+from calib.figures.narrowing import without_data
 from calib.figures.projector import for_projector
-from calib.figures.without_data import without_data
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Question, Step
 

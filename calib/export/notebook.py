@@ -14,9 +14,9 @@ from calib.evaluate import Evaluation
 from calib.evaluate.views import TOP
 from calib.export.axis import axis_of, draw_on
 from calib.export.charts import report_options
+from calib.export.pages import html_table
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.checks import InputError, one_of
-from calib.kernel.markup import html_table
 
 SQUARE_SIDE, AXIS_MARGIN = 320, 44  # pixels: side of the square, and margin for the axes
 MOST_DRAWN_PREDICTIONS = 4  # largest number of predictions in the diagram

@@ -26,7 +26,7 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFra
         "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json",
         all digits. A missing value is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity" in JSON.
     finite
-        The finite values of ``calib.analysis.clipped.clipped``, of the same shape; "table" and "markdown" show them
+        The finite values of ``calib.analysis.differences.clipped``, of the same shape; "table" and "markdown" show them
         beside infinite ones.
 
     Examples

@@ -20,12 +20,12 @@ import pandas as pd
 from calib.analysis.audit.of_evaluation import Audited, audit_sentences
 from calib.analysis.centres import Centres
 from calib.analysis.decision import decide, threshold
+from calib.analysis.differences import answer
 from calib.analysis.internal_validation import Validation
 from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.limitations import limits, trained_here
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
     CALIBRATION_METRICS,
     OVERALL_METRICS,

@@ -12,8 +12,7 @@ import pandas as pd
 
 from calib.export.charts import Chart
 from calib.export.pages import page, versions
-from calib.export.tables import safe_csv
-from calib.export.zipped import zipped
+from calib.export.tables import safe_csv, zipped
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
 from calib.kernel.wording import within_a_sentence

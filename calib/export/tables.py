@@ -1,9 +1,11 @@
-"""Tables as CSV that is safe to open in a spreadsheet."""
+"""Tables as CSV that is safe to open in a spreadsheet, and files as a ZIP."""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -58,3 +60,20 @@ def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """
     tables = {name: evaluation.metrics for name, evaluation in evaluations.items()}
     return pd.concat(tables, names=["recipe", "calibrator"]).reset_index()
+
+
+# Its bytes depend only on paths and contents: the same files give the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP can store
+
+
+def zipped(files: Iterable[tuple[str, str | bytes]]) -> bytes:
+    """Return a ZIP of (path, content), compressed one by one as they arrive.
+
+    >>> zipped([("a.txt", "a")]) == zipped([("a.txt", b"a")])
+    True
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files:
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()

@@ -29,8 +29,7 @@ from calib.analysis.audit.segments import Conditions, describe_segment
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
-from calib.figures.ink import error_bars, hollow, lanes, outlined
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, error_bars, hollow, lanes, layout, outlined, rgba
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, number, percent, shortened

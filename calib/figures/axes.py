@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.special import expit, logit
 
-from calib.analysis.recommendation.rare import small_median
+from calib.analysis.decision import small_median
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.checks import Array

@@ -14,9 +14,8 @@ import plotly.graph_objects as go
 
 from calib.analysis.centres import FEWEST_FOR_CURVE, Centres, Pooled
 from calib.figures.base import FigureEntry, TableRecord, chart_text
-from calib.figures.ink import error_bars, hollow, lanes, outlined
 from calib.figures.panels import axes, band, heading, panels
-from calib.figures.theme import LIGHT, Theme, diagonal, layout
+from calib.figures.theme import LIGHT, Theme, diagonal, error_bars, hollow, lanes, layout, outlined
 from calib.kernel.wording import counted, with_interval
 
 LANE, LONGEST = 30, 18  # pixels of a lane, letters of a name

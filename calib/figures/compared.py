@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.differences import how_sure, same_rows
 from calib.analysis.recommendation.advice import recommend, why_not_chosen
-from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, chart_text, in_two_lines
-from calib.figures.ink import hollow, outlined
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, counted, number, set_apart, with_clipped, with_interval
 from calib.metrics import METRICS

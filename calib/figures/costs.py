@@ -17,9 +17,8 @@ from calib.analysis.decision import Costed, Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, ReportOptions, chart_text, of_decision
-from calib.figures.ink import error_bars
 from calib.figures.metrics import starred_intervals
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, error_bars, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import MISSING, brief, capital, class_named, number, percent

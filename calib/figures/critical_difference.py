@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.comparison import bergmann_hommel, best_ranked, cliques, nemenyi_critical_difference
-from calib.comparison.bergmann_hommel import MOST_METHODS
+from calib.comparison.ranks import MOST_METHODS
 from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError

@@ -14,14 +14,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.depth import DEPTH_METRICS, GROWTHS, JOINT_METRICS, LEAF_ESTIMATES
-from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
+from calib.analysis.sample_size import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, TableRecord
-from calib.figures.ink import outlined
 from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.panels import panels, set_axes
-from calib.figures.theme import LIGHT, Theme
+from calib.figures.theme import LIGHT, Theme, outlined
 from calib.kernel.checks import InputError
 from calib.kernel.wording import briefly, listed, number, with_clipped, within_a_sentence
 from calib.metrics import METRICS, Metric, class_metrics

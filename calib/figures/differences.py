@@ -18,9 +18,8 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record, itself
-from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes, heading, set_axes
-from calib.figures.theme import LIGHT, Mark, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Mark, Theme, error_bars, lanes, layout, outlined, rgba, vertical_line
 from calib.kernel.wording import counted, listed
 from calib.metrics import METRICS
 

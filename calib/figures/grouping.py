@@ -11,8 +11,7 @@ from calib.analysis.audit.of_evaluation import audited_by_default
 from calib.analysis.grouping_losses import GroupingLosses, finding, grouping_losses, partition_name
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord
-from calib.figures.ink import error_bars, lanes
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, error_bars, lanes, layout, rgba
 from calib.kernel.wording import number, with_interval
 
 LANE, HEAD = 76, 110  # pixels

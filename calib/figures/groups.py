@@ -19,8 +19,7 @@ from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
-from calib.figures.ink import error_bars, hollow, lanes
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, error_bars, hollow, lanes, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted
 

@@ -15,8 +15,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, Record, number_or_edges, of_intervals_on_axes, viewed
-from calib.figures.ink import error_bars
-from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, error_bars, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.interval_width import IntervalBins, interval_bins
 

@@ -16,10 +16,9 @@ import plotly.graph_objects as go
 from calib.analysis.clusters import CLUSTERED
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, Record, itself
-from calib.figures.ink import error_bars, hollow, outlined
 from calib.figures.panels import heading
-from calib.figures.series import Series, series_of
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, error_bars, hollow, layout, outlined
+from calib.figures.widths import Series, series_of
 from calib.kernel.records import Predictions
 from calib.kernel.wording import brief_percent, class_named, number, some_of
 from calib.metrics.confidence_intervals import share_interval

@@ -14,8 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from calib.figures.base import chart_text
-from calib.figures.ink import hollow
-from calib.figures.theme import Theme
+from calib.figures.theme import Theme, hollow
 
 MOST_MARKS = 5_000
 CELLS_OF_AXIS = 60  # cells along each axis

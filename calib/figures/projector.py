@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from calib.figures.packed import unpacked
+from calib.figures.narrowing import unpacked
 
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000

@@ -11,9 +11,8 @@ import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW_IN_BIN, BinnedCurve, binned_curve
 from calib.figures.base import FigureEntry, Record, chart_text, stacked
-from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, diagonal, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, outlined, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.wording import low_to_high, number

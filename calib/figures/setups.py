@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 from calib.calibrators import label_of
 from calib.figures.axes import padded
 from calib.figures.base import FigureEntry, Record
-from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
 from calib.figures.panels import panels, set_axes
-from calib.figures.theme import LIGHT, Theme, rgba
+from calib.figures.theme import LIGHT, Theme, error_bars, rgba
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, listed, number, some_of

@@ -13,8 +13,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, ReportOptions, TableRecord, chart_text
-from calib.figures.ink import hollow
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout
 from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import capital, listed, number

@@ -15,9 +15,8 @@ import plotly.graph_objects as go
 
 from calib.analysis.survival.check import SurvivalEvaluation
 from calib.figures.base import FigureEntry, TableRecord
-from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import band
-from calib.figures.theme import LIGHT, Theme, square
+from calib.figures.theme import LIGHT, Theme, error_bars, outlined, square
 from calib.kernel.wording import alike, percent
 
 

@@ -19,8 +19,7 @@ import plotly.graph_objects as go
 from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, Record, chart_text
-from calib.figures.ink import hollow, outlined
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, with_interval
 from calib.models import TreeNode

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from calib.analysis.audit.of_evaluation import LOOK_LABELS, Audited, look_of
-from calib.analysis.chance import chance_sentence
+from calib.analysis.recommendation.verdict import chance_sentence
 from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation

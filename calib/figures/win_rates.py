@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 
 from calib.figures.axes import percent_ticks
 from calib.figures.base import MOST_SETUPS, FigureEntry, Record, best_setups_note, chart_text, in_two_lines
-from calib.figures.ink import error_bars, lanes, outlined
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, error_bars, lanes, layout, outlined
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 

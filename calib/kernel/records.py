@@ -208,7 +208,12 @@ class Dataset:
     @property
     def n_classes(self) -> int:
         """Number of classes that are predicted: K, or 2."""
-        return len(self.names) if self.joint else 2
+        return len(self.class_names)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the K ≥ 2 classes that are predicted, in the order of ``coded``."""
+        return self.names or self.classes
 
     @property
     def coded(self) -> np.ndarray:

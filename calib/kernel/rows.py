@@ -17,12 +17,23 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy  # it imports its parts when they are first used
+import scipy
 from scipy.special import ndtri, stdtrit
 
 from calib.kernel import checks
-from calib.kernel.pieces import row_slices
 from calib.kernel.weights import are_whole, effective_weights, or_ones, represented_rows
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def row_slices(n: int) -> Iterator[slice]:
+    """Cut n rows into slices of ``ROWS_AT_ONCE``.
+
+    >>> list(row_slices(70_000))
+    [slice(0, 65536, None), slice(65536, 70000, None)]
+    """
+    return (slice(begin, min(begin + ROWS_AT_ONCE, n)) for begin in range(0, n, ROWS_AT_ONCE))
+
 
 Array = np.ndarray
 

@@ -7,12 +7,13 @@ W. Newton's method within a trust region finds the minimum.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import log_softmax, softmax
 
 from calib.kernel.checks import Array
@@ -258,3 +259,39 @@ class _Full(_Problem):
     def packed(self, fit: SoftmaxFit) -> Array:
         change = np.column_stack([fit.weights - np.eye(len(fit.weights)), fit.intercepts])
         return solve_triangular(self.scale, change.T).T
+
+
+COLDEST, HOTTEST = 1e-3, 1e3
+LOG_FLOOR = 1e-12  # added to the probabilities of K classes, so that their logarithms stay finite
+
+
+def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[float, bool]:
+    """Return the T in [0.001, 1000] of least log loss (Guo et al. 2017), and whether the search stopped at an end.
+
+    Parameters
+    ----------
+    slope
+        Derivative of the log loss in 1/T, which is increasing.
+    level
+        Whether all scores of a row are equal, so that every temperature gives the same result.
+    """
+    low, high = 1 / HOTTEST, 1 / COLDEST
+    if level:
+        return 1.0, False
+    if slope(low) >= 0:
+        return HOTTEST, True
+    if slope(high) <= 0:
+        return COLDEST, True
+    return 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
+
+
+def joint_temperature(logits: Array, y: Array, weights: Array) -> tuple[float, bool]:
+    """Return the best temperature of logits (n, K) with labels 0 … K − 1, and whether the search stopped at an end."""
+    logits = logits - logits.max(axis=1, keepdims=True)  # a constant per row changes nothing
+    observed = weights @ logits[np.arange(len(y)), y]
+
+    def slope(inverse: float) -> float:
+        """Return the derivative of the log loss in 1/T, which is increasing."""
+        return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - observed)
+
+    return best_temperature(slope, not logits.any())

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.binning import BINS, binned, checked_bins
-from calib.kernel.null_draws import SPELT_OUT, null_draws
+from calib.kernel.binomial import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
 from calib.metrics.confidence_intervals import LEVEL

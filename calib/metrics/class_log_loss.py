@@ -25,7 +25,7 @@ from scipy.special import log_softmax
 
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.kernel.temperature import LOG_FLOOR, joint_temperature
+from calib.kernel.softmax import LOG_FLOOR, joint_temperature
 from calib.kernel.weights import or_ones
 from calib.metrics.class_metric_intervals import TOO_FEW_OF_CLASS, class_rows, fewest_of_class
 from calib.metrics.confidence_intervals import FEWEST_PER_CLASS, LEVEL, NO_ENDS, Ends, mean_interval

@@ -32,8 +32,7 @@ from calib.kernel.binning import BINS, checked_bins
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import pool_ties, rank_area
-from calib.kernel.pieces import row_slices
-from calib.kernel.rows import ONE_CLUSTER, Rows
+from calib.kernel.rows import ONE_CLUSTER, Rows, row_slices
 from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval, smooth_interval
 from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.slope import calibration_line

@@ -18,9 +18,9 @@ from scipy.special import entr, rel_entr, xlog1py, xlogy
 
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
+from calib.kernel.binomial import null_draws
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators, pool_ties
-from calib.kernel.null_draws import null_draws
 from calib.metrics.base import Metric, NumberOf
 from calib.metrics.losses import log_losses, mean, squared_errors
 

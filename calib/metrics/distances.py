@@ -30,10 +30,9 @@ from scipy.optimize import brentq
 from scipy.sparse import csr_array, hstack
 from scipy.special import ndtri
 
-from calib.kernel.binning import binned, group_sums
+from calib.kernel.binning import binned, group_sums, reach_of_nearest, tricube
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.rows import Rows
-from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.metrics.ici import SPAN
 from calib.metrics.smooth_error import NARROWEST_KERNEL, smoother
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
+from calib.kernel.binning import tricube
 from calib.kernel.checks import Array
 from calib.kernel.isotonic_regression import Tied, pool_ties
-from calib.kernel.smoothing import tricube
 from calib.metrics.base import Metric, NumberOf
 
 SPAN = 0.75

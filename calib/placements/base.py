@@ -284,8 +284,7 @@ class Placement(ABC):
             If the placement does not support the calibrator.
         """
         self.check_takes(calibrator)
-        if self.joint:
-            return self._fitted(self._for_k(calibrator), self.scores, self.y, self.weight)
+        calibrator = self._for_classes(calibrator)
         return self._fitted(calibrator, self._input(calibrator, X), self.y, self.weight)
 
     @classmethod
@@ -395,6 +394,10 @@ class Placement(ABC):
             else {"sample_weight": weight}
         )
 
+    def _no_scores(self, n: int) -> np.ndarray:
+        """Return an array for the scores of n rows: (n,), or (n, K)."""
+        return np.empty((n, len(self.classes)) if self.joint else n)
+
     def _train(self, X: Any, y: np.ndarray, watch: Watch, **given: Any) -> tuple[BaseEstimator, Any]:
         """Return (fitted clone, the matrix of its last step), trained on the original labels."""
         model, matrix = fit_model(self.estimator, X, self.classes[y], watch, **given)
@@ -415,8 +418,10 @@ class Placement(ABC):
         self.split.check_all_train(self.rows, self.key)
         return self._train(X, y, watch, **self._arguments())
 
-    def _for_k(self, calibrator: BaseEstimator) -> BaseEstimator:
-        """Return the calibrator of K classes for a two-class one."""
+    def _for_classes(self, calibrator: BaseEstimator) -> BaseEstimator:
+        """Return the calibrator of K classes for a two-class one; itself with two classes."""
+        if not self.joint:
+            return calibrator
         made = clone(calibrator)
         if not isinstance(made, JointCalibrator):
             made.adapt(self.scores, True, False)

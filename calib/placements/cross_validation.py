@@ -100,7 +100,7 @@ class CrossFit(Placement):
         cuts = self.split.calibration_folds(self.rows, self.cv, self.random_state)
         self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
         self.fold_models = []
-        self.scores = np.empty((len(self.index), len(self.classes)) if self.joint else len(self.index))
+        self.scores = self._no_scores(len(self.index))
         folds = len(cuts)
         parts = [watch.within(k / (folds + 1), (k + 1) / (folds + 1)) for k in range(folds)]
         fits = self._fits(X, y, cuts, parts)
@@ -155,10 +155,8 @@ class CrossFit(Placement):
                 f"{calibrator.label} is fitted in each fold, but a fold has fewer than two calibration rows. Use fewer "
                 "folds, or a calibrator without intervals, which is fitted on the rows of all folds together."
             )
-        if self.joint:
-            given, calibrator = self.scores, self._for_k(calibrator)
-        else:
-            given = self._input(calibrator, X)
+        calibrator = self._for_classes(calibrator)
+        given = self._input(calibrator, X)
         return FoldCalibrators(
             tuple(
                 self._fitted(

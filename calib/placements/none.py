@@ -28,7 +28,7 @@ class NoPlacement(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)
-        self.scores = np.empty((0, len(self.classes)) if self.joint else 0)
+        self.scores = self._no_scores(0)
         self.index = np.empty(0, dtype=np.intp)
 
     @classmethod
@@ -42,6 +42,6 @@ class NoPlacement(Placement):
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         self.check_takes(calibrator)
         # It learns nothing, so any calibration set will do
-        if self.joint:
-            return self._for_k(calibrator).fit(np.eye(len(self.classes)), np.arange(len(self.classes)))
-        return self._clone(calibrator).fit([0.5], [0])
+        k = len(self.classes)
+        scores, y = (np.eye(k), np.arange(k)) if self.joint else (np.full(1, 0.5), np.zeros(1))
+        return self._fitted(self._for_classes(calibrator), scores, y, None)

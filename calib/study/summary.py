@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calib import comparison
-from calib.comparison.bergmann_hommel import MOST_METHODS
+from calib.comparison.ranks import MOST_METHODS
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.records import Predictions

@@ -19,9 +19,9 @@ from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, split_caption
 from calib.figures.many import GREY, lines_of, recolour, without_grey_names
+from calib.figures.narrowing import without_data
 from calib.figures.projector import PROJECTED, for_projector
 from calib.figures.theme import controls
-from calib.figures.without_data import without_data
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from pages.ui import (

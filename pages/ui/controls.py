@@ -16,9 +16,8 @@ from calib.data import SAMPLES, ReadingQuestion, reading_of
 from calib.data.score_problems import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
-from calib.kernel.period import period_in_words
 from calib.kernel.records import Parameter, effective_parameters
-from calib.kernel.segment import segment_in_words
+from calib.kernel.segment import period_in_words, segment_in_words
 from calib.kernel.wording import class_named, counted, listed
 from calib.models import MODELS
 from calib.models.existing_scores import may_be_probabilities

@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from calib.figures.ink import hollow
-from calib.figures.packed import unpacked
-from calib.figures.theme import Theme, rgba
+from calib.figures.narrowing import unpacked
+from calib.figures.theme import Theme, hollow, rgba
 from calib.lessons import Question
 from calib.lessons.question import TOLERANCE_TEXT
 from pages.ui import browser

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from calib.analysis.recommendation.advice import headline, recommend
-from calib.analysis.recommendation.mark import MarkedBin, telling_mark
+from calib.analysis.selection import MarkedBin, telling_mark
 from calib.evaluate import Evaluation
 from calib.export.playground import before_and_after
 from calib.figures import DARK, FIGURES, Theme

@@ -9,13 +9,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.clipped import clipped_sentence
-from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
-from calib.analysis.recommendation.rare import leading_metrics
+from calib.analysis.decision import leading_metrics
+from calib.analysis.differences import PER_ROW, Differences, clipped_sentence, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
-from calib.export.named_numbers import named_numbers
+from calib.export.cards import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST_COLOURED
 from calib.figures.metrics import EVERYDAY

@@ -7,9 +7,8 @@ import pytest
 from sklearn import metrics
 
 from calib import Recipe
-from calib.analysis.clipped import clipped, clipped_change
 from calib.analysis.depth import depth_scores, sweep_depths
-from calib.analysis.differences import differences
+from calib.analysis.differences import clipped, clipped_change, differences
 from calib.analysis.label_shift import compare_base_rates
 from calib.analysis.optimism import optimism
 from calib.analysis.validation import performance

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib import Recipe, evaluate, load_sample
-from calib.analysis.side_by_side import answer, same_rows
+from calib.analysis.differences import answer, same_rows
 from calib.figures import formatted_side_by_side
 from calib.kernel.wording import change, number, some_of
 from tests.intervals import joined

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calib import check, check_survival
-from calib.analysis.survival.censoring import Censoring
+from calib.analysis.survival.evaluation import Censoring
 from calib.calibrators.logistic import Logistic
 from calib.kernel.checks import InputError
 from tests.saying import says

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.mark import sentence_after, telling_mark
-from calib.analysis.selection import selected_rows
+from calib.analysis.selection import selected_rows, sentence_after, telling_mark
 from calib.evaluate import evaluate
 from calib.export.playground import playground_html
 from calib.recipe import Recipe

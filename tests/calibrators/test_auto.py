@@ -13,7 +13,7 @@ from calib.calibrators import Auto, Platt, VennAbers
 from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, _folds
 from calib.calibrators.platt import half_step, platt_targets
 from calib.kernel.isotonic_regression import pool_ties
-from calib.kernel.stacking import LEAST_WEIGHT
+from calib.kernel.likelihood import LEAST_WEIGHT
 from calib.metrics import brier_score, log_loss
 from tests.saying import assert_says
 

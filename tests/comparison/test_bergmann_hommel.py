@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calib.comparison import bergmann_hommel, rank_pvalues
-from calib.comparison.bergmann_hommel import set_partitions
+from calib.comparison.ranks import set_partitions
 from calib.kernel.checks import InputError
 from tests.comparison.published import P1_METHODS, P1_RANKS
 

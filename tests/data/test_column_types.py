@@ -2,7 +2,9 @@
 
 import datetime
 import decimal
+import fractions
 import json
+import numbers
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.data import DataError, class_counts, read_table
-from calib.data import column_types as typed_module
-from calib.data.column_types import label, typed_frame, typed_objects, typed_text
+from calib.data import DataError, class_counts, notation, read_table
+from calib.data.column_types import ColumnBuilder, texts_of, typed_frame, typed_objects, typed_text
+from calib.data.notation import TOO_LARGE, label
 
 
 def typed(*cells):
@@ -88,6 +90,63 @@ def test_dates(cells, days):
     assert column.isna().tolist() == [False, False, True, True]
 
 
+DAYS = [datetime.date(2020, 1, 2), datetime.datetime(2021, 3, 4, 5, 6), np.datetime64("2020-01-02")]
+KINDS = [
+    st.sampled_from([None, float("nan"), pd.NA, 1, 2, -7, np.int32(3)]),
+    st.sampled_from([None, 0.5, 2, 1e20, float("inf")]),
+    st.sampled_from([True, False, None, np.True_, pd.NaT]),
+    st.sampled_from(["a", "1", "2,5", "?", "\ud800", None]),
+    st.sampled_from([*DAYS, pd.Timestamp("2020-01-02 03:04+05:00"), None]),
+    st.sampled_from([10**15, 10**15 - 1, 2**63, 10**400, 0.5, True, {"a": 1}, [], "x", b"y", None]),
+]
+# No file has these, but tables in memory may
+ONLY_IN_MEMORY = [
+    st.sampled_from([np.float32(0.1), fractions.Fraction(1, 3), 2, None]),
+    st.sampled_from([*DAYS, None, np.datetime64("999999-01-01")]),  # beyond what pandas can hold
+]
+
+
+def by_each_value(values):
+    """Type of Python values, by looking at each of them."""
+    cells = [value if isinstance(value, (list, dict)) or pd.notna(value) else None for value in values]
+    known = [cell for cell in cells if cell is not None]
+    if known and all(isinstance(cell, (bool, np.bool_)) for cell in known):
+        return pd.Series(cells, dtype="bool" if len(known) == len(cells) else "boolean")
+    if known and all(isinstance(cell, (datetime.date, np.datetime64)) for cell in known):
+        dates = pd.to_datetime(pd.Series(cells, dtype=object), errors="coerce", utc=True).dt.tz_localize(None)
+        if dates.notna().sum() == len(known):
+            return dates
+    whole = [isinstance(cell, numbers.Integral) for cell in known]
+    number = [isinstance(cell, numbers.Real) and not isinstance(cell, (bool, np.bool_)) for cell in known]
+    large = any(one and abs(int(cell)) >= TOO_LARGE for one, cell in zip(whole, known, strict=True))
+    if known and all(number) and not large:
+        return pd.Series(cells, dtype="int64" if all(whole) and len(known) == len(cells) else "float64")
+    return typed_text(pa.chunked_array([texts_of(cells)])).values
+
+
+@given(st.sampled_from(KINDS + ONLY_IN_MEMORY).flatmap(lambda kind: st.lists(kind, max_size=8)))
+def test_python_values_of_any_kinds_have_the_type_of_each_of_them(values):
+    pd.testing.assert_series_equal(typed_objects(values), by_each_value(values))
+
+
+@given(st.lists(st.sampled_from(KINDS).flatmap(lambda kind: st.lists(kind, max_size=6)), max_size=4))
+def test_pieces_of_any_kinds_are_typed_as_one_column(pieces):
+    column = ColumnBuilder()
+    for values in pieces:
+        column.add(values)
+    whole = [value for values in pieces for value in values]
+    pd.testing.assert_series_equal(column.typed("x"), typed_objects(whole))
+
+
+def test_gaps_before_and_after_are_values_that_are_missing():
+    column = ColumnBuilder()
+    column.skip_to(2)
+    column.add([1])
+    column.add_first([7])
+    column.skip_to(6)
+    pd.testing.assert_series_equal(column.typed("x"), pd.Series([7, None, None, 1, None, None], dtype=float))
+
+
 @pytest.mark.parametrize(
     ("cells", "shares"),
     [
@@ -120,9 +179,9 @@ def test_a_date_that_could_be_two_is_said():
 )
 def test_pandas_is_only_asked_for_the_form_that_dates_have(cell, form, monkeypatch):
     """Of 25 forms, which took a table of five thousand columns longer than five minutes."""
-    asked, read_as = [], typed_module._read_as
+    asked, read_dates = [], notation.read_dates
     monkeypatch.setattr(
-        typed_module, "_read_as", lambda text, form, *more: asked.append(form) or read_as(text, form, *more)
+        notation, "read_dates", lambda text, form, *more: asked.append(form) or read_dates(text, form, *more)
     )
     assert typed(cell, "?").tolist()[0] == pd.to_datetime(cell, format=form)
     assert [one for one in asked if one != "ISO8601"] == [form]
@@ -147,8 +206,8 @@ def test_pandas_is_only_asked_for_the_form_that_dates_have(cell, form, monkeypat
 )
 def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeypatch):
     """As pandas reads all of it in one form; of two that fit the day comes first."""
-    monkeypatch.setattr("calib.data.column_types.PARSED_AS_ONE_BLOCK", 100)
-    monkeypatch.setattr("calib.data.column_types.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("calib.data.notation.PARSED_AS_ONE_BLOCK", 100)
+    monkeypatch.setattr("calib.data.notation.ROWS_AT_ONCE", 100)
     cells = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2020 {i % 24:02d}:30:00" for i in range(1500)]
     cells = [*cells, *["?"] * 150, last]
     found = typed_text(pa.chunked_array([cells[:700], cells[700:]]), "t")
@@ -162,7 +221,7 @@ def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeyp
 
 @pytest.mark.parametrize("first", ["1999-12-01", "1500-01-01"])
 def test_a_nanosecond_in_the_last_row_is_kept_and_years_that_know_none_make_words(first, monkeypatch):
-    monkeypatch.setattr("calib.data.column_types.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("calib.data.notation.ROWS_AT_ONCE", 100)
     cells = [first] * 1500 + ["2020-01-01T00:00:00.123456789+02:00"]
     column = typed(*cells)
     assert (column.dtype == "M8[ns]") == (first > "1677")
@@ -197,15 +256,13 @@ def test_versions_ranges_and_impossible_dates_are_words(cells):
     ],
 )
 def test_python_values(cells, dtype, values):
-    column = typed_objects(cells).values
+    column = typed_objects(cells)
     assert column.dtype == dtype
     assert [None if pd.isna(value) else value for value in column] == values
 
 
 def test_python_dates():
-    column = typed_objects(
-        [datetime.date(2020, 1, 31), datetime.datetime(2019, 12, 1, 6), None, pd.NaT]
-    ).values
+    column = typed_objects([datetime.date(2020, 1, 31), datetime.datetime(2019, 12, 1, 6), None, pd.NaT])
     assert column.tolist()[:2] == [pd.Timestamp("2020-01-31"), pd.Timestamp("2019-12-01 06:00")]
     assert column.isna().tolist() == [False, False, True, True]
 

@@ -16,6 +16,7 @@ from calib.data import (
     DataError,
     class_counts,
     formats,
+    json_table,
     looks_like_predictions,
     prepare,
     prepare_predictions,
@@ -229,7 +230,7 @@ def test_dates_and_truth_values_of_parquet_are_those_of_single_python_values(kin
     for given in ([value, value], [value, None], [None, None]):
         column = pa.array(given, kind)
         found = parquet(pa.table({"a": column, "y": ["0", "1"]}))["a"]
-        pd.testing.assert_series_equal(found, typed_objects(column.to_pylist()).values, check_names=False)
+        pd.testing.assert_series_equal(found, typed_objects(column.to_pylist()), check_names=False)
 
 
 def test_parquet_with_two_columns_of_one_name_is_refused():
@@ -258,6 +259,34 @@ def test_json_numbers_beyond_all_bounds_do_no_harm():
     assert np.isposinf(frame["a"][0])
     assert np.isnan(frame["a"][1])
     assert frame["b"].tolist() == ["123456789012345678901", "1"]
+
+
+RECORDS = [
+    {"a": i, "b": [i], "c": "x,]" if i % 3 else None} | ({"late": i / 2} if i > 6 else {}) for i in range(9)
+]
+JSON = {
+    "records": json.dumps(RECORDS),
+    "lines": "\n".join(map(json.dumps, RECORDS)),
+    "wrapped": json.dumps({"n": 9, "data": [1], "rows": RECORDS, "more": [1]}, indent=1),
+    "columns": json.dumps({"a": list(range(9)), "data": [[1, 2], "x"] + [None] * 7}),
+    "damaged": json.dumps(RECORDS)[:-9],
+    "no table": json.dumps([*RECORDS, 1]),
+}
+
+
+@pytest.mark.parametrize("kind", JSON)
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_json_is_the_same_table_in_pieces_of_any_size(kind, size, monkeypatch):
+    def outcome():
+        try:
+            return read_table(JSON[kind].encode(), "t.json").to_csv()
+        except ValueError as error:
+            return str(error)
+
+    whole = outcome()
+    monkeypatch.setattr(json_table, "PARSED_AT_ONCE", size)
+    monkeypatch.setattr(json_table, "PLAIN_AT_ONCE", size)
+    assert outcome() == whole
 
 
 # --- lists in a Parquet file

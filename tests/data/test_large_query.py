@@ -1,7 +1,7 @@
 """Queries too large for memory on three real databases: the sample and the blocks are the rows, each once."""
 
-import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.sources import count_large, load
 from tests import postgres
 from tests.databases import in_files
+from tests.waiting import LIMIT
 
 RNG = np.random.default_rng(0)
 N = 6_000
@@ -143,16 +144,14 @@ def test_the_limits_hold_for_each_pass(made, changes, words):
         draw_rows(limited.blocks, "y", 1_000)
 
 
-def test_only_the_time_of_the_database_counts(made):
+def test_only_the_time_of_the_database_counts(made, monkeypatch):
     """A model that scores slowly does not use up the time of the query."""
-    begin = time.monotonic()
+    scored = []  # seconds that the model takes, put forward on the clock
+    monkeypatch.setattr(databases, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(scored)))
     large = open_query(made(), "features").measured()
-    seconds = 1 + 10 * (time.monotonic() - begin)  # ample, also on a machine that gets slower meanwhile
-    limited = large_query.replace(large, connection=made(seconds=seconds))
-    paused = threading.Event()
     rows = 0
-    for block in limited.blocks(None, Watch()):
-        paused.wait(seconds / 6)  # 9 blocks: longer than the limit together
+    for block in large_query.replace(large, connection=made(seconds=LIMIT)).blocks(None, Watch()):
+        scored.append(LIMIT)  # each of 9 blocks alone uses up the limit
         rows += len(block)
     assert rows == N
 

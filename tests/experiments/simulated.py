@@ -4,7 +4,7 @@ from functools import cache
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl.simulation import one_point
-from calib.experiments.shared.grown_trees import grow
+from calib.experiments.shared.gaussian_plane import grow
 from calib.experiments.which_model import fit_one
 from calib.figures import FIGURES
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.gaussian_plane import PredictionErrors
 from tests.experiments.simulated import fit, found, record
 from tests.experiments.test_claims import (
     SEEDS,

@@ -15,12 +15,10 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.calibration_size import beats_none, settled
 from calib.experiments.calibration_size.simulation import case, sweep
 from calib.experiments.overlap.simulation import generator, path
-from calib.experiments.shared.forest_comparison import Calibrated, forest
-from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, method_name, of_base, wide
-from calib.experiments.shared.forest_search import stored_searches
-from calib.experiments.shared.gaussian_plane import draw_plane
+from calib.experiments.shared.forest_comparison import Calibrated, forest, stored_searches
+from calib.experiments.shared.gaussian_plane import PredictionErrors, draw_plane
+from calib.experiments.shared.long_run import PAPER_CALIBRATORS, method_name, of_base, wide
 from calib.experiments.shared.one_feature import NormalClasses
-from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures import FIGURES
 from calib.kernel.isotonic_regression import pool_adjacent_violators
 from tests.experiments.simulated import fit, found, grow

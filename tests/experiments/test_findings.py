@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.repeated_draws import by_level
+from calib.experiments.shared.one_feature import by_level
 from calib.figures import FIGURES
 from tests.saying import assert_says
 

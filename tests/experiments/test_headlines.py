@@ -8,7 +8,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl import _course
-from calib.experiments.shared.forest_settings import FOREST_MEASURES
+from calib.experiments.shared.long_run import FOREST_MEASURES
 from calib.kernel.wording import brief
 from tests.experiments.simulated import found, record
 from tests.saying import assert_says
@@ -91,7 +91,7 @@ def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
 
 @pytest.mark.parametrize("key", ["overlap", "calibration_size", "overlap_measures"])
 def test_three_lines_are_in_colour_and_the_others_grey_until_asked(key):
-    from calib.experiments.shared.forest_lines import DRAWN_METHODS, name
+    from calib.experiments.shared.long_run import DRAWN_METHODS, name
     from calib.figures import FIGURES
 
     of = record(key, key.removesuffix("_measures"))

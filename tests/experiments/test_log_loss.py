@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from calib.figures.without_data import without_data
+from calib.figures.narrowing import without_data
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.repeated_draws import by_level, running_mean
+from calib.experiments.shared.one_feature import by_level, running_mean
 from calib.experiments.theorem import PAIRS_OF_PREDICTOR
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch

@@ -5,8 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.gaussian_plane import draw_plane
-from calib.experiments.shared.plane_settings import DEPTH
+from calib.experiments.shared.gaussian_plane import DEPTH, draw_plane
 from calib.experiments.tree_depth import PAPER_DEPTHS
 from calib.figures import FIGURES
 

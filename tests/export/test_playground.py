@@ -12,7 +12,7 @@ from scipy.stats import halfnorm, norm
 from calib.analysis.curves import curve_of
 from calib.analysis.decision import realised_costs, threshold
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.mark import telling_mark
+from calib.analysis.selection import telling_mark
 from calib.calibrators import Isotonic, Platt, VennAbers
 from calib.evaluate import evaluate
 from calib.export import playground

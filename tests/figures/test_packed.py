@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from calib.figures.packed import unpacked
+from calib.figures.narrowing import unpacked
 
 
 def test_values_come_back_as_they_were():

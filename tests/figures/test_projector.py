@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from calib.figures.packed import unpacked
+from calib.figures.narrowing import unpacked
 from calib.figures.panels import panels
 from calib.figures.projector import for_projector
 from calib.figures.theme import DARK, LIGHT, layout

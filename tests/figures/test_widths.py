@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.figures.series import series_of
-from calib.figures.widths import draw, logarithmic_edges, prepare
+from calib.figures.widths import draw, logarithmic_edges, prepare, series_of
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
 

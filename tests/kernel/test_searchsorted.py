@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from calib.kernel import searchsorted as module
-from calib.kernel.searchsorted import places
+from calib.kernel import isotonic_regression as module
+from calib.kernel.isotonic_regression import places
 
 RNG = np.random.default_rng(0)
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max

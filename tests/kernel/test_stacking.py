@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from calib.kernel.stacking import joint_stacking_weights, stacking_weights
+from calib.kernel.likelihood import joint_stacking_weights, stacking_weights
 
 
 def drawn(n, k, seed):

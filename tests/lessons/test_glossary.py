@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.forest_settings import BASELINES
+from calib.experiments.shared.long_run import BASELINES
 from calib.lessons.glossary import GLOSSARY
 from pages.ui.learn.glossary import linked, links_in
 from pages.ui.text import plain

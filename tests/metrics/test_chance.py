@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.kernel.null_draws import null_draws
+from calib.kernel.binomial import null_draws
 from calib.metrics import METRICS
 from calib.metrics.chance import ece_by_chance
 

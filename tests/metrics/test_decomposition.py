@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
+from calib.kernel.binomial import null_draws
 from calib.kernel.checks import InputError
-from calib.kernel.null_draws import null_draws
 from calib.metrics import (
     brier_score,
     chance_miscalibration,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calib.kernel.checks import InputError
-from calib.metrics.kernel_test import kernel_test
+from calib.metrics.calibration_test import kernel_test
 from scripts import kernel_test_rates as script
 
 GUIDE = (Path(__file__).parents[2] / "docs/measurements.md").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ import pytest
 
 from calib.experiments.forecasts import Forecast
 from calib.figures import LIGHT
+from calib.figures.narrowing import without_data
 from calib.figures.theme import rgba
-from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons

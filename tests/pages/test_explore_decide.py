@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calib import Recipe
-from calib.analysis.decision import decide
-from calib.analysis.recommendation.rare import thresholds_in_use
+from calib.analysis.decision import decide, thresholds_in_use
 from calib.figures import formatted_costs
 from calib.kernel.wording import change
 from calib.sources import load

@@ -7,8 +7,8 @@ import pytest
 
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import DO
-from calib.kernel.period import in_period
 from calib.kernel.records import Predictions
+from calib.kernel.segment import in_period
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 from pages.ui import chart
 from pages.ui.text import plain

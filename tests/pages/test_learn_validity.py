@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.forecasts import Forecast
-from calib.experiments.shared.validity_settings import PROOFS, TRIED
+from calib.experiments.shared.one_feature import PROOFS, TRIED
 from calib.lessons.glossary import GLOSSARY
 from pages.ui import jobs
 from pages.ui.learn.asking import NOT_QUITE, RIGHT

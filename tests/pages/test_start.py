@@ -4,7 +4,7 @@ from pathlib import Path
 
 from calib import Recipe
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.mark import telling_mark
+from calib.analysis.selection import telling_mark
 from calib.calibrators import label_of
 from calib.evaluate import evaluate
 from calib.figures import FIGURES, LIGHT

@@ -9,9 +9,7 @@ from calib.experiments.ballots import rounds
 from calib.experiments.shared.truth_panels import MOST_POINTS_OF_TRUTH
 from calib.export.cards import staged
 from calib.figures import FIGURES, LIGHT
-from calib.figures.narrowing import narrowed
-from calib.figures.packed import unpacked
-from calib.figures.without_data import without_data
+from calib.figures.narrowing import narrowed, unpacked, without_data
 from calib.lessons import LESSONS, QUIZZES
 from calib.sources import load
 from pages.ui.learn.small_pictures import _figure, known

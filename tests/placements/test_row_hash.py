@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import binomtest
 
-from calib.placements.row_hash import row_hash
+from calib.placements.out_of_bag import row_hash
 
 MIXED = pd.DataFrame(
     {

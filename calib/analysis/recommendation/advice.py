@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.differences import OtherSplits
-from calib.analysis.recommendation.arena import REFERENCE
-from calib.analysis.recommendation.enough import too_few
-from calib.analysis.recommendation.rule import START_OF_CLASSES, Choice, advise, calibration_rows
-from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, verdict_of
+from calib.analysis.differences import OtherSplits, reference_of
+from calib.analysis.recommendation.rule import REFERENCE, START_OF_CLASSES, Choice, advise, calibration_rows
+from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, judged_rows, verdict_of
+from calib.analysis.sample_size import too_few
 from calib.calibrators import CALIBRATORS, INPUT_TABLES, by_simplicity, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import briefly, capital, change, from_to, listed, number, values_and_change
+from calib.metrics import METRICS
 from calib.metrics.confidence_intervals import View
 from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import Recipe
@@ -494,3 +495,29 @@ def over_splits(choice: str | None, repeats: OtherSplits) -> str:
 
 
 VALUE_AND_ENDS = ["value", "lower", "upper"]
+
+
+SLOW_MEASURES = ("slope", "observed_expected", "auc")
+"""Metrics of the verdict whose intervals take long."""
+
+
+def recommend_in_steps(evaluation: Evaluation, watch: Watch) -> Recommendation:
+    """Recommend as ``recommend`` does, with progress; what is computed is cached and serves verdict and diagram.
+
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> found = evaluate(Recipe(model="naive_bayes", calibrators=("none", "platt")), load_sample("digits"))
+    >>> seen = []
+    >>> recommend_in_steps(found, Watch(lambda share, what: seen.append(what))).answer, seen[0], seen[-1]
+    ('Use Platt scaling.', 'Calibration slope', 'calibrators')
+    """
+    before = evaluation.unadjusted or evaluation
+    metrics = SLOW_MEASURES if before.predictions else ()
+    steps = len(metrics) + 2
+    for i, metric in enumerate(metrics):
+        watch.step(i / steps, METRICS[metric].label)
+        key = reference_of(before.predictions)
+        judged_rows(before, key).estimate(metric, key)
+    watch.step((steps - 2) / steps, "verdict")
+    verdict_of(evaluation)
+    watch.step((steps - 1) / steps, "calibrators")
+    return recommend(evaluation)

@@ -28,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.arena import is_tied, prior, prior_of_classes
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import by_simplicity
 from calib.evaluate import Evaluation
@@ -42,14 +43,72 @@ from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.metrics.base import TIE_DECIMALS
 from calib.metrics.confidence_intervals import mean_interval
-from calib.metrics.losses import (
-    class_log_losses,
-    class_squared_errors,
-    log_losses,
-    mean,
-    squared_errors,
-)
+from calib.metrics.losses import class_log_losses, class_squared_errors, log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
+
+REFERENCE = "auto"  # its own difference is 0
+
+
+def is_tied(scores: Array) -> bool:
+    """Tell whether scores (n,) have few distinct values, such as shares of votes: at most 20, or a tenth of the rows.
+
+    >>> is_tied(np.repeat(np.arange(11) / 10, 9)), is_tied(np.linspace(0, 1, 15)), is_tied(np.linspace(0, 1, 99))
+    (True, False, False)
+    """
+    n = len(scores)
+    return bool(len(np.unique(scores)) <= max(n / 10, min(20.0, n / 2)))
+
+
+def prior(minority: float, tied: bool, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return what to expect of each method, one line per key.
+
+    Parameters
+    ----------
+    minority
+        Calibration rows of the minority class; the nearest size of the arena counts.
+    tied
+        Whether scores have few distinct values.
+    table
+        Another arena than the shipped one.
+
+    Returns
+    -------
+    DataFrame
+        "difference" from the reference in Brier score and its "deviation" between cases, as shares of the uncertainty.
+        The lowest difference is first.
+
+    Examples
+    --------
+    >>> bool(prior(10, tied=False).difference["isotonic"] > prior(5000, tied=False).difference["isotonic"] > 0)
+    True
+    """
+    table = arena() if table is None else table
+    return _nearest(table[table["tied"] == tied], "minority", minority)
+
+
+def prior_of_classes(rows: float, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return what to expect of each method for three or more classes, as ``prior`` does, from the calibration rows.
+
+    Examples
+    --------
+    >>> bool(prior_of_classes(50).difference["matrix"] > prior_of_classes(1500).difference["matrix"] > 0)
+    True
+    """
+    return _nearest(arena("arena_classes") if table is None else table, "rows", rows)
+
+
+def _nearest(table: pd.DataFrame, column: str, size: float) -> pd.DataFrame:
+    far = np.abs(np.log(table[column] / max(size, 1.0)))
+    lines = table[far == far.min()].set_index("method")
+    return lines[["difference", "deviation"]].sort_values("difference", kind="stable")
+
+
+@cache
+def arena(name: str = "arena") -> pd.DataFrame:
+    """Return a shipped grid: minority and tied, or rows; method, sets, difference, deviation, infinite."""
+    with files("calib.analysis.recommendation").joinpath(f"{name}.csv").open("rb") as file:
+        return pd.read_csv(file)
+
 
 # The methods with a prior, of two classes and of more; the first compared one is the reference
 METHODS_WITH_PRIOR = ("auto", "platt", "venn_abers")
@@ -288,7 +347,7 @@ def lowest_expected(
 
     Examples
     --------
-    >>> from calib.analysis.recommendation.arena import prior_of_classes
+    >>> from calib.analysis.recommendation.rule import prior_of_classes
     >>> rows, loss = Rows(np.array([0, 1] * 20)), np.linspace(0.1, 0.2, 40)
     >>> gaps = gaps_from(rows, {"auto": loss + 0.3, "beta": loss, "none": loss - 0.1}, "auto")
     >>> lowest_expected(gaps, {"none"}, prior_of_classes(50), "auto", 0.5)

@@ -18,7 +18,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from calib.analysis.chance import below_by_chance
 from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
@@ -26,22 +25,25 @@ from calib.kernel.binning import group_sums
 from calib.kernel.cache import cached_result
 from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
-from calib.kernel.wording import (
-    brief,
-    brief_percent,
-    briefly,
-    capital,
-    counted,
-    listed,
-    percent,
-)
-from calib.metrics.calibration_test import (
-    CalibrationTest,
-    calibration_test,
-    impossible,
-    largest_average_gap,
-)
+from calib.kernel.wording import brief, brief_percent, briefly, capital, counted, listed, percent
+from calib.metrics.calibration_test import CalibrationTest, calibration_test, impossible, largest_average_gap
 from calib.metrics.distances import gaps_by_chance, in_cells
+
+
+def chance_sentence(evaluation: Evaluation) -> str:
+    """State the ECE by chance for the model's own predictions; "" without predictions or with one cluster."""
+    if not evaluation.predictions:
+        return ""
+    chance = evaluation.estimate("ece_chance", reference_of(evaluation.predictions)).value
+    if chance != chance:
+        return ""
+    return f"{below_by_chance(evaluation, brief(chance))}."
+
+
+def below_by_chance(evaluation: Evaluation, chance: str) -> str:
+    """State the ECE by chance, as printed, as a clause."""
+    return f"95 of 100 calibrated models would show an ECE below {chance} on these {evaluation.size_text}"
+
 
 Array = np.ndarray
 

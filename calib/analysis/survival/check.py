@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calib.analysis.survival.censoring import Censoring
-from calib.analysis.survival.evaluation import CensoredEvaluation, censored_note
+from calib.analysis.survival.evaluation import CensoredEvaluation, Censoring, censored_note
 from calib.evaluate.arrays import named, present
 from calib.evaluate.estimate import Estimate
 from calib.evaluate.record import evaluated_on_all_rows

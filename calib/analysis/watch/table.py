@@ -13,8 +13,8 @@ from calib.analysis.watch.history import NEW_ALARM, STILL, History, ReadRows
 from calib.analysis.watch.watcher import Alarm, Impossible
 from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
+from calib.data.columns import clip_rounding
 from calib.data.errors import DataError
-from calib.data.rounding import clip_rounding
 from calib.data.target import coded_labels
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError

@@ -19,8 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.analysis.watch.change import Candidates, WithEnds
-from calib.analysis.watch.evidence import BET_CLIP, BET_KINDS, Block, Stream
-from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
+from calib.analysis.watch.evidence import (
+    BET_CLIP,
+    BET_KINDS,
+    Block,
+    LineSequence,
+    MeanSequence,
+    Stream,
+    half_width,
+)
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted

@@ -72,7 +72,6 @@ IMPORTED_BY_READERS = (
     *(
         "calib.data.onnx_model",
         "calib.data.too_large",
-        "calib.data.workbook",
         "calib.data.arff_table",
         "calib.data.json_table",
         "onnx",

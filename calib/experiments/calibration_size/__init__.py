@@ -15,12 +15,20 @@ import plotly.graph_objects as go
 from calib.experiments.base import Experiment
 from calib.experiments.calibration_size.simulation import SIZE_RUN, training_rows
 from calib.experiments.shared.findings import Finding, class_marks
-from calib.experiments.shared.forest_lines import (
+from calib.experiments.shared.gaussian_plane import RF_PAPER
+from calib.experiments.shared.long_run import (
+    BASES,
     DRAWN_METHODS,
+    FOREST_MEASURES,
+    FOREST_TERMS,
     PAPER_CALIBRATORS,
+    RESULTS,
     UNCALIBRATED,
+    LongResult,
     add_lines,
+    base,
     line_mark,
+    measure_setting,
     method_name,
     name,
     of_base,
@@ -28,20 +36,9 @@ from calib.experiments.shared.forest_lines import (
     span,
     wide,
 )
-from calib.experiments.shared.forest_settings import (
-    BASES,
-    FOREST_MEASURES,
-    FOREST_TERMS,
-    RESULTS,
-    base,
-    measure_setting,
-)
-from calib.experiments.shared.long_run import LongResult
-from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow
 from calib.figures.many import GREY, THREE, in_colour, mute
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout
 from calib.kernel.records import Dataset, Parameter
 from calib.kernel.wording import brief, briefly, capital, number
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.experiments.shared.forest_comparison import Calibrated, baselines
-from calib.experiments.shared.forest_search import stored_searches
+from calib.experiments.shared.forest_comparison import Calibrated, baselines, stored_searches
 from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset

@@ -23,22 +23,21 @@ from calib.experiments.cl_gl.simulation import (
     one_model,
     sweep_setting,
 )
-from calib.experiments.shared.findings import Finding, class_marks
-from calib.experiments.shared.gaussian_plane import Plane, expected_loss
-from calib.experiments.shared.plane_settings import (
+from calib.experiments.shared.findings import STACKED_LOSSES, Finding, class_marks, stacked_bars
+from calib.experiments.shared.gaussian_plane import (
     COVARIANCES_OF_CLASSES,
     DEPTH,
     LEAF,
     LEAF_NAMES,
     RF_PAPER,
     TRAINING_ROWS,
+    Plane,
+    expected_loss,
 )
-from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
 from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow
 from calib.figures.panels import heading
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, capital, number, within_a_sentence
 from calib.metrics.decomposition import LossDecomposition

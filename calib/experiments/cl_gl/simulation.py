@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from calib.experiments.shared.gaussian_plane import Plane, draw_plane, groups_for
-from calib.experiments.shared.plane_settings import DEPTH, LEAF, TRAINING_ROWS
+from calib.experiments.shared.gaussian_plane import DEPTH, LEAF, TRAINING_ROWS, Plane, draw_plane, groups_for
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch

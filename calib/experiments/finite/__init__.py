@@ -14,12 +14,10 @@ import plotly.graph_objects as go
 
 from calib.experiments.base import Experiment
 from calib.experiments.finite.simulation import PRESETS, EveryPartition, every_partition, fewest_cuts
-from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.plane_settings import RF_PAPER
-from calib.experiments.shared.stacked_losses import STACKED_LOSSES, stacked_bars
+from calib.experiments.shared.findings import STACKED_LOSSES, Finding, stacked_bars
+from calib.experiments.shared.gaussian_plane import RF_PAPER
 from calib.figures.base import FigureEntry
-from calib.figures.ink import hollow, outlined
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, hollow, layout, outlined
 from calib.kernel.checks import MOST_ON_LINE
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, listed, number

@@ -15,10 +15,18 @@ import plotly.graph_objects as go
 from calib.experiments.base import Experiment, view_of, with_default
 from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, OVERLAP_RUN, DrawnSteps, draw_steps
 from calib.experiments.shared.findings import Finding, class_marks
-from calib.experiments.shared.forest_lines import (
+from calib.experiments.shared.gaussian_plane import RF_PAPER
+from calib.experiments.shared.long_run import (
+    BASES,
+    FOREST_MEASURES,
+    FOREST_TERMS,
     PAPER_CALIBRATORS,
+    RESULTS,
     UNCALIBRATED,
+    LongResult,
     add_lines,
+    base,
+    measure_setting,
     method_name,
     name,
     of_base,
@@ -26,16 +34,6 @@ from calib.experiments.shared.forest_lines import (
     span,
     wide,
 )
-from calib.experiments.shared.forest_settings import (
-    BASES,
-    FOREST_MEASURES,
-    FOREST_TERMS,
-    RESULTS,
-    base,
-    measure_setting,
-)
-from calib.experiments.shared.long_run import LongResult
-from calib.experiments.shared.plane_settings import RF_PAPER
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import panels, set_axes

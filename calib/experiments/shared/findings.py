@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from calib.figures.axes import percent_ticks
 from calib.figures.base import TableRecord
-from calib.figures.theme import Theme
+from calib.figures.panels import axes
+from calib.figures.theme import Theme, rgba
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
@@ -72,4 +75,94 @@ def class_marks(
             **style,
         )
         for label, symbol, color in ((0, "circle", theme.negative), (1, one, theme.positive))
+    ]
+
+
+SHARE_AXIS = {"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
+"""Axis of shares from 0 to 1."""
+
+
+def share_lines(
+    panel: int,
+    places: Any,
+    shares: Mapping[str, Any],
+    names: Mapping[str, str],
+    compared: str,
+    theme: Theme,
+    *,
+    hover: str,
+    size: int = 6,
+) -> list[go.Scatter]:
+    """Draw a line per method in a panel of ``panels``; the first panel names them.
+
+    Parameters
+    ----------
+    places : (m,)
+        Positions on the x axis.
+    shares
+        Method → (m,).
+    names
+        Method → its name, in the order of the lines.
+    compared
+        Method that the others are compared with.
+    hover
+        Name of a position.
+    size
+        Pixels of the marks; 0 for none, where many of them would hide the dashes.
+    """
+    x, y = axes(panel)
+    return [
+        go.Scatter(
+            x=places,
+            y=shares[method],
+            xaxis=x,
+            yaxis=y,
+            mode="lines+markers" if size else "lines",
+            name=name,
+            legendgroup=method,
+            showlegend=panel == 0,
+            line={
+                "color": theme.muted if method == compared else theme.ink,
+                "width": 2.4,
+                "dash": "dash" if method == compared else "solid",
+            },
+            marker={"size": size, "symbol": "diamond" if method == compared else "circle"},
+            hovertemplate=f"{hover}: %{{y:.1%}}",
+        )
+        for method, name in names.items()
+    ]
+
+
+STACKED_LOSSES = {
+    "irreducible": "IL, irreducible",
+    "grouping": "GL, grouping",
+    "calibration": "CL, calibration",
+}
+
+
+def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
+    """Draw IL, GL and CL of every name, (k,) each, from below, with patterns. Infinite values have no height."""
+    inks = {
+        "irreducible": (theme.muted, ""),
+        "grouping": (theme.grouping, "/"),
+        "calibration": (theme.calibration, "."),
+    }
+    return [
+        go.Bar(
+            x=names,
+            y=np.where(np.isfinite(terms[term]), terms[term], 0),
+            name=STACKED_LOSSES[term],
+            marker={
+                "color": rgba(color, 0.45) if term == "irreducible" else color,
+                "pattern": {
+                    "shape": pattern,
+                    "fillmode": "overlay",
+                    "fgcolor": rgba(theme.paper, 0.45),
+                    "size": 7,
+                },
+            },
+            customdata=[number(value) for value in terms[term]],
+            hovertemplate=f"{STACKED_LOSSES[term]}: %{{customdata}}<extra></extra>",
+        )
+        for term, (color, pattern) in inks.items()
     ]

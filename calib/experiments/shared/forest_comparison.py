@@ -3,11 +3,19 @@
 Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from all rows; a
 calibrated forest learns from some and is calibrated on the rest. The entropies of the paper's Table 3 show that it
 calibrated a tuned forest: calibrating the default forest would leave its many equal scores equal.
+
+The search for the settings of RF_opt and CT (Tables 1 and 2) is the costly part; one search serves all repetitions of a
+step. Its results for the experiments' default settings are in ``searches.json``, written by
+``scripts/long_experiments.py``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -15,13 +23,67 @@ import pandas as pd
 from scipy.stats import entropy
 
 from calib.calibrators import CALIBRATORS
-from calib.experiments.shared.forest_search import ForestSettings
 from calib.kernel.binning import BINS, bin_index
 from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS
 from calib.metrics.tce import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
+from calib.models.tuned import CurtailedForest, TunedForest
+
+SEARCH_DRAWS = 50
+SEARCHES_FILE = "searches.json"
+
+
+@dataclass(frozen=True)
+class ForestSettings:
+    """Settings that the search chose.
+
+    Attributes
+    ----------
+    forest
+        Keyword arguments of RF_opt, a ProbabilityForest.
+    curtail
+        Threshold of CT.
+    """
+
+    forest: Mapping[str, Any]
+    curtail: int
+
+
+def search(
+    X: Array, y: Array, random_state: int, draws: int = SEARCH_DRAWS, watch: Watch | None = None
+) -> ForestSettings:
+    """Find RF_opt's settings and CT's threshold with the lowest Brier score over five folds of these rows.
+
+    Parameters
+    ----------
+    X : (n, d)
+    y : (n,)
+    draws
+        Number of settings tried for RF_opt.
+    """
+    watch = watch or Watch()
+    opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.within(0.0, 0.9))
+    curtailed = CurtailedForest(random_state=random_state).fit(X, y, watch=watch.within(0.9, 1.0))
+    return ForestSettings(opt.best_params_, curtailed.best_params_["curtail"])
+
+
+@lru_cache
+def stored_searches() -> dict[str, ForestSettings]:
+    """Read the stored results by case, for the experiments' default seed."""
+    stored = json.loads(
+        resources.files("calib.experiments.shared").joinpath(SEARCHES_FILE).read_text(encoding="utf-8")
+    )
+    return {case: ForestSettings(**found) for case, found in stored.items()}
+
+
+def as_json(found: Mapping[str, ForestSettings]) -> str:
+    """Write the file that ``stored_searches`` reads, one case per line."""
+    lines = (f"{json.dumps(case)}: {json.dumps(asdict(one))}" for case, one in sorted(found.items()))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
 
 FEW_TREES, MANY_TREES = 100, 500
 PAPER_OPTIONS = {"venn_abers": {"merge": "square"}}  # the paper's merge rule

@@ -1,7 +1,11 @@
 """A long experiment: results stored in the package, or independent chunks, computed one by one and averaged.
 
 Pages compute chunks as background jobs and show the means of the finished ones. ``scripts/long_experiments.py``
-computes them to files, resumes from these files, and stores the means.
+computes them to files, resumes from these files, and stores the means. Both long experiments share the names of their
+forests and measures.
+
+In their figures, calibrators have their own colours.
+Forests without a calibration set have the text colour, and differ by dash and marker.
 """
 
 from __future__ import annotations
@@ -17,10 +21,76 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
-from calib.experiments.shared.forest_settings import FOREST_MEASURES
+from calib.calibrators import label_of, name_of
+from calib.experiments.base import view_of
+from calib.figures.axes import padded
+from calib.figures.panels import band
+from calib.figures.theme import Mark, Theme
 from calib.kernel.progress import Watch
+from calib.kernel.records import Parameter
+
+BASELINES = {
+    "rf_d": "Default forest on all rows",
+    "rf_opt": "Tuned forest on all rows",
+    "rf_large": "Forest of 500 trees on all rows",
+    "ct": "Curtailed forest on all rows",
+}
+"""The paper's RF_d, RF_opt, RF_large and CT."""
+FOREST_TERMS = ("rf_d", "rf_opt", "rf_large", "ct")
+"""Keys of their glossary entries."""
+BASES = {"tuned": "Tuned forest", "default": "Default forest"}
+FOREST_MEASURES = {
+    "tce": "TCE",
+    "ece": "ECE",
+    "brier": "Brier score",
+    "excess": "CL + GL",
+    "irreducible": "IL",
+    "accuracy": "Accuracy",
+    "group_entropy": "Entropy of the predictions",
+    "bin_entropy": "Entropy over 20 bins",
+}
+"""Measures: TCE is the mean of (p − π)²; CL + GL is the Brier score minus that of π; entropies are in bits."""
+
+RESULTS = Parameter(
+    "results",
+    "Results",
+    "choice",
+    "shipped",
+    choices={"shipped": "Stored", "anew": "Compute now"},
+    help="Use stored results (for the paper's settings and seed 0), or compute the results now.",
+)
+
+
+def measure_setting(*figures: str) -> Parameter:
+    """Return the setting that chooses the measure of the lines."""
+    return Parameter(
+        "measure",
+        "Measure",
+        "choice",
+        "tce",
+        choices=FOREST_MEASURES,
+        help="TCE, CL + GL and IL need the true probabilities; the other measures can also be computed from "
+        "real data.",
+        extra=view_of(*figures),
+    )
+
+
+def base(*figures: str) -> Parameter:
+    """Return the setting that chooses the calibrated forest."""
+    return Parameter(
+        "base",
+        "Calibrated",
+        "choice",
+        "tuned",
+        choices=BASES,
+        help="Forest to calibrate: tuned, as in the paper, or with scikit-learn's default settings.",
+        extra=view_of(*figures),
+    )
+
 
 TOOLS = ("numpy", "scikit-learn")
 TABLE_FILE, ABOUT_FILE = "results.csv.gz", "results.json"
@@ -174,3 +244,111 @@ def resumed(chunk: Chunk, file: Path) -> Path:
         table.assign(seconds=time.process_time() - begin).to_csv(unfinished, index=False)
         unfinished.rename(file)
     return file
+
+
+BASELINE_MARKS = {
+    "rf_d": ("circle-open", "solid"),
+    "rf_opt": ("square-open", "dash"),
+    "rf_large": ("diamond-open", "dot"),
+    "ct": ("triangle-up-open", "dashdot"),
+}
+UNCALIBRATED = "none"
+PAPER_CALIBRATORS = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
+PAPER_METHODS = (*BASELINES, *PAPER_CALIBRATORS)
+DRAWN_METHODS = (*PAPER_METHODS, UNCALIBRATED)
+"""The paper's methods and the uncalibrated forest that they must beat; others can be switched on in the legend."""
+
+
+def line_mark(method: str, theme: Theme) -> Mark:
+    """Return colour, marker and dash of a forest or a calibrator."""
+    if method == UNCALIBRATED:
+        return Mark(theme.muted, "circle", "solid")
+    return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else theme.mark(method)
+
+
+def name(method: str) -> str:
+    """Return the name in the legend; UNCALIBRATED is the forest that the calibrators start from."""
+    return BASELINES.get(method) or (
+        "Same forest, uncalibrated" if method == UNCALIBRATED else label_of(method)
+    )
+
+
+def method_name(method: str) -> str:
+    """Return the name of a forest or a calibrator within a sentence."""
+    forest = BASELINES.get(method)
+    return f"the {forest[0].lower()}{forest[1:]}" if forest else name_of(method)
+
+
+def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
+    """Select the forests without a calibration set, and the calibrators of one base forest."""
+    return table[table["base"].isin(["", base])]
+
+
+def wide(table: pd.DataFrame, along: str, measure: str) -> pd.DataFrame:
+    """Pivot the means of a measure: one row per value of the column ``along``, one column per method."""
+    return table.pivot_table(index=along, columns="method", values=measure)
+
+
+def add_lines(
+    figure: go.Figure,
+    table: pd.DataFrame,
+    x: str,
+    measure: str,
+    theme: Theme,
+    *,
+    where: Mapping[str, Any],
+    hover: str,
+    first: bool,
+    bands: bool = False,
+) -> None:
+    """Add one line per method of ``measure`` along the column ``x``, with optional bands of two standard errors.
+
+    Parameters
+    ----------
+    where
+        Axes of the traces.
+    hover
+        Name of x.
+    first
+        Whether the legend shows these lines.
+    """
+    for method, rows in table.groupby("method", sort=False):
+        ink = line_mark(method, theme)
+        visible = True if method in DRAWN_METHODS else "legendonly"
+        at, mean = rows[x].to_numpy(), rows[measure].to_numpy()
+        error = rows[f"{measure}_error"].fillna(0).to_numpy()
+        if bands:
+            low, high = mean - 2 * error, mean + 2 * error
+            shape = band(at, low, high, ink.color, legendgroup=method, visible=visible, **where)
+            figure.add_trace(shape.update(opacity=0.5 if method in BASELINES else 1))
+        figure.add_scatter(
+            x=at,
+            y=np.round(mean, 6),
+            mode="lines+markers" if len(at) <= 25 and method != UNCALIBRATED else "lines",
+            name=name(method),
+            legendgroup=method,
+            showlegend=first,
+            visible=visible,
+            line={"color": ink.color, "dash": ink.dash, "width": 5 if method == UNCALIBRATED else 2},
+            marker={"color": ink.color, "symbol": ink.symbol, "size": 7},
+            customdata=np.column_stack([2 * error, rows["runs"]]),
+            hovertemplate=f"{name(method)}: %{{y:.4f}} ± %{{customdata[0]:.4f}}<br>{hover} %{{x}}"
+            "<br>%{customdata[1]} repetitions<extra></extra>",
+            **where,
+        )
+
+
+def span(table: pd.DataFrame, measure: str, from_zero: bool = True) -> list[float]:
+    """Return a vertical range for the means, from zero for errors and losses unless ``from_zero`` is off."""
+    values = table.loc[table["method"].isin(DRAWN_METHODS), measure]
+    low, high = padded(values)
+    return [0.0 if from_zero and values.min() >= 0 and measure != "accuracy" else low, high]
+
+
+def source_in_words(found: LongResult) -> str:
+    """State the source of the numbers: stored results, or repetitions computed here."""
+    if found.made is not None:
+        return found.made.sentence()
+    runs = found.table["runs"]
+    low, high = int(runs.min()), int(runs.max())
+    return f"Computed here: means over {high if low == high else f'{low} to {high}'} repetitions."

@@ -10,11 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.grown_trees import SettingCurve
+from calib.experiments.shared.gaussian_plane import SettingCurve
 from calib.figures.axes import two_line_ticks
-from calib.figures.ink import hollow, vertical_line
 from calib.figures.panels import panels, set_axes
-from calib.figures.theme import LIGHT, Theme
+from calib.figures.theme import LIGHT, Theme, hollow, vertical_line
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 

@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.gaussian_plane import PredictionErrors
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from calib.analysis.curves import FEW_IN_BIN, BinnedCurve
-from calib.analysis.recommendation.mark import MarkedBin, sentence_after
-from calib.analysis.selection import selected_rows
+from calib.analysis.selection import MarkedBin, selected_rows, sentence_after
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES

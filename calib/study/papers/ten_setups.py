@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.clusters import sampling_effect
-from calib.analysis.side_by_side import same_rows, view_of_all
+from calib.analysis.differences import same_rows, view_of_all
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number

@@ -10,9 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from calib import sources
-from calib.analysis.clipped import clipped_sentence
+from calib.analysis.differences import answer, clipped_sentence
 from calib.analysis.optimism import random_recipe
-from calib.analysis.side_by_side import answer
 from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.export import (

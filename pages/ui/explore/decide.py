@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.class_decision import HIGHEST_COST, ClassDecision, decide_class, write_costs
-from calib.analysis.decision import Decision, decide
-from calib.analysis.recommendation.rare import thresholds_in_use
+from calib.analysis.decision import Decision, decide, thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures import formatted_costs

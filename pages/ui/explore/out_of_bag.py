@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.recommendation.enough import too_few_to_compare
+from calib.analysis.sample_size import too_few_to_compare
 from calib.evaluate import Evaluation
 from calib.figures import formatted_setups
 from calib.figures.classes import formatted_together

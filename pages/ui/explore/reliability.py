@@ -7,23 +7,21 @@ from typing import Any
 
 import streamlit as st
 
-from calib.analysis.chance import chance_sentence
+from calib.analysis.decision import small_median
 from calib.analysis.differences import (
     DIFFERENCE_METRICS,
     Differences,
     OtherSplits,
+    answer,
     differences,
     reference_of,
     repeat_splits,
 )
 from calib.analysis.internal_validation import INNER, Validation, validate_recipe
 from calib.analysis.optimism import optimism, random_recipe
-from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
-from calib.analysis.recommendation.in_steps import recommend_in_steps
-from calib.analysis.recommendation.rare import small_median
-from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, verdict_of
+from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend, recommend_in_steps
+from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, chance_sentence, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
-from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation

@@ -13,7 +13,7 @@ from calib.evaluate import Evaluation, expected_cost
 from calib.figures import FIGURES
 from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED_PAIRS, listed_rows
-from calib.figures.series import PREDICTOR_KINDS, kind_of
+from calib.figures.widths import PREDICTOR_KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.wording import brief, briefly, capital, short_class
 from calib.metrics import interval_summary

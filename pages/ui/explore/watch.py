@@ -24,7 +24,7 @@ from calib.evaluate import Evaluation
 from calib.export.calibrators import write_calibrator
 from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
-from calib.kernel.period import write_period
+from calib.kernel.segment import write_period
 from calib.kernel.wording import counted, percent
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state

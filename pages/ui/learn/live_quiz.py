@@ -22,9 +22,8 @@ from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
 from calib.export.cards import Staged, staged
-from calib.figures.narrowing import renamed
+from calib.figures.narrowing import renamed, without_data
 from calib.figures.projector import for_projector
-from calib.figures.without_data import without_data
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS, QUIZZES, Lesson

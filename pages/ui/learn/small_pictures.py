@@ -18,9 +18,8 @@ from cachetools import LRUCache
 from calib.export import draw_files
 from calib.export.charts import Chart
 from calib.figures import DARK, LIGHT, Theme
-from calib.figures.narrowing import renamed
+from calib.figures.narrowing import renamed, without_data
 from calib.figures.projector import for_projector
-from calib.figures.without_data import without_data
 from calib.lessons.live_quiz import Round
 from pages.ui import downloads
 

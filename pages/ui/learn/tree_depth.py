@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.grown_trees import grow
+from calib.experiments.shared.gaussian_plane import grow
 from calib.recipe import Recipe
 from pages.ui import chart, session_cache
 from pages.ui.learn import experiments

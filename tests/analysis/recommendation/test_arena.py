@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.recommendation.arena import REFERENCE, arena, is_tied, prior
+from calib.analysis.recommendation.rule import REFERENCE, arena, is_tied, prior
 from calib.calibrators import CALIBRATORS, INPUT_TABLES
 from scripts.arena_sizes import complete, grid, regrets
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
+from calib.analysis.sample_size import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
 from tests.analysis.given import given_evaluation
 from tests.saying import assert_says, says
 

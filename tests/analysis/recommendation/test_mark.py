@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.recommendation.mark import telling_mark
-from calib.analysis.selection import selected_rows
+from calib.analysis.selection import selected_rows, telling_mark
 from calib.data.predictions import prepare_predictions
 from tests.figures.evaluations import evaluation
 

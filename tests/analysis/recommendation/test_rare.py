@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calib.analysis.recommendation.rare import small_median, thresholds_in_use
+from calib.analysis.decision import small_median, thresholds_in_use
 from calib.kernel.records import Predictions
 from tests.figures.evaluations import evaluation
 

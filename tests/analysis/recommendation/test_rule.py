@@ -9,13 +9,13 @@ from scipy.stats import norm
 
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
-from calib.analysis.recommendation.arena import prior
 from calib.analysis.recommendation.rule import (
     JUSTIFIED_ROW_PART,
     LITTLE,
     METHODS_WITH_PRIOR,
     advise,
     expected_gaps,
+    prior,
 )
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, INPUT_TABLES

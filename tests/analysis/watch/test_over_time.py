@@ -13,8 +13,8 @@ from calib.data import prepare_predictions
 from calib.evaluate.record import evaluated_on_all_rows
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.kernel.checks import InputError
-from calib.kernel.period import in_period, write_period
 from calib.kernel.records import Dataset
+from calib.kernel.segment import in_period, write_period
 from calib.sources import load
 from tests.saying import assert_says
 

@@ -17,6 +17,7 @@ from calib.analysis.watch.history import History
 from calib.analysis.watch.state_file import load, locked, of_bytes, previous, save, to_bytes
 from calib.kernel.checks import InputError
 from tests.analysis.watch.test_watcher import stream
+from tests.waiting import LIMIT
 
 SETTINGS = {
     "alpha": 0.05, "horizon": 1, "key": None, "kind": "date", "before": False, "now": False, "start": None
@@ -188,7 +189,7 @@ def write_for_ever(path, began, whole):
 @pytest.mark.parametrize("processes", [2, 5])
 def test_processes_at_once_lose_no_row(tmp_path, processes):
     """Each reads its own 20 tables into the same state, in any order of the processes."""
-    path, barrier = tmp_path / "watch.state", SERVER.Barrier(processes)
+    path, barrier = tmp_path / "watch.state", SERVER.Barrier(processes, timeout=LIMIT)
     running = [SERVER.Process(target=read_tables, args=(path, barrier, each)) for each in range(processes)]
     for each in running:
         each.start()
@@ -211,8 +212,8 @@ def read_tables(path, barrier, number):
 
 
 def test_a_second_process_is_told_what_it_waits_for(tmp_path):
-    path, barrier = tmp_path / "watch.state", SERVER.Barrier(2)
-    other = SERVER.Process(target=hold, args=(path, barrier))
+    path, barrier = tmp_path / "watch.state", SERVER.Barrier(2, timeout=LIMIT)
+    other = SERVER.Process(target=hold, args=(path, barrier), daemon=True)
     other.start()
     barrier.wait()
     with (

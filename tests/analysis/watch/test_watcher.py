@@ -16,9 +16,11 @@ from calib.analysis.watch.evidence import (
     LOG_PRIOR,
     TOTAL,
     Block,
+    LineSequence,
+    MeanSequence,
+    half_width,
     restart_weights,
 )
-from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.table import change_in_words
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn

@@ -3,7 +3,7 @@
 import pytest
 
 from calib.experiments.calibration_size import MUCH, SHARE_IN_SIGHT
-from calib.experiments.shared.forest_lines import DRAWN_METHODS, wide
+from calib.experiments.shared.long_run import DRAWN_METHODS, wide
 from calib.figures import FIGURES, LIGHT
 from calib.figures.many import recolour
 from tests.experiments.simulated import record

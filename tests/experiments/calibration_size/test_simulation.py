@@ -9,7 +9,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.calibration_size import PUBLISHED_ENTROPY, settled
 from calib.experiments.calibration_size import simulation as calibration_size
 from calib.experiments.calibration_size.simulation import SIZE_RUN, one_repetition, sweep
-from calib.experiments.shared.forest_search import stored_searches
+from calib.experiments.shared.forest_comparison import stored_searches
 
 simulate = EXPERIMENTS["calibration_size"].simulate
 

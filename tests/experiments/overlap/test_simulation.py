@@ -7,9 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.experiments.overlap.simulation import DIMENSIONS, OVERLAP_RUN, STEPS_OF_DISTANCE, one_step, path
-from calib.experiments.shared.forest_comparison import Calibrated
-from calib.experiments.shared.forest_search import SEARCH_DRAWS, stored_searches
-from calib.experiments.shared.forest_settings import BASELINES
+from calib.experiments.shared.forest_comparison import SEARCH_DRAWS, Calibrated, stored_searches
+from calib.experiments.shared.long_run import BASELINES
 from calib.kernel.checks import InputError
 from calib.synthetic.mixture import part_of
 

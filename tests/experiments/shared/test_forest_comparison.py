@@ -6,9 +6,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 
 from calib.calibrators import CALIBRATORS
-from calib.experiments.shared.forest_comparison import Calibrated, baselines, measured
-from calib.experiments.shared.forest_search import ForestSettings, search
-from calib.experiments.shared.forest_settings import BASELINES, FOREST_MEASURES
+from calib.experiments.shared.forest_comparison import Calibrated, ForestSettings, baselines, measured, search
+from calib.experiments.shared.long_run import BASELINES, FOREST_MEASURES
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityForest
 from calib.synthetic import GaussianPair

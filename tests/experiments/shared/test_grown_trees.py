@@ -6,8 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.gaussian_plane import draw_plane
-from calib.experiments.shared.grown_trees import grow
+from calib.experiments.shared.gaussian_plane import draw_plane, grow
 from calib.models import ProbabilityForest
 
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.forest_settings import FOREST_MEASURES
-from calib.experiments.shared.long_run import LongRun, means, resumed
+from calib.experiments.shared.long_run import FOREST_MEASURES, LongRun, means, resumed
 from calib.kernel.progress import Watch
 
 

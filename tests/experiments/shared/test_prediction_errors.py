@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.experiments.shared.gaussian_plane import expected_loss
-from calib.experiments.shared.prediction_errors import TRUTH_BINS, PredictionErrors
+from calib.experiments.shared.gaussian_plane import TRUTH_BINS, PredictionErrors, expected_loss
 
 HUNDREDTHS = st.integers(0, 100)
 OBJECTS = st.lists(st.tuples(HUNDREDTHS, HUNDREDTHS), min_size=1, max_size=30)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
-from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.gaussian_plane import PredictionErrors, SettingCurve, SideBySide
 from calib.figures import FIGURES
 from tests.saying import assert_says
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.gaussian_plane import PredictionErrors
 from calib.experiments.shared.truth_panels import (
     DENSITY_CELLS,
     FEWEST_IN_BIN,

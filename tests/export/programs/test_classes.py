@@ -14,7 +14,7 @@ from calib.export import (
     write_sql,
 )
 from calib.export.programs import sql
-from calib.export.programs.outward import MOST_STEPS, with_few_steps
+from calib.export.programs.formulas import MOST_STEPS, with_few_steps
 from calib.kernel.checks import InputError
 
 from . import engines

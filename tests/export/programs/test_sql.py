@@ -8,7 +8,7 @@ import pytest
 
 from calib.calibrators import PPA, Beta, CenteredIsotonic, Isotonic, Platt, Uncalibrated, VennAbers
 from calib.export import write_sql
-from calib.export.programs.expressions import RESERVED_BY_SQL, identifier, literal
+from calib.export.programs.sql import RESERVED_BY_SQL, identifier, literal
 from calib.kernel.base_rate import BaseRate
 from calib.placements.adjusted import Adjusted
 from tests.export.programs.engines import answers
