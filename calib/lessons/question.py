@@ -59,7 +59,7 @@ class Question:
     truth
         What the picture then shows: the value of the mark, or points of the curve as (x, y, rows).
     shows
-        What the picture shows before the answer, since it does not tell it: names of traces, or "all".
+        What the picture shows before the answer, since it does not tell it: names of traces.
     ghosts
         For each answer of a choice, what it would look like in the picture, where the guess stays: ``lines`` of points
         (x, y), a single point as a ring, with the number of their ``axes``; the names of ``traces``; or the numbers of
