@@ -63,9 +63,7 @@ def _posed(step: Step, asked: Question) -> Round:
     """Make a round from a question; its additional sentence follows the reason of the right answer."""
     why = list(asked.why)
     why[asked.right - 1] = f"{why[asked.right - 1]} {asked.remark}".strip()
-    return Round(
-        step.title, asked.text, asked.answers, asked.right, tuple(why), step, "all" in asked.shows, step.text
-    )
+    return Round(step.title, asked.text, asked.answers, asked.right, tuple(why), step, story=step.text)
 
 
 def _closing(asked: Question, step: Step) -> Round:

@@ -68,7 +68,7 @@ def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     question, experiment = step.question, asking_experiment(dict(step.recipe.settings), step.page)
     if question is None and experiment is None:
         return None
-    if "all" in question.shows if question else experiment.posed:  # type: ignore[union-attr]  # one of them asks
+    if not question and experiment.posed:  # type: ignore[union-attr]  # one of them asks
         return _on_paper(figure, GUESSED if _is_square(figure) else HANDOUT_HEIGHT)
     empty = go.Figure(without_data(figure.to_dict(), kept=question.shows if question else ()))
     if _is_square(empty):  # as high as the picture, without the histogram, so that a guess has space

@@ -194,9 +194,15 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         recipe = Recipe(**values["recipe"])
         own = None if asked is None else question(asked, "question")
         if moving and not (
-            values["page"] == "explore_reliability" and own and own.kind == "curve" and own.truth
+            values["page"] == "explore_reliability"
+            and own
+            and own.kind == "curve"
+            and own.truth
+            and own.shows
         ):
-            raise InputError("moving needs the page explore_reliability and the question of a curve.")
+            raise InputError(
+                "moving needs the page explore_reliability and the question of a curve that `shows` the model."
+            )
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(

@@ -15,7 +15,7 @@ from calib.kernel.wording import counted
 
 QUESTION_KINDS = ("choice", "mark", "curve")
 NEEDED_FIELDS = ("text", "answers", "right", "why")
-SKETCH = {"lines", "names", "axes", "traces", "panels"}
+SKETCH = {"lines", "axes", "traces", "panels"}
 PLACED_FIELDS: dict[str, tuple[str, ...]] = {
     "choice": ("ghosts", "story", "step"),
     "mark": ("cuts", "at", "truth"),
@@ -59,11 +59,11 @@ class Question:
     truth
         What the picture then shows: the value of the mark, or points of the curve as (x, y, rows).
     shows
-        What the picture shows before the answer, since it does not tell it: names of traces, or "all".
+        What the picture shows before the answer, since it does not tell it: names of traces.
     ghosts
         For each answer of a choice, what it would look like in the picture, where the guess stays: ``lines`` of points
-        (x, y), a single point as a ring, with ``names`` beside them and the number of their ``axes``; the names of
-        ``traces``; or the numbers of ``panels``. Empty if it cannot be drawn.
+        (x, y), a single point as a ring, with the number of their ``axes``; the names of ``traces``; or the numbers of
+        ``panels``. Empty if it cannot be drawn.
     story, step
         Of a question at the end: what it is about, and the number of the step whose picture a live quiz shows with it,
         by default the last step.

@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import streamlit as st
-
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of
 from calib.lessons import parse_step
-from pages.ui import browser, headings, placed_guess, state
+from pages.ui import browser, placed_guess, state
 from pages.ui.question import current_question
 
 LOW_HISTOGRAM = 40  # units of the histogram's height, low so that the diagram is large
@@ -23,33 +21,21 @@ def over_the_chart(arguments: dict[str, Any]) -> None:
     browser.component("moving_diagram", CALIBRATED, STYLE, isolate=False)(key="calibrated", data=arguments)
 
 
-def axes(label: str) -> None:
-    """Draw empty axes, which need no fitted model, where ``chart.show`` later draws the picture."""
-    if not state.presenter():
-        headings.heading(label)
-    with st.container(key="moving"):
-        st.container(key="strip_chart_reliability")
-        over_the_chart({"alt": f"{label}.", "under": LOW_HISTOGRAM})
-
-
 def in_step(evaluation: Evaluation, alt: str) -> None:
     """Draw the marks of the model in a lesson's step, and with a switch those of its calibrator.
 
-    While the question is open, only its ``shows`` are drawn. If they include the model, the calibrator is the answer.
+    While the question is open, only its ``shows`` are drawn: the model, because the calibrator is the answer.
     """
     lesson, number = parse_step(state.lesson_open())
     step = lesson.steps[number - 1]
-    shows = step.question.shows
     keys = list(evaluation.predictions)[:2]
     if current_question().empty:
-        keys = [key for key in keys if {label_of(key), "all"} & set(shows)]
-    arguments: dict[str, Any] = {"alt": alt}
-    if keys:
-        marks = marks_of(evaluation, keys)
-        # two neighbouring points with enough rows
-        has_a_line = any(one[2] and other[2] for one, other in pairwise(marks["curves"][0]))
-        dotted = f"Dotted: {label_of(keys[0]).lower()}." if has_a_line else ""
-        arguments = marks | {"calibrates": label_of(keys[-1]), "words": ["", dotted]} | {"on": bool(shows)}
+        keys = [key for key in keys if label_of(key) in step.question.shows]
+    marks = marks_of(evaluation, keys)
+    # two neighbouring points with enough rows
+    has_a_line = any(one[2] and other[2] for one, other in pairwise(marks["curves"][0]))
+    dotted = f"Dotted: {label_of(keys[0]).lower()}." if has_a_line else ""
+    arguments = marks | {"alt": alt, "calibrates": label_of(keys[-1]), "words": ["", dotted], "on": True}
     if ghost := current_question().ghost:
         arguments["guess"] = placed_guess.drawn(ghost)
     over_the_chart(arguments | {"under": LOW_HISTOGRAM})

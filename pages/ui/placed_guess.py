@@ -141,9 +141,9 @@ def _sketch(
     axes = sketch.get("axes", 1)
     if panels == 1 or panel == axes - 1:
         lines = sketch.get("lines", ())
-        names = sketch.get("names") or [*[""] * (len(lines) - 1), GUESS_LABEL][: len(lines)]
-        for points, name in zip(lines, names, strict=True):
+        for number, points in enumerate(lines, start=1):
             x, y = zip(*points, strict=True)
+            name = GUESS_LABEL if number == len(lines) else ""
             add(list(x), list(y), name, _axes(figure, axes if panels == 1 else 1))
     for wanted in sketch.get("traces", ()):
         named = [

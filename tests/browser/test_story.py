@@ -532,6 +532,21 @@ def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     assert page.locator(".stage circle.ring").count() == 1
 
 
+def test_a_drag_draws_again_only_what_it_changes(reader):
+    page = reader(f"at=refused&{GUESSED}".replace("55--------", "55--ss----"))
+    page.evaluate(DRAWN)
+    frames, own = "calibrationStory.stage.frames", "document.querySelector('.thumb svg')"
+    before = page.evaluate(f"window.own = {own}, {frames}")
+    page.evaluate("calibrationStory.drag('limit', '30')")  # no dot moves, and no answer is another
+    page.evaluate(DRAWN)
+    expect(page.locator("#step-refused .finding")).to_contain_text("limit 30")
+    assert page.evaluate(f"[{frames}, own === {own}]") == [before, True]
+    page.evaluate("calibrationStory.drag('fit', 'platt')")
+    until(lambda: page.evaluate(frames) > before, "the dots have moved")
+    page.evaluate("calibrationStory.set('bets', '5' + calibrationStory.state.bets.slice(1))")
+    assert not page.evaluate(f"own === {own}")
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_one_bar_shows_both_losses(reader, size):
     page = reader("at=enough&bets=----------------55--", size)

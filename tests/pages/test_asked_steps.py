@@ -50,9 +50,7 @@ def picture(at) -> dict:
     (fold,) = [one for one in at.expander if one.label == "Whole page"]
     folded = {chart.proto.id for chart in fold.get("plotly_chart")}
     beside = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
-    (chart,) = (
-        beside or fold.get("plotly_chart")[:1]
-    )  # a moving picture has axes of its own while it is empty
+    (chart,) = beside
     return json.loads(chart.proto.spec) | {"alt": chart.proto.alt}
 
 

@@ -4,7 +4,7 @@ const REACH = 30  // units around a mark in which a pointer finds it
 
 // ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
 // and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
-// ``calibrates`` names the switch, and ``on`` tells whether it is on at first. Without ``p`` only axes are drawn.
+// ``calibrates`` names the switch, and ``on`` tells whether it is on at first.
 // ``guess`` is the curve that the reader expected. ``under`` is the height of the histogram.
 function calibrated(root, told) {
     const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "values"]
@@ -12,7 +12,6 @@ function calibrated(root, told) {
     const picture = element("div", { class: "playground calibrated" }, svg)
     placed(svg)
     root.replaceChildren(picture)
-    if (!told.p) return
     const line = name => parts[name].appendChild(element("path"))
     const [bandPath, ghostPath, curvePath, barPath] = ["band", "ghost", "curve", "histogram"].map(line)
     const strongPath = line("curve"), ringedPath = line("histogram")

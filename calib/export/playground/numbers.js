@@ -125,8 +125,7 @@ function band({ rows, sum, variance }) {
     return [Math.max(0, sum / rows - half), Math.min(1, sum / rows + half)]
 }
 
-// Scores of the rows. ``byChance`` and ``spreadByChance`` are mean and standard deviation of the ECE of a calibrated model
-// with these predictions (normal approximation): |x| has the mean √(2/π) and the variance 1 − 2/π in units of x.
+// Scores of the rows.
 function scores(rows, bins) {
     const { p, y } = rows, n = p.length, ones = total(y), cells = binned(rows, bins)
     let squares = 0, logs = 0
@@ -140,12 +139,18 @@ function scores(rows, bins) {
     const uncertainty = (ones / n) * (1 - ones / n)
     return {
         brier, logLoss, uncertainty, prevalence: ones / n,
-        ece: total(cells.map(({ ones, sum }) => Math.abs(ones - sum))) / n,
-        byChance: total(cells.map(({ variance }) => Math.sqrt((2 / Math.PI) * variance))) / n,
-        spreadByChance: Math.sqrt((1 - 2 / Math.PI) * total(cells.map(({ variance }) => variance))) / n,
+        ...errorOf(cells, n),
         miscalibration: brier - recalibrated, discrimination: uncertainty - recalibrated,
     }
 }
+
+// The ECE of n rows in bins. ``byChance`` and ``spreadByChance`` are mean and standard deviation of the ECE of a calibrated
+// model with these predictions (normal approximation): |x| has the mean √(2/π) and the variance 1 − 2/π in units of x.
+const errorOf = (cells, n) => ({
+    ece: total(cells.map(({ ones, sum }) => Math.abs(ones - sum))) / n,
+    byChance: total(cells.map(({ variance }) => Math.sqrt((2 / Math.PI) * variance))) / n,
+    spreadByChance: Math.sqrt((1 - 2 / Math.PI) * total(cells.map(({ variance }) => variance))) / n,
+})
 
 // A sigmoid of log-odds for Platt's targets, by Newton's method with halved steps.
 function platt({ p, y }) {

@@ -98,9 +98,11 @@ function slider(world, name, label, low, high, also = () => {}) {
     const input = element("input", { type: "range", min: low, max: high, step: 1 }), value = element("output", {})
     input.addEventListener("input", () => {
         const chosen = input.value  // which ``also`` may set back
+        dragging(true)
         also(chosen)
         world.set(name, chosen)
     })
+    input.addEventListener("change", () => dragging(false))
     world.follow(() => {
         input.value = world.state[name]
         value.textContent = world.state[name]
@@ -134,6 +136,12 @@ function choices(world, name, label, options) {
         made.append(element("label", {}, input, element("span", {}, text)))
     }
     return made
+}
+
+// A function that remembers its last answer: several sentences and the picture ask for the same.
+function kept(answer) {
+    let asked, last
+    return question => (question === asked ? last : (last = answer(asked = question)))
 }
 
 const heading = (number, text) => element("h2", {}, element("span", { class: "number" }, String(number)), text)

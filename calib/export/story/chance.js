@@ -43,7 +43,7 @@ function chancePart(world) {
             ...ghosts(world, stage, all, kind), ...levels(stage, cells), ...marksOf(stage, cells, "mark", 618)])
         stage.say(said(name, risks) || "The 900 customers of the bank.", "Other customers")
     }
-    const errors = bins => scores(world.rightSet(), Number(bins))
+    const errors = kept(bins => errorOf(binned(world.rightSet(), Number(bins)), people.p.length))
     const far = () => world.cells.filter(cell => { const [low, high] = consistency(cell), at = cell.ones / cell.rows; return at < low || at > high }).length
     const drawing = (text, name, risks) => [row(...pressUpTo(world, text, `Draw all ${MOST}`, name, 1, MOST, "sets")), live(world, () => said(name, risks), "result")]
     return { id: "chance", number: 3, name: "Is it chance?", steps: [

@@ -22,7 +22,7 @@ function enoughPart(world) {
     const sum = d => losses[d].calibration + losses[d].grouping
     const best = losses.map((_, d) => d).sort((a, b) => sum(a) - sum(b))[0]
     const tell = ({ depth: d }) => `Depth ${d}: ${counts(people.trees[d].values.length, "different prediction")}, calibration loss ${losses[d].calibration.toFixed(4)}, grouping loss ${losses[d].grouping.toFixed(4)}.`
-    const surest = people.truth.filter((_, i) => said(8)[i] === 0)
+    const deepest = said(8), surest = people.truth.filter((_, i) => deepest[i] === 0)
     const key = (stage, high) => [0, 0.05, 0.2, 0.5, 1].flatMap((value, k) => [
         [`key${k}`, "circle", { cx: stage.size.width / 2 + (k - 2) * 58, cy: high - 16, r: 6, style: `fill: color-mix(in srgb, var(--high) ${100 * Math.sqrt(value)}%, var(--low));` }],
         [`keyed${k}`, "text", { class: "tick", x: stage.size.width / 2 + (k - 2) * 58, y: high + 4, "text-anchor": "middle" }, percent(value)]])

@@ -5,7 +5,7 @@ const A = 32, B = 714  // customers: A paid, B defaulted
 function repairPart(world) {
     const { people, cells } = world, bin = i => Math.min(4, Math.floor(people.p[i] * 5 + 1e-9))
     const shifts = state => state.shifts.split("_").map(value => Number(value) / 100)
-    const moved = state => people.p.map((at, i) => within(at + shifts(state)[bin(i)], 0, 1))
+    const moved = state => { const by = shifts(state); return people.p.map((at, i) => within(at + by[bin(i)], 0, 1)) }
     const before = brierScore(people.p, people.y)
     const maps = { none: at => at, platt: world.platt, isotonic: world.isotonic }
     const fitted = ({ fit }) => world.after(fit)

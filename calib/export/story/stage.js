@@ -34,17 +34,22 @@ function makeStage(host, people) {
     // Place every dot: ``place(i)`` gives a position in pixels, ``paint(i)`` a colour. A new picture glides, a drag does not.
     function dots({ place, paint, size: wide = 3, shown = 1, still = false, twins = false }) {
         canvas.style.opacity = shown
-        radius = Math.max(0, wide)  // a frame may have no room yet
-        const begins = performance.now()
+        const begins = performance.now(), wanted = twins ? count : people
+        let same = placed && used === wanted && radius === wide
         if (moving) for (let i = 0; i < used; i++) here(i, begins)
         if (twins && used === people) { x.copyWithin(people, 0, people); y.copyWithin(people, 0, people) }
-        used = twins ? count : people
+        radius = Math.max(0, wide)  // a frame may have no room yet
+        used = wanted
         for (let i = 0; i < used; i++) {
-            fromX[i] = x[i]
-            fromY[i] = y[i];
-            [toX[i], toY[i]] = place(i)
-            colour[i] = paint(i)
+            const [left, top] = place(i).map(Math.fround), which = paint(i)
+            same &&= left === toX[i] && top === toY[i] && which === colour[i]
+            toX[i] = left
+            toY[i] = top
+            colour[i] = which
         }
+        if (same) return  // a drag may move marks alone
+        fromX.set(x)
+        fromY.set(y)
         begin = still || STILL.matches || !placed ? -Infinity : begins
         placed = true
         if (!moving) requestAnimationFrame(frame)
@@ -69,13 +74,12 @@ function makeStage(host, people) {
         ink.clearRect(0, 0, size.width, size.height)
         for (const which of new Set(colour.subarray(0, used))) {
             ink.fillStyle = colours[which]
-            ink.beginPath()
             for (let i = 0; i < used; i++) {
                 if (colour[i] !== which) continue
-                ink.moveTo(x[i] + radius, y[i])
+                ink.beginPath()  // one path for each dot is filled faster than one for all
                 ink.arc(x[i], y[i], radius, 0, 7)
+                ink.fill()
             }
-            ink.fill()
         }
     }
 
@@ -83,16 +87,19 @@ function makeStage(host, people) {
     function overlay(wanted) {
         const keys = new Set(wanted.map(([key]) => key))
         for (const [key, made] of drawn) if (!keys.has(key)) { made.remove(); drawn.delete(key) }
+        let after = svg.firstChild
         for (const [key, tag, attributes, text] of wanted) {
             let made = drawn.get(key)
             if (!made || made.tagName !== tag) {
+                if (made === after) after = made?.nextSibling ?? null
                 made?.remove()
                 drawn.set(key, made = document.createElementNS("http://www.w3.org/2000/svg", tag))
             }
             for (const [name, value] of Object.entries(attributes))
                 name === "style" ? made.style.cssText !== value && (made.style.cssText = value) : put(made, name, value)
             if (text !== undefined && made.textContent !== text) made.textContent = text
-            svg.append(made)
+            if (made === after) after = after.nextSibling
+            else svg.insertBefore(made, after)
         }
     }
 
@@ -193,7 +200,7 @@ function makeStage(host, people) {
     return stage
 }
 
-// While something is dragged, the pointer selects no text.
+// While something is dragged, the pointer selects no text, and marks follow at once.
 const dragging = on => document.documentElement.classList.toggle("dragging", on)
 
 const shade = value => SHADE + within(Math.round(value * (SHADES - 1)), 0, SHADES - 1)
@@ -210,14 +217,25 @@ function sunflower(stage, count, order = i => i, middle = [0.5, 0.5], part = 1) 
 // Columns: each person stands at his or her own risk ``p``, and the people of a bin fill its height. Those who default sink
 // to the bottom, so that the line between the two is the share of defaults. ``shift`` moves a bin to the side.
 function columns(stage, { p, y, bins, shift = () => 0 }) {
-    const bin = i => Math.min(bins - 1, Math.floor(p[i] * bins + 1e-9)), places = Array(p.length)
-    const shares = binned({ p, y }, bins).map(({ rows, ones }) => ones / rows)
-    for (const label of [0, 1])
-        [...p.keys()].filter(i => y[i] === label).sort((a, b) => p[a] - p[b]).forEach((i, rank) => {
-            const k = bin(i), up = rank * GOLDEN % 1  // neighbours in risk stand far apart
-            places[i] = [stage.px(within(p[i] + shift(k), 0, 1)), stage.py(label ? shares[k] * up : shares[k] + (1 - shares[k]) * up)]
-        })
-    return i => places[i]
+    const shares = binned({ p, y }, bins).map(({ rows, ones }) => ones / rows), ups = upsOf(p, y)
+    return i => {
+        const k = Math.min(bins - 1, Math.floor(p[i] * bins + 1e-9))
+        return [stage.px(within(p[i] + shift(k), 0, 1)), stage.py(y[i] ? shares[k] * ups[i] : shares[k] + (1 - shares[k]) * ups[i])]
+    }
+}
+
+// How high each person stands among those of a column with the same outcome: neighbours in risk stand far apart. Sorting
+// is too slow for each frame of a drag.
+const sorted = new WeakMap()
+function upsOf(p, y) {
+    const known = sorted.get(p) ?? sorted.set(p, new WeakMap()).get(p)
+    if (!known.has(y)) {
+        const ups = new Float64Array(p.length)
+        for (const label of [0, 1])
+            [...p.keys()].filter(i => y[i] === label).sort((a, b) => p[a] - p[b]).forEach((i, rank) => { ups[i] = rank * GOLDEN % 1 })
+        known.set(y, ups)
+    }
+    return known.get(y)
 }
 
 const ABOVE = 21  // from the plot up to the name of its axis; what belongs to one place in the plot stands between

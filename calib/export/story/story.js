@@ -1,7 +1,17 @@
 // The story: parts of the text beside one picture. The step in view decides what the picture shows.
 
 function story(root, data) {
-    const state = readState(), followers = [], sets = new Map()
+    // What follows the state runs again only if a field that it has read is another: a drag must not wait for other parts.
+    let reading = null, written = new Set()
+    const state = new Proxy(readState(), {
+        get(kept, name) { reading?.add(name); return kept[name] },
+        set(kept, name, value) {
+            if (kept[name] !== value) written.add(name)
+            kept[name] = value
+            return true
+        },
+    })
+    const followers = [], sets = new Map()
     const platted = platt(data.calibration), stepped = isotonic(data.calibration)
     const after = { none: data.p, platt: data.p.map(platted), isotonic: data.p.map(stepped) }
     const letter = n => String.fromCharCode(97 + n)
@@ -27,7 +37,7 @@ function story(root, data) {
         asked: n => state.bets[n] !== "-",
         settled: n => (n < 10 ? state.bets[n] !== "-" : state.done.includes(letter(n))),
         begun: n => n < 10 || world.settled(n) || begun[n](),
-        follow(act) { followers.push(act); act(state) },
+        follow(act) { followers.push({ act }); run(followers.at(-1)) },
         set(name, value) {
             if (state[name] === value) return
             state[name] = value
@@ -55,7 +65,7 @@ function story(root, data) {
     function replace(other, id) {
         Object.assign(state, other)
         world.trial = {}
-        changed()
+        changed(true)
         world.go(id)
     }
     let saving = 0
@@ -66,10 +76,17 @@ function story(root, data) {
     function settle() {
         for (const n of Object.keys(settling)) if (settling[n]() && world.asked(n) && !world.settled(Number(n))) state.done += letter(Number(n))
     }
-    function changed() {
+    function run(follower) {
+        reading = follower.reads = new Set()
+        follower.act(state)
+        reading = null
+    }
+    function changed(all = false) {
         const held = document.activeElement
         settle()
-        for (const act of followers) act(state)
+        const now = written
+        written = new Set()
+        for (const one of followers) if (all || [...one.reads].some(name => now.has(name))) run(one)
         world.redraw()
         keys.keep(held)
         save()

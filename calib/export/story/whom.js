@@ -15,10 +15,11 @@ function whomPart(world) {
     // A box without a size is the first of two corners.
     const area = state => { const [left, right, low, high] = sides(state); return right > left || high > low ? [left, right, low, high] : null }
     const corner = state => (area(state) || !state.brush ? null : [sides(state)[0], sides(state)[2]])
-    const inside = state => {
-        const [left, right, low, high] = area(state) ?? [1, 0, 1, 0]
+    const boxed = kept(brush => {
+        const [left, right, low, high] = area({ brush }) ?? [1, 0, 1, 0]
         return [...q.keys()].filter(i => across[i] >= left && across[i] <= right && up[i] >= low && up[i] <= high)
-    }
+    })
+    const inside = ({ brush }) => boxed(brush)
     // What a group shows; its range is that of correct risks, by chance.
     function judged(rows, sum, ones) {
         const [low, high] = rows ? consistency({ rows, sum }) : [0, 1]

@@ -11,13 +11,11 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments import ASK, Experiment, chosen_experiment
-from calib.figures import FIGURES
 from calib.lessons import LESSONS, Lesson, Question, Step, parse_step
 from calib.recipe import Recipe
 from pages.ui import (
     browser,
     lesson_layout,
-    moving_diagram,
     placed_guess,
     state,
     style,
@@ -93,9 +91,6 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         parts["under"] = st.container(key="under_picture")
     if step.moving and not step.departed(state.recipe()):
         parts["moving"] = picture
-        if waits and not step.question.shows:  # type: ignore[union-attr]  # a moving step has a question
-            with parts.pop(chart_of(step)):
-                moving_diagram.axes(FIGURES[chart_of(step)].label)
     if step.heading and not step.departed(state.recipe()):
         current_question().finding = step.heading
     current_question().picture = step.picture
@@ -145,7 +140,7 @@ def _question(step: Step, question: Question) -> None:
     with st.container(key="asked"):
         browser.read_out("asked")
         if _waits(step):
-            current_question().ask(lambda: None, "all" in question.shows, question.shows)
+            current_question().ask(lambda: None, kept=question.shows)
             current_question().answers()  # they are here
             st.markdown(f"**{plain(question.text)}**")
             _ask(step, question)

@@ -4,7 +4,7 @@ export default function ({ data, parentElement }) {
     const root = parentElement.querySelector(".root"), now = JSON.stringify(data), before = OPEN.get(root)
     root.closest(".st-key-moving").dataset.drawn = "here"
     if (before?.now === now) return
-    OPEN.set(root, { now, lines: data.p?.length ?? 0, rows: data.y?.length })
-    const more = before && before.rows !== data.y?.length  // all come in, also those that were there
+    OPEN.set(root, { now, lines: data.p.length, rows: data.y.length })
+    const more = before && before.rows !== data.y.length  // all come in, also those that were there
     calibrated(root, { ...data, before: more ? 0 : before?.lines })
 }
