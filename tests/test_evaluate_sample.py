@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
 from calib.analysis.audit.of_evaluation import audit_evaluation
-from calib.analysis.limitations import trained_here
+from calib.analysis.validation import trained_here
 from calib.data import counting, relation
 from calib.kernel.checks import InputError
 from calib.sources import load

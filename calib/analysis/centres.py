@@ -22,7 +22,7 @@ import scipy  # it imports its parts when they are first used
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
-from calib.analysis.limitations import trained_here
+from calib.analysis.validation import trained_here
 from calib.evaluate import Evaluation
 from calib.evaluate.arrays import present
 from calib.kernel import checks

@@ -5,6 +5,8 @@ if p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001). Probabili
 rows on the wrong side of it: expected and realised costs differ, and calibrated probabilities
 cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
 rows rightly acted on, less the false alarms at the price that the threshold gives them.
+
+If events are rare, other metrics say something of them, and predictions fill one corner of a diagram from 0 to 1.
 """
 
 from __future__ import annotations

@@ -5,6 +5,13 @@ its interval comes from ``calib.metrics.confidence_intervals`` on these rows. It
 everything is fitted again with another seed. Splits of one data set share most of their rows, so their spread alone
 is too small: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), with the variance
 (1/J + test rows/training rows) s² for J splits.
+
+A single wrong prediction of exactly 0 or 1 makes the log loss infinite, whatever the other rows show. Probabilities
+clipped to 2.2e-16 … 1 − 2.2e-16 (``log_loss_clipped``, scikit-learn's ``log_loss``) give a comparable number.
+
+Several models on the same rows are compared twice, uncalibrated and calibrated. Calibration corrects levels, not the
+order of rows: a model that is worse uncalibrated may be better once calibrated, so the two questions are answered
+separately. Differences in Brier score have the interval of a paired difference, if the test rows are the same.
 """
 
 from __future__ import annotations

@@ -11,6 +11,11 @@ of the predictions:
 - C statistic (AUC): SE² by Newcombe (2006), method 4, which needs only C, φ and n;
 - net benefit over φ at a threshold t: SE² = (s(1 − s)/φ + w² r(1 − r)/(1 − φ) + w² (1 − r)²/(φ(1 − φ)))/n, s
   and r the sensitivity and specificity there, w = (1 − φ)/φ · t/(1 − t).
+
+Warnings follow if there are too few rows to fit calibrators or to compare them. A calibrator learns from its minority
+class. With k such rows even their overall share is known only to a relative ±2/√k, 45 % for k = 20, and the usual rule
+requires ten rows per fitted number; Platt scaling has two. A mean over test rows, too, depends on those of the minority
+class.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Compare methods over many data sets: ranks, tests that correct for multiple comparisons, paired differences."""
 
-from calib.comparison.paired import PairedTest, paired_t, paired_t_matrix
 from calib.comparison.ranks import (
     FriedmanTest,
     average_ranks,
@@ -12,7 +11,16 @@ from calib.comparison.ranks import (
     rank_pvalues,
     ranks,
 )
-from calib.comparison.win_rate import Means, mean_share, regrets, win_rates, wins
+from calib.comparison.win_rate import (
+    Means,
+    PairedTest,
+    mean_share,
+    paired_t,
+    paired_t_matrix,
+    regrets,
+    win_rates,
+    wins,
+)
 
 __all__ = [
     "FriedmanTest",

@@ -50,6 +50,8 @@ FEW_LEVELS = 10  # many columns may have the same levels if they are so few
 MANY_CELLS = 10_000_000  # a copy is 80 MB or more
 DICTIONARY_TYPE = pa.dictionary(pa.int32(), pa.string())
 OBJECTS_AT_ONCE = 500_000  # Python objects that are held at once
+# Types of Python values that Arrow may see: some mixtures with others end the process
+ARROW_READS = frozenset((int, float, bool, str, type(None)))
 Codes = tuple[np.ndarray, Any]  # of levels, and the distinct values
 Row = TypeVar("Row")
 
@@ -387,13 +389,14 @@ class ColumnBuilder:
 
 def _compact(values: Sequence[Any]) -> pa.Array | list[Any]:
     """Return values as an array of one type, dates as a list; mixed values are text."""
-    with suppress(
-        pa.ArrowException, TypeError, ValueError, OverflowError
-    ):  # several types, or an unknown one
-        found = pa.array(values, from_pandas=True)
-        kinds = set(map(type, values)) if str(found.type) == "double" else ()
-        if str(found.type) in ("null", "bool", "string") or (_small_numbers(found) and bool not in kinds):
-            return found
+    types = set(map(type, values))
+    if types <= ARROW_READS:
+        # Arrow refuses several types, and whole numbers that are too large
+        with suppress(pa.ArrowException, ValueError, OverflowError):
+            found = pa.array(values, from_pandas=True)
+            several = bool in types and str(found.type) == "double"
+            if str(found.type) in ("null", "bool", "string") or (_small_numbers(found) and not several):
+                return found
     cells = [None if is_gap(value) else value for value in values]
     present = [value for value in cells if value is not None]
     if not present:
@@ -460,7 +463,9 @@ def is_gap(value: Any) -> bool:
 
 
 def _is_plain_number(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, decimal.Decimal)):
+    if isinstance(value, (bool, np.bool_, np.timedelta64)) or not isinstance(
+        value, (numbers.Real, decimal.Decimal)
+    ):
         return False
     return not isinstance(value, numbers.Integral) or abs(int(value)) < TOO_LARGE
 

@@ -1,7 +1,8 @@
 """Determine the kind of a typed column (number, category, identifier …) and guess its role, in one place.
 
 ``validate``, ``prepare`` and ``summarise_columns`` all call ``inspect``, so the list of problems, the model's columns
-and the table of columns always agree. The role of a column is only a proposal.
+and the table of columns always agree. The role of a column is only a proposal. ``columns_like`` and
+``events_and_trials`` find columns of a table by name and content.
 """
 
 from __future__ import annotations

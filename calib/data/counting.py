@@ -86,8 +86,7 @@ def count_blocks(
     [[0.0, 0.5, 1.0], [1.0, 0.5, 2.0]]
     """
     check_roles(head, target, score, count)
-    if not is_number(head[score]):
-        raise DataError(f"score: {score!r} contains values that are not numbers.", "Choose another column.")
+    check_numbers(head, score)
     names = [name for name in dict.fromkeys((target, score, count)) if name is not None]
     with _counts(most, memory, spill) as counts:
         for block in blocks(names, watch):
@@ -109,6 +108,25 @@ def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) 
         if name is not None and name not in head:
             known = ", ".join(map(str, head))
             raise DataError(f"{role}: column {name!r} was not found.", f"Choose one of {known}.")
+
+
+def check_numbers(frame: pd.DataFrame, score: str) -> None:
+    """Refuse a score column that is not all numbers."""
+    if not is_number(frame[score]):
+        raise DataError(f"score: {score!r} contains values that are not numbers.", "Choose another column.")
+
+
+def excluded_rows(unlabelled: int, unscored: int, score: str) -> list[str]:
+    """Return notes on the numbers of rows without a label or a score.
+
+    >>> excluded_rows(2, 0, "p")
+    ['Excluded because the label is missing: 2 rows.']
+    """
+    reasons = {
+        "because the label is missing": unlabelled,
+        f"because {score!r} is missing or infinite": unscored,
+    }
+    return [f"Excluded {why}: {counted(n, 'row')}." for why, n in reasons.items() if n]
 
 
 def count_scores(
@@ -283,11 +301,7 @@ def _left_out(sql: Any, score: str) -> tuple[int, list[str]]:
         "coalesce(sum(n) FILTER (score IS NULL), 0) FROM lines"
     )
     total, unlabelled, unscored = map(int, _one(sql, query))
-    reasons = {
-        "because the label is missing": unlabelled,
-        f"because {score!r} is missing or infinite": unscored,
-    }
-    return total, [f"Excluded {why}: {counted(n, 'row')}." for why, n in reasons.items() if n]
+    return total, excluded_rows(unlabelled, unscored, score)
 
 
 def _fetched(sql: Any, target: str, score: str) -> pd.DataFrame:

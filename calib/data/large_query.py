@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 
 from calib.data.column_types import typed_frame
-from calib.data.columns import as_float, is_number
-from calib.data.counting import check_roles
+from calib.data.columns import as_float
+from calib.data.counting import check_numbers, check_roles, excluded_rows
 from calib.data.database import COUNT, Connection, Digest
 from calib.data.errors import DataError
 from calib.data.relation import ArrowRelation
@@ -119,24 +119,13 @@ class LargeQuery(ArrowRelation):
         """Let the database count the rows by score and label, with its own limits; it rounds no scores."""
         check_roles(self.head, target, score, count)
         frame = self.connection.read(self.query, watch, (target, score, count))
-        if not is_number(frame[score]):
-            raise DataError(
-                f"score: {score!r} contains values that are not numbers.", "Choose another column."
-            )
+        check_numbers(frame, score)
         n = frame[COUNT].to_numpy(np.float64)
         unlabelled, unscored = frame[target].isna().to_numpy(), ~np.isfinite(as_float(frame[score]))
         kept = ~unlabelled & ~unscored & (n > 0)
         pairs = f"{counted(int(kept.sum()), 'distinct pair')} of score and label"
         lines = f"The database grouped {counted(int(n.sum()), 'row')} into {pairs}."
-        reasons = {
-            "because the label is missing": unlabelled,
-            f"because {score!r} is missing or infinite": unscored,
-        }
-        notes = [
-            f"Excluded {why}: {counted(int(n[out].sum()), 'row')}."
-            for why, out in reasons.items()
-            if out.any()
-        ]
+        notes = excluded_rows(int(n[unlabelled].sum()), int(n[unscored].sum()), score)
         found = frame[kept].reset_index(drop=True).astype({score: float, COUNT: float})
         return note_reading(found, name=self.query, notes=(lines, *notes))
 

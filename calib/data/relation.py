@@ -26,7 +26,7 @@ from calib.data.column_types import (
 from calib.data.columns import content_type
 from calib.data.counting import count_blocks
 from calib.data.errors import DataError
-from calib.data.notation import PLAIN, Comma, Notation, own
+from calib.data.notation import PLAIN, Comma, Notation
 from calib.data.sampling import LabelCounts, draw_rows
 from calib.data.table import note_reading, reading_of
 from calib.kernel.progress import Watch
@@ -143,7 +143,8 @@ class ArrowRelation(Relation):
         if truth and pa.types.is_boolean(kind):
             return typed_truth(pa.chunked_array([cells]))
         if content == "numbers" and (is_number_type(kind) or pa.types.is_boolean(kind)):
-            return own(pa.chunked_array([cells.cast(pa.float64(), safe=False)]))
+            numbers = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            return pd.Series(numbers, copy=False)  # Arrow's memory, as nobody keeps a block
         if content == "dates" and pa.types.is_temporal(kind):
             return utc_times(pa.chunked_array([cells]))
         if is_text_type(kind):

@@ -16,7 +16,7 @@ from calib.calibrators import label_of
 from calib.evaluate.arrays import read_arrays
 from calib.evaluate.classes import OfAllClasses
 from calib.evaluate.estimate import PER_NAT, Estimate
-from calib.evaluate.rows import RowCount, count_rows, needs_test_set, score_column, unweighted_notes
+from calib.evaluate.rows import RowCount, needs_test_set, score_column, sum_rows, unweighted_notes
 from calib.evaluate.views import TOP, two_class_view
 from calib.kernel.cache import cached_result, share
 from calib.kernel.checks import InputError, one_name
@@ -669,5 +669,5 @@ def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str,
         notes=data.notes if weight is None else (*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": count_rows(y, data.weight, classes)},),
+        flow=({"test": sum_rows(y, weight, classes)},),
     )

@@ -48,11 +48,12 @@ def needs_test_set(recipe: Recipe, dataset: Dataset) -> bool:
 
 def count_rows(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> RowCount:
     """Count rows, and sum their effective weights, overall and in class 1, or in each of K > 2 classes."""
-    weights = np.ones(len(y)) if weight is None else effective_weights(weight)
-    return sum_rows(y, weights, classes)
+    return sum_rows(y, None if weight is None else effective_weights(weight), classes)
 
 
-def sum_rows(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> RowCount:
+def sum_rows(y: np.ndarray, weights: np.ndarray | None, classes: int = 2) -> RowCount:
+    """Count rows, and sum weights that are effective already; without weights, each row counts once."""
+    weights = np.ones(len(y)) if weights is None else weights
     events = float(weights @ y) if classes == 2 else np.bincount(y, weights, minlength=classes)
     return RowCount(len(y), float(weights.sum()), events)
 

@@ -34,25 +34,40 @@ def two_class_view(found: Any, k: int | str, name: str | None) -> Any:
 def _fitted(whole: Any, k: int | str) -> Any:
     """View the calibrators of a Recipe; all are evaluated on the outcomes of the model's own predicted class."""
     chosen = whole.chosen if k == TOP else np.full(len(whole.y), k)
-    each, data, names = np.arange(len(chosen)), whole.dataset, _names(whole, k)
-    y = (whole.y == chosen).astype(np.intp)
+    each, y = np.arange(len(chosen)), (whole.y == chosen).astype(np.intp)
     scores, came = _shown(whole.calibration_scores, whole.calibration_y, k)
     return replace(
         whole,
-        recipe=whole.recipe.replace(view_class=None if k == TOP else names[1]),
-        dataset=replace(data, classes=names, **({} if k == TOP else {"y": data.coded == k})),
+        **_fields_of_confidence(whole, y) if k == TOP else _fields_of_class(whole, int(k)),
         y=y,
         scores=whole.scores[each, chosen],
         predictions=MappingProxyType(
             {key: _of_class(one, y, each, chosen) for key, one in whole.predictions.items()}
         ),
-        calibrators=MappingProxyType({} if k == TOP else _calibrators_of(whole.calibrators, int(k))),
         calibration_scores=scores,
         calibration_y=came,
-        flow=_right_rows(whole, y) if k == TOP else _rows_of_class(whole, int(k)),
         whole=whole,
         chosen=None,
     )
+
+
+def _fields_of_confidence(whole: Any, y: np.ndarray) -> dict[str, Any]:
+    return {
+        "recipe": whole.recipe.replace(view_class=None),
+        "dataset": replace(whole.dataset, classes=_names(whole, TOP)),
+        "calibrators": MappingProxyType({}),
+        "flow": _right_rows(whole, y),
+    }
+
+
+def _fields_of_class(whole: Any, k: int) -> dict[str, Any]:
+    names, data = _names(whole, k), whole.dataset
+    return {
+        "recipe": whole.recipe.replace(view_class=names[1]),
+        "dataset": replace(data, classes=names, y=data.coded == k),
+        "calibrators": MappingProxyType(_calibrators_of(whole.calibrators, k)),
+        "flow": _rows_of_class(whole, k),
+    }
 
 
 def _shown(P: np.ndarray, y: np.ndarray, k: int | str) -> tuple[np.ndarray, np.ndarray]:

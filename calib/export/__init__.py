@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from calib.export.chromium import NoBrowser, can_draw, draw_files, find_chromium, print_pdf
     from calib.export.experiments import Run, experiment_html, run_experiment
     from calib.export.pages import standalone_html
-    from calib.export.printed import WRITERS, print_metrics
     from calib.export.programs import (
         LANGUAGES,
         Language,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
         study_bundle,
         study_html,
     )
-    from calib.export.tables import safe_csv, side_by_side_table
+    from calib.export.tables import WRITERS, print_metrics, safe_csv, side_by_side_table
     from calib.export.titled import subtitle, titled
 
 lazy.attach(__name__)

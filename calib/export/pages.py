@@ -1,4 +1,7 @@
-"""Pages as one self-contained HTML file that loads nothing."""
+"""Pages as one self-contained HTML file that loads nothing.
+
+Names and cells come from files: the templates in this folder and the tables show them as text, never as markup.
+"""
 
 from __future__ import annotations
 

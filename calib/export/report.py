@@ -23,16 +23,17 @@ from calib.analysis.decision import decide, threshold
 from calib.analysis.differences import answer
 from calib.analysis.internal_validation import Validation
 from calib.analysis.label_shift import compare_base_rates
-from calib.analysis.limitations import limits, trained_here
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.validation import (
     CALIBRATION_METRICS,
     OVERALL_METRICS,
     flow,
+    limits,
     net_benefits,
     performance,
     rows_needed,
+    trained_here,
 )
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES

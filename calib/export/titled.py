@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.analysis.limitations import trained_here
+from calib.analysis.validation import trained_here
 from calib.evaluate import Evaluation
 from calib.export.chromium import CHART_HEIGHT, CHART_WIDTH
 from calib.kernel.wording import without_direction_marks

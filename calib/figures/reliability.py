@@ -46,8 +46,16 @@ from calib.figures.base import (
     stacked,
     viewed,
 )
-from calib.figures.labels import LETTER_SHARE, LINE_SHARE, Label, place_labels
-from calib.figures.many import MOST_COLOURED, grey_lines_note, in_colour, mute
+from calib.figures.many import (
+    LETTER_SHARE,
+    LINE_SHARE,
+    MOST_COLOURED,
+    Label,
+    grey_lines_note,
+    in_colour,
+    mute,
+    place_labels,
+)
 from calib.figures.theme import LIGHT, Theme, diagonal, hollow, layout, legible, outlined, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability

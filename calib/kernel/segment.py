@@ -2,6 +2,8 @@
 
 A condition is COLUMN=VALUE, COLUMN!=VALUE, or COLUMN=LOW..HIGH of numbers or dates, with LOW included and HIGH
 excluded; one end may be missing. It refers only to the values of a row, so it means the same for other tables.
+
+A period, FIRST..LAST, is two dates, numbers or row numbers, both included.
 """
 
 from __future__ import annotations

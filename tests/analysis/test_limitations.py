@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.limitations import limits
 from calib.analysis.recommendation.advice import recommend
+from calib.analysis.validation import limits
 from calib.calibrators import name_of
 from calib.sources import load, with_test_file
 from tests.saying import assert_says

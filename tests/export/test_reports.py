@@ -18,11 +18,10 @@ from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentence
 from calib.analysis.audit.of_evaluation import audited
 from calib.analysis.centres import centres
 from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
-from calib.analysis.limitations import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
-from calib.analysis.validation import rows_needed
+from calib.analysis.validation import limits, rows_needed
 from calib.data import SAMPLES, read_table, sample_table
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module

@@ -81,7 +81,7 @@ def test_its_labels_are_a_typical_draw_from_the_true_probabilities():
         low, high = np.quantile(draws[:, group].sum(axis=1), [0.25, 0.75])
         assert low <= Y[group].sum() <= high
     # so each mark lies within those of the reader's twenty redraws
-    drawn = [run("otherCustomers(data.p, given, data.truth)", seed) for seed in range(1, 21)]
+    drawn = run("given.map(seed => otherCustomers(data.p, seed, data.truth))", [*range(1, 21)])
     marks = np.array([_marks(np.array(one["p"]), np.array(one["y"])) for one in drawn])
     mine = _marks(P, Y)
     assert ((marks.min(axis=0) <= mine) & (mine <= marks.max(axis=0))).all()
@@ -130,7 +130,7 @@ def test_other_customers_are_drawn_as_stated():
 
 
 def test_the_highest_mark_of_the_redraws_is_the_one_named():
-    drawn = [run("otherCustomers(data.p, given, data.truth)", seed) for seed in range(1, 21)]
+    drawn = run("given.map(seed => otherCustomers(data.p, seed, data.truth))", [*range(1, 21)])
     p, y = (np.array([one[name] for one in drawn]) for name in "py")
     fourth = (p >= 0.6) & (p < 0.8)
     predicted, observed = ((values * fourth).sum(axis=1) / fourth.sum(axis=1) for values in (p, y))
@@ -179,8 +179,8 @@ def test_the_usual_number_of_true_statements_is_a_poisson_binomial():
     rng = np.random.default_rng(0)
     cases = [rng.integers(0, 11, n) / 10 for n in (1, 2, 5, 10, 20) for _ in range(20)]
     cases += [np.zeros(3), np.ones(3), np.full(10, 0.5), np.array([0, 1, 0.3])]
-    for p in cases:
-        shares, ends = run("[poissonBinomial(given), usualNumber(given)]", p.tolist())
+    found = run("given.map(p => [poissonBinomial(p), usualNumber(p)])", [p.tolist() for p in cases])
+    for p, (shares, ends) in zip(cases, found, strict=True):
         each = np.array(list(itertools.product((0, 1), repeat=len(p)))) if len(p) <= 10 else None
         if each is not None:  # by counting every outcome
             probability = np.prod(np.where(each, p, 1 - p), axis=1)

@@ -21,9 +21,12 @@ def wine() -> bytes:
     return table.to_csv(index=False).encode()
 
 
+FEW_TREES = {"params": '{"n_estimators":5}'}
+
+
 @pytest.fixture(scope="module")
 def opened():
-    return settled(bring(page("explore_data"), "wine.csv", wine()))
+    return settled(bring(page("explore_data", **FEW_TREES), "wine.csv", wine()))
 
 
 def test_by_the_menu_as_by_the_button_the_calibrators_are_those_for_all_classes():
@@ -60,7 +63,7 @@ def test_with_many_classes_one_is_chosen_in_a_list():
     rows = np.random.default_rng(0).integers(0, 9, (390, 3))
     names = [f"class {k:02}" for k in range(13)]
     many = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(target=names * 30).sort_values("a")
-    at = settled(bring(page("explore_data"), "many.csv", many.to_csv(index=False).encode()))
+    at = settled(bring(page("explore_data", **FEW_TREES), "many.csv", many.to_csv(index=False).encode()))
     at = go(at, "explore_out_of_bag")
     assert faults(at) == []
     offered = at.selectbox(key="class_here")
@@ -159,7 +162,7 @@ def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
 
 
 def test_trees_and_out_of_bag_show_the_losses_of_all_classes(opened):
-    at = settled(bring(page("explore_data"), "wine.csv", wine()))
+    at = settled(bring(page("explore_data", **FEW_TREES), "wine.csv", wine()))
     at = go(at, "explore_trees")
     assert faults(at) == []
     offered = at.selectbox(key="trees.metric").options

@@ -28,6 +28,7 @@ SMALL = {
     "data": "synthetic:gaussian",
     "data_params": '{"n":120}',
     "params": '{"n_estimators":2,"min_samples_leaf":3}',
+    "calibrators": "none,platt",
 }
 
 

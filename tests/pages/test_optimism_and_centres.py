@@ -6,7 +6,7 @@ from calib import load_sample
 from calib.analysis.centres import centres
 from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
 from tests.evaluated import evaluated
-from tests.pages.app import faults, go, messages, page, settled
+from tests.pages.app import faults, go, jobs_of, messages, page, settled
 from tests.saying import assert_any_says
 
 TRAINED = {
@@ -52,11 +52,11 @@ def test_the_report_of_compare_has_what_this_session_has_computed(downloads):
     go(at, "explore_compare")
     assert faults(at) == []
     text = html.unescape(downloads["Report (HTML)"]().decode())
-    recipe, loans = at.session_state["recipe"], load_sample("loans")
-    assert validate_recipe(recipe, loans, "none", 20).sentence in text
-    evaluation = evaluated(recipe)
+    (optimism,), (left_out,) = jobs_of(at, "optimism"), jobs_of(at, "left_out")
+    assert optimism.made.sentence in text
+    evaluation = evaluated(at.session_state["recipe"])
     names = evaluation.column("purpose").astype(str).to_numpy()
-    for made in (centres(evaluation, names), leave_out_recipe(recipe, loans, "none", "purpose")):
+    for made in (centres(evaluation, names), left_out.made):
         assert all(sentence in text for sentence in made.sentences)
 
 

@@ -4,13 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calib.analysis import depth
+from calib.kernel.progress import Cancelled
 from calib.kernel.wording import number
 from calib.metrics import log_loss_clipped
-from pages.ui import current, jobs
+from pages.ui import current, evaluations, jobs
 from tests.evaluated import of_address
 from tests.pages.app import at_once, bring, faults, go, headline, page, working
+from tests.waiting import LIMIT
 
-SLOW = {"model": "random_forest", "params": '{"n_estimators": 1000}'}
+FOREST = {"model": "random_forest", "params": '{"n_estimators": 5}'}
 NAME = "Data: **Breast tumours: malignant or benign**"
 TREE = {"data": "sample:breast_cancer", "model": "decision_tree", "calibrators": "none,platt,venn_abers"}
 FITTED = [one.script for one in current.PAGES["Explore"] if one.key not in ("data", "survival")]  # no model
@@ -34,16 +37,29 @@ def results(at):
     return sum(len(at.main.get(kind)) for kind in ("metric", "plotly_chart", "arrow_data_frame"))
 
 
+def hold_fits(monkeypatch):
+    """Let no model be fitted from now on: fits wait until they are cancelled."""
+
+    def held(recipe, data, watch):
+        watch.cancel.wait(LIMIT)
+        raise Cancelled("held")
+
+    for module in (evaluations, depth):
+        monkeypatch.setattr(module, "fit", held)
+
+
 @pytest.mark.parametrize("script", FITTED)
 def test_while_the_model_of_other_data_is_fitted_nothing_of_the_last_is_there(script, monkeypatch):
     monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     stem = script.removeprefix("pages/").removesuffix(".py")
-    at = page("explore_data", model="naive_bayes" if stem != "explore_out_of_bag" else "random_forest")
+    grows = stem in ("explore_out_of_bag", "explore_trees")
+    at = page("explore_data", **FOREST if grows else {"model": "naive_bayes"})
     go(bring(at, "first.csv", csv(300, 0)), stem)
     assert "Data: **first.csv**" in said(at)
     assert results(at) > 0
+    hold_fits(monkeypatch)
     at.switch_page("pages/explore_data.py").run()
-    bring(at, "second.csv", csv(20_000, 1))
+    bring(at, "second.csv", csv(400, 1))
     at.selectbox(key="data")  # the sidebar names it as well
     at.session_state["recipe"] = at.session_state["recipe"].replace(model="large_forest")
     at.switch_page(script).run()
@@ -60,7 +76,8 @@ def test_while_another_model_of_the_same_data_is_fitted_the_last_results_stay(st
     at = page(stem, **few)
     before = results(at)
     monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
-    at.session_state["recipe"] = at.session_state["recipe"].replace(params={"n_estimators": 2000})
+    hold_fits(monkeypatch)
+    at.session_state["recipe"] = at.session_state["recipe"].replace(params={"n_estimators": 6})
     at.session_state["changed"] = True
     at.run()
     assert working(at)
@@ -89,7 +106,10 @@ def test_what_was_picked_of_one_data_set_is_not_picked_of_the_next():
 def test_every_explore_page_names_its_data_beside_the_title(query):
     for one in current.PAGES["Explore"]:
         at = at_once(
-            one.script.removeprefix("pages/").removesuffix(".py"), data="sample:breast_cancer", **query
+            one.script.removeprefix("pages/").removesuffix(".py"),
+            data="sample:breast_cancer",
+            **FOREST,
+            **query,
         )
         assert NAME in [element.value.replace("\\", "") for element in at.main.caption], one.script
         assert at.main.title[0].value == one.question

@@ -22,6 +22,11 @@ same reason an uncalibrated model that is so extreme is not kept.
 For K classes together the rule is the same, for the Brier score summed over the classes: the arena of three or more
 classes has a prior for each method of ``START_OF_CLASSES``, and the method with the lowest mean is used. A method that
 gave the true class a probability of 0 does not replace the first compared one, because its log loss is infinite.
+
+``arena.csv`` and ``arena_classes.csv`` are written by ``python -m scripts.arena_sizes`` (docs/results.md). They hold
+means over data sets: for two classes per number of calibration rows of the minority class and kind of scores, for more
+classes per number of calibration rows. Differences are shares of the uncertainty: f (1 − f), or 1 − Σ f² if the Brier
+score is summed over classes of shares f.
 """
 
 from __future__ import annotations

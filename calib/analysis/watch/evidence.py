@@ -11,6 +11,14 @@ reaches 1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t
 
 Four tenths of the weight are for a model that is wrong from the first row. The others decrease as 1 / (k ln²(k)), but
 only after about 100 rows: few changes are so early, and a change after a long calibrated time is found sooner.
+
+Confidence sequences, intervals that are valid at every time: for the level, the Brier score and the slope.
+
+Level and Brier score: means of bounded numbers, by the wealth of a bet, bounded from below in closed form (Fan, Grama &
+Liu 2015; Howard, Ramdas, McAuliffe & Sekhon 2021, theorem 4), mixed over stakes λ. They cover the average so far of the
+conditional expectations given the past, even while these change. Slope: the likelihood of predictions made from the
+past, divided by the likelihood of each line logit π = a + b logit p; the interval contains the slopes of all lines for
+which this ratio is at most 1/α (Robbins 1970; Wasserman, Ramdas & Balakrishnan 2020).
 """
 
 from __future__ import annotations
