@@ -197,7 +197,7 @@ def show(
         with st.container(key="moving") if moves else nullcontext():
             _pictures(chart, _interaction(chart, on_click, picks))
             if moves:
-                moves(chart.in_words(record))
+                moves()
         question.answers()
         with lesson_layout.on("under") if staged else nullcontext():  # on a phone, after "what to see"
             if not chart.alone:

@@ -21,7 +21,7 @@ def over_the_chart(arguments: dict[str, Any]) -> None:
     browser.component("moving_diagram", CALIBRATED, STYLE, isolate=False)(key="calibrated", data=arguments)
 
 
-def in_step(evaluation: Evaluation, alt: str) -> None:
+def in_step(evaluation: Evaluation) -> None:
     """Draw the marks of the model in a lesson's step, and with a switch those of its calibrator.
 
     While the question is open, only its ``shows`` are drawn: the model, because the calibrator is the answer.
@@ -35,7 +35,7 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     # two neighbouring points with enough rows
     has_a_line = any(one[2] and other[2] for one, other in pairwise(marks["curves"][0]))
     dotted = f"Dotted: {label_of(keys[0]).lower()}." if has_a_line else ""
-    arguments = marks | {"alt": alt, "calibrates": label_of(keys[-1]), "words": ["", dotted], "on": True}
+    arguments = marks | {"calibrates": label_of(keys[-1]), "words": ["", dotted], "on": True}
     if ghost := current_question().ghost:
         arguments["guess"] = placed_guess.drawn(ghost)
     over_the_chart(arguments | {"under": LOW_HISTOGRAM})

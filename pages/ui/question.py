@@ -33,7 +33,7 @@ class PosedQuestion:
     picture
         The step's ``picture``: the part of the figure that is drawn, and the name of the model.
     moving
-        Draws the picture by a script, given its alt text, in a step that asks for this.
+        Draws the picture by a script, in a step that asks for this.
     """
 
     open: bool = False
@@ -43,7 +43,7 @@ class PosedQuestion:
     ghost: placed_guess.Ghost | None = None
     finding: str = ""
     picture: Mapping[str, Any] = field(default_factory=dict)
-    moving: Callable[[str], None] | None = None
+    moving: Callable[[], None] | None = None
 
     def ask(
         self, answers: Callable[[], None] | None, posed: bool = False, kept: Collection[str] = ()
