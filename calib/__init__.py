@@ -10,7 +10,7 @@ from calib.kernel import lazy
 from calib.kernel.version import __version__
 
 if TYPE_CHECKING:
-    from calib.analysis.internal_validation import validate
+    from calib.analysis.optimism import validate
     from calib.analysis.recommendation.advice import Recommendation
     from calib.analysis.recommendation.verdict import Verdict
     from calib.analysis.survival.check import check_survival

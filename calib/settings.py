@@ -16,7 +16,7 @@ from calib.analysis.curves import FEW_IN_BIN
 from calib.analysis.decision import COST_RANGE, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAF_ESTIMATES, check_depth
 from calib.analysis.differences import REPEATED_SPLITS
-from calib.analysis.internal_validation import FEWEST_RESAMPLES
+from calib.analysis.optimism import FEWEST_RESAMPLES
 from calib.analysis.report_settings import REPORT_SETTINGS
 from calib.analysis.selection import check_range
 from calib.analysis.watch.watcher import ALPHA, MOST_STEPS_AHEAD

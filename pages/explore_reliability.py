@@ -4,7 +4,7 @@ import streamlit as st
 
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
-from pages.ui import evaluations, frame, headings, jobs, read_as, tables
+from pages.ui import evaluations, frame, headings, jobs, reading_question, tables
 from pages.ui.explore import classes, reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
@@ -12,7 +12,7 @@ reliability.to_groups(recipe)
 evaluation = evaluations.evaluation(recipe)
 
 if not recipe.data.startswith("sample:"):  # whose classes are known
-    read_as.line(recipe, evaluation.dataset)
+    reading_question.line(recipe, evaluation.dataset)
 frame.refusals(evaluation)
 if not evaluation.predictions:
     st.info(

@@ -17,11 +17,11 @@ from calib.analysis.label_shift import MOST_INTERVALS
 from calib.analysis.watch.over_time import ROW_PERIODS
 from calib.calibrators import CALIBRATORS, JOINT
 from calib.data.folder import MOST_LISTED_TABLES, MOST_NESTED
+from calib.data.label import MOST_PREDICTED, MOST_TRAINED
 from calib.data.large_file import COUNTED_ROWS
 from calib.data.limits import MOST_TABLE_COLUMNS, SPARE, UPLOAD_LIMIT, format_bytes
 from calib.data.relation import BLOCK_ROWS
 from calib.data.sampling import LEARN_ROWS
-from calib.data.target import MOST_PREDICTED, MOST_TRAINED
 from calib.experiments import EXPERIMENTS
 from calib.figures.base import MOST_SETUPS
 from calib.lessons import LESSONS

@@ -30,7 +30,7 @@ from scipy.special import expit
 from calib import Recipe, check, evaluate
 from calib.__main__ import main as command
 from calib.analysis.differences import reference_of
-from calib.analysis.optimism import random_recipe
+from calib.analysis.split_optimism import random_recipe
 from calib.evaluate import Evaluation
 from calib.export import report_html
 from calib.sources import load

@@ -18,8 +18,8 @@ from calib.analysis.curves import FEW_IN_BIN, binned_curve, corp_curve, smooth_c
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
 from calib.analysis.differences import OtherSplits, differences, view_of_all
 from calib.analysis.label_shift import estimate_base_rate
-from calib.analysis.optimism import optimism
 from calib.analysis.selection import telling_mark
+from calib.analysis.split_optimism import split_optimism
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS
 from calib.comparison import (
@@ -163,7 +163,7 @@ def half_widths(rows: Drawn) -> Found:
 
 
 def optimisms(rows: Drawn) -> Found:
-    table = optimism(*(evaluation(each) for each in (rows, rows.again()))).table
+    table = split_optimism(*(evaluation(each) for each in (rows, rows.again()))).table
     return {
         f"Optimism of a random split in {within_a_sentence(METRICS[line.metric].label)}": (
             0.0,

@@ -1,7 +1,7 @@
 """Measure bias and intervals of the correction for optimism in ``calib.validate``, for logistic regression.
 
 ``python -m scripts.optimism_rates [--draws 400] [--only 500x20]``. All resamples of a sample are fitted together, by
-Newton's method on weights that count their rows, with the formulas of ``calib.analysis.internal_validation``. The truth
+Newton's method on weights that count their rows, with the formulas of ``calib.analysis.optimism``. The truth
 is the measure of the model that was fitted to the sample, on 20,000 further rows. Run by hand: ten minutes on one core.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from calib.analysis.internal_validation import INNER
+from calib.analysis.optimism import INNER
 
 SHOWN = ("slope", "intercept", "observed_expected", "brier", "auc")
 CASES = ((200, 8), (500, 8), (500, 20), (1000, 8))  # rows and features, half of which matter

@@ -23,7 +23,7 @@ from calib.commands.options import (
     write_file,
 )
 from calib.data import LEARN_ROWS
-from calib.data.target import POSITIVE, PREDICTED_TOGETHER
+from calib.data.label import POSITIVE, PREDICTED_TOGETHER
 from calib.evaluate import (
     FEWEST_ESTIMATED,
     Evaluation,

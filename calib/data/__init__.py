@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from calib.data.errors import DataError, ReadingQuestion, TooLargeError, TooManyRowsError
     from calib.data.folder import Folder, OpenTable
     from calib.data.join import FILE_PART, join_tables
+    from calib.data.label import class_counts, guess_target, target_candidates, tidy_labels
     from calib.data.large_file import LargeFile, open_if_many, open_large
     from calib.data.large_query import LargeQuery, open_query
     from calib.data.matrix import Matrix, preprocessor
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from calib.data.score_columns import evaluate_or_train, looks_like_predictions, score_columns
     from calib.data.summary import class_shares, summarise_columns
     from calib.data.table import LEARN_ROWS, WEIGHT_AS, Table, reading_of
-    from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
     from calib.data.validate import validate
 
 lazy.attach(__name__)

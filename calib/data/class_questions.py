@@ -10,15 +10,15 @@ import numpy as np
 
 from calib.data.conventions import conventional
 from calib.data.errors import ReadingQuestion
+from calib.data.label import (
+    Labels,
+    alternative_spellings,
+)
 from calib.data.named_classes import add_up
 from calib.data.ranking import column_aucs
 from calib.data.score_meaning import (
     Scaled,
     as_recipe,
-)
-from calib.data.target import (
-    Labels,
-    alternative_spellings,
 )
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import listed, number, percent

@@ -19,7 +19,7 @@ from scipy.special import softmax
 from calib.data.columns import is_number
 from calib.data.conventions import conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion
-from calib.data.target import in_sorted_order
+from calib.data.label import in_sorted_order
 from calib.kernel.checks import ROW_SUM_ERROR
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, number, quoted, row_numbers

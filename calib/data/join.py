@@ -13,8 +13,8 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, content_type, inspect, is_number
 from calib.data.conventions import folded
 from calib.data.errors import DataError
+from calib.data.label import labels
 from calib.data.table import READING_ATTRIBUTE, TableReading, reading_of
-from calib.data.target import labels
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"

@@ -16,7 +16,7 @@ import pandas as pd
 from calib.data.columns import as_float, whole_counts
 from calib.data.conventions import codes_for_missing, number_of
 from calib.data.errors import DataError, ReadingQuestion
-from calib.data.target import Labels
+from calib.data.label import Labels
 from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted

@@ -10,8 +10,7 @@ import pandas as pd
 
 from calib.data.class_tables import ClassTables
 from calib.data.errors import DataError, ReadingQuestion
-from calib.data.label_meaning import ask_about_labels
-from calib.data.target import (
+from calib.data.label import (
     MOST_PREDICTED,
     MOST_TRAINED,
     Classes,
@@ -22,6 +21,7 @@ from calib.data.target import (
     name_of_others,
     target_candidates,
 )
+from calib.data.label_meaning import ask_about_labels
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, quoted, short_class
 
@@ -52,7 +52,7 @@ def label_problems(
 
     Examples
     --------
-    >>> from calib.data.target import coded_labels
+    >>> from calib.data.label import coded_labels
     >>> [p.message for p in label_problems("y", coded_labels(pd.DataFrame({"y": ["a", "a"]}), "y"))]
     ["The label column contains only the label 'a', but two classes are needed."]
     """

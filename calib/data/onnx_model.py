@@ -19,9 +19,9 @@ from calib.data import confined
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError, TooLargeError
+from calib.data.label import class_counts
 from calib.data.limits import MODEL_LIMIT, Bounds, format_bytes
 from calib.data.table import note_reading, reading_of
-from calib.data.target import class_counts
 from calib.kernel.version import to_install
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")

@@ -20,6 +20,10 @@ from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
+from calib.data.label import (
+    Labels,
+    coded_labels,
+)
 from calib.data.label_meaning import (
     Counted,
     ask_about_labels,
@@ -32,10 +36,6 @@ from calib.data.score_columns import tables_of, with_columns
 from calib.data.score_problems import ask_if_reversed, ranking_problems
 from calib.data.score_reading import Scores, Stated, read_scores
 from calib.data.table import reading_of
-from calib.data.target import (
-    Labels,
-    coded_labels,
-)
 from calib.kernel.cache import share
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset

@@ -15,11 +15,11 @@ from calib.data.duplicates import left_out as repeated_left_out
 from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
+from calib.data.label import Classes, Labels, choose_classes, coded_labels
 from calib.data.label_meaning import ask_about_labels
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles, weight_note
 from calib.data.table import reading_of
-from calib.data.target import Classes, Labels, choose_classes, coded_labels
 from calib.kernel.progress import Watch
 from calib.kernel.read_as import Answer, ReadAs
 from calib.kernel.records import Dataset

@@ -15,7 +15,7 @@ import pandas as pd
 from calib.data.columns import WORD, Column, as_float, coded, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART
-from calib.data.target import Labels
+from calib.data.label import Labels
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
 from calib.kernel.weights import are_whole, describe_lines, importance_weights, or_ones

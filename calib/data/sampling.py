@@ -17,8 +17,8 @@ from calib.data.column_types import as_frame
 from calib.data.columns import bounded, is_number
 from calib.data.counting import MOST_DISTINCT_LABELS, Blocks
 from calib.data.errors import DataError
+from calib.data.label import coded_labels
 from calib.data.table import LEARN_ROWS, note_reading, reading_of
-from calib.data.target import coded_labels
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted

@@ -29,12 +29,12 @@ from calib.data.columns import (
     is_number,
 )
 from calib.data.errors import ReadingQuestion
-from calib.data.named_classes import named_class
-from calib.data.target import (
+from calib.data.label import (
     Labels,
     coded_labels,
     guess_target,
 )
+from calib.data.named_classes import named_class
 from calib.kernel.read_as import MOST_NAMED_SCORES, Answer
 from calib.kernel.wording import listed
 

@@ -25,6 +25,13 @@ from calib.data.columns import (
 )
 from calib.data.conventions import PREDICTED, conventional
 from calib.data.errors import DataError, ReadingQuestion
+from calib.data.label import (
+    MOST_PREDICTED,
+    POSITIVE,
+    Classes,
+    Labels,
+    choose_classes,
+)
 from calib.data.named_classes import classes_of_columns, seems_negative
 from calib.data.score_columns import inspect_others, score_columns, tables_of
 from calib.data.score_meaning import (
@@ -39,13 +46,6 @@ from calib.data.score_meaning import (
     predicted_columns,
     read_scale,
     refuse_classes,
-)
-from calib.data.target import (
-    MOST_PREDICTED,
-    POSITIVE,
-    Classes,
-    Labels,
-    choose_classes,
 )
 from calib.kernel.read_as import Answer, ReadAs, ScoreReading
 from calib.kernel.wording import listed, quoted

@@ -15,10 +15,10 @@ from calib.data import confined
 from calib.data.column_types import typed_frame
 from calib.data.columns import in_unit_interval
 from calib.data.errors import DataError
+from calib.data.label import guess_target
 from calib.data.limits import FEWER, bounds
 from calib.data.read import read_table
 from calib.data.score_columns import looks_like_predictions, score_columns, scores_among_features
-from calib.data.target import guess_target
 
 BYTES_OF_END = 2_000_000  # bytes of each end of a file, which show its columns
 # Rounded log-odds change the odds by at most 0.5 %, and make no probability 0 or 1

@@ -13,6 +13,7 @@ from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, events_and_trials, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
+from calib.data.label import Labels, choose_classes, coded_labels
 from calib.data.label_problems import label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import prepare_predictions
@@ -20,7 +21,6 @@ from calib.data.roles import propose_roles, read_roles
 from calib.data.score_columns import scores_among_features, tables_of
 from calib.data.score_problems import ranking_problems, scale_problems
 from calib.data.table import reading_of
-from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted

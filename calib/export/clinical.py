@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.centres import Centres
-from calib.analysis.internal_validation import INNER, Validation
+from calib.analysis.optimism import INNER, Validation
 from calib.export.charts import Chart, with_numbers
 from calib.figures import FIGURES
 from calib.figures.optimism import formatted_validation

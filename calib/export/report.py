@@ -21,10 +21,10 @@ from calib.analysis.audit.of_evaluation import Audited, audit_sentences
 from calib.analysis.centres import Centres
 from calib.analysis.decision import decide, threshold
 from calib.analysis.differences import answer
-from calib.analysis.internal_validation import Validation
 from calib.analysis.label_shift import compare_base_rates
-from calib.analysis.optimism import optimism
+from calib.analysis.optimism import Validation
 from calib.analysis.recommendation.advice import recommend
+from calib.analysis.split_optimism import split_optimism
 from calib.analysis.validation import (
     CALIBRATION_METRICS,
     OVERALL_METRICS,
@@ -501,7 +501,7 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
         return section
     if at_random is None:
         return section | {"missing": ["Comparison with a random split: not computed."]}
-    found = optimism(evaluation, at_random)
+    found = split_optimism(evaluation, at_random)
     choice = recommend(evaluation).choice
     both = [key for key in evaluation.predictions if key in at_random.predictions]
     claim = found.sentence(choice if choice is not None and choice in both else both[0]) if both else ""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.internal_validation import Validation
+from calib.analysis.optimism import Validation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.theme import LIGHT, Theme, square
 from calib.kernel.wording import alike, with_interval

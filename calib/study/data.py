@@ -17,7 +17,7 @@ from sklearn.preprocessing import minmax_scale
 from calib import sources
 from calib.data import DataError, Table, class_counts, prepare, read_table
 from calib.data.columns import is_number
-from calib.data.target import choose_classes
+from calib.data.label import choose_classes
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe

@@ -37,7 +37,7 @@ from pages.ui import (
     state,
     style,
 )
-from pages.ui.question import PosedQuestion, current_question
+from pages.ui.posed_question import PosedQuestion, current_question
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 from pages.ui.widget import show_widget

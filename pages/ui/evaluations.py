@@ -32,7 +32,7 @@ from calib.kernel.wording import class_named
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, lesson_layout, read_as, session_cache, state, style
+from pages.ui import bagging, jobs, lesson_layout, reading_question, session_cache, state, style
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 
@@ -175,7 +175,7 @@ def dataset(recipe: Recipe) -> Dataset:
     try:
         return load(recipe)
     except ReadingQuestion as question:
-        read_as.ask(question)
+        reading_question.ask(question)
         _end_with_data(recipe)
     except InputError as error:
         st.error(plain(error))

@@ -43,7 +43,7 @@ from pages.ui import (
     uploads,
 )
 from pages.ui.learn import kept, lessons
-from pages.ui.question import ask_nothing
+from pages.ui.posed_question import ask_nothing
 from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"

@@ -10,7 +10,7 @@ from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of
 from calib.lessons import parse_step
 from pages.ui import browser, placed_guess, state
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 
 LOW_HISTOGRAM = 40  # units of the histogram's height, low so that the diagram is large
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from calib import check, check_survival
 from calib.analysis.centres import between_variance, centres, pool
-from calib.analysis.internal_validation import leave_one_centre_out
+from calib.analysis.optimism import leave_one_centre_out
 from calib.data import sample_table
 from calib.kernel.checks import InputError
 from tests.saying import says

@@ -10,7 +10,7 @@ from calib import Recipe
 from calib.analysis.depth import depth_scores, sweep_depths
 from calib.analysis.differences import clipped, clipped_change, differences
 from calib.analysis.label_shift import compare_base_rates
-from calib.analysis.optimism import optimism
+from calib.analysis.split_optimism import split_optimism
 from calib.analysis.validation import performance
 from calib.export import print_metrics, report_html
 from calib.figures import (
@@ -102,7 +102,7 @@ def test_the_chart_that_compares_names_it(tree, words):
 
 def test_the_optimism_of_a_split_has_it(tree, words):
     other = evaluated(TREE.replace(seed=1))
-    shown = optimism(tree, other).formatted()
+    shown = split_optimism(tree, other).formatted()
     line = shown[(shown["Calibrator"] == "Uncalibrated") & (shown["Metric"] == "Log loss")].iloc[0]
     assert line["Honest split"] == words
     assert line["Random split"] == f"∞ (clipped: {number(by_sklearn(other))})"

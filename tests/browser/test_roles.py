@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from calib.analysis.label_shift import estimate_of_rows
-from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
+from calib.analysis.split_optimism import random_recipe, split_optimism
 from calib.data import TableFile
 from calib.evaluate import evaluate, fit
 from calib.recipe import Recipe
@@ -49,7 +49,7 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     assert data.time[np.setdiff1d(np.arange(N), evaluation.rows)].max() < data.time[evaluation.rows].min()
     assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
     tab.press("Start")
-    found = optimism(evaluation, evaluate(random_recipe(recipe), data))
+    found = split_optimism(evaluation, evaluate(random_recipe(recipe), data))
     told = tab.page.get_by_text("would have given a Brier score")
     told.wait_for()
     assert told.inner_text() in (found.sentence("none"), found.sentence("platt"))

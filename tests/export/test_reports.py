@@ -17,9 +17,9 @@ from calib import Evaluation, Recipe, evaluate, load_sample
 from calib.analysis.audit.of_evaluation import audit_sentences as audit_sentences
 from calib.analysis.audit.of_evaluation import audited
 from calib.analysis.centres import centres
-from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
-from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.optimism import leave_out_recipe, validate_recipe
 from calib.analysis.recommendation.advice import recommend
+from calib.analysis.split_optimism import random_recipe, split_optimism
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import limits, rows_needed
 from calib.data import SAMPLES, read_table, sample_table
@@ -375,7 +375,7 @@ def test_what_a_random_split_would_have_claimed_stands_where_it_is_known():
     )
     honest, at_random = (evaluate(one, load(one)) for one in (recipe, random_recipe(recipe)))
     found = sections(report_html({"mine": honest}, at_random={"mine": at_random}).decode())
-    assert optimism(honest, at_random).sentence("none") in found["Model, split and calibrators"]
+    assert split_optimism(honest, at_random).sentence("none") in found["Model, split and calibrators"]
 
 
 def test_the_subgroups_chosen_have_their_numbers():

@@ -15,7 +15,7 @@ from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
-from calib.analysis.internal_validation import validate
+from calib.analysis.optimism import validate
 from calib.analysis.survival.check import SurvivalEvaluation
 from calib.analysis.survival.table import survival_columns
 from calib.analysis.watch.over_time import over_time

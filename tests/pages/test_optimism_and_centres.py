@@ -4,7 +4,7 @@ import html
 
 from calib import load_sample
 from calib.analysis.centres import centres
-from calib.analysis.internal_validation import leave_out_recipe, validate_recipe
+from calib.analysis.optimism import leave_out_recipe, validate_recipe
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, jobs_of, messages, page, settled
 from tests.saying import assert_any_says

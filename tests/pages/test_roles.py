@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.split_optimism import random_recipe, split_optimism
 from calib.data import TableFile
 from calib.evaluate import evaluate
 from calib.recipe import Recipe
@@ -184,7 +184,7 @@ def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
     assert not any("would have given a Brier" in text.value for text in at.markdown)
     press(at, "Start")
     recipe = Recipe.from_query(dict(at.query_params))
-    found = optimism(*(evaluate(each, load(each)) for each in (recipe, random_recipe(recipe))))
+    found = split_optimism(*(evaluate(each, load(each)) for each in (recipe, random_recipe(recipe))))
     said = [text.value.replace("\\", "") for text in at.markdown if "would have given a Brier" in text.value]
     assert said in ([found.sentence("platt")], [found.sentence("none")])
     assert faults(at) == []

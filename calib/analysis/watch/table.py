@@ -15,7 +15,7 @@ from calib.data.class_tables import cells, class_tables, to_probabilities
 from calib.data.column_types import typed_frame
 from calib.data.columns import clip_rounding
 from calib.data.errors import DataError
-from calib.data.target import coded_labels
+from calib.data.label import coded_labels
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import json_numbers

@@ -11,7 +11,7 @@ import streamlit as st
 
 from calib import sources
 from calib.analysis.differences import answer, clipped_sentence
-from calib.analysis.optimism import random_recipe
+from calib.analysis.split_optimism import random_recipe
 from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.export import (

@@ -26,8 +26,8 @@ from calib.data import (
 )
 from calib.data.class_tables import columns_in_words
 from calib.data.column_types import typed_frame
+from calib.data.label import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
 from calib.data.limits import format_bytes
-from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, alternative_spellings
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
@@ -35,7 +35,7 @@ from calib.kernel.wording import counted, listed, percent, short_class
 from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, evaluations, frame, headings, read_as, state, tables
+from pages.ui import controls, evaluations, frame, headings, reading_question, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
@@ -519,9 +519,9 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
 def how_read(recipe: Recipe) -> ReadingQuestion | None:
     """Write how the table was read; or ask, and return the question."""
     try:
-        read_as.line(recipe, evaluations.load(recipe), read_as.READING_BUTTONS)
+        reading_question.line(recipe, evaluations.load(recipe), reading_question.READING_BUTTONS)
     except ReadingQuestion as question:
-        read_as.ask(question)
+        reading_question.ask(question)
         return question
     except InputError:
         pass  # the problems below say why

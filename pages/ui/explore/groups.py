@@ -23,7 +23,7 @@ from calib.analysis.audit.of_evaluation import (
 )
 from calib.analysis.centres import Centres
 from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
-from calib.analysis.internal_validation import leave_out_recipe
+from calib.analysis.optimism import leave_out_recipe
 from calib.analysis.subgroups import group_rows
 from calib.analysis.validation import trained_here
 from calib.calibrators import CALIBRATORS, label_of

@@ -17,11 +17,11 @@ from calib.analysis.differences import (
     reference_of,
     repeat_splits,
 )
-from calib.analysis.internal_validation import INNER, Validation, validate_recipe
-from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.optimism import INNER, Validation, validate_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend, recommend_in_steps
 from calib.analysis.recommendation.verdict import MISCALIBRATED, Verdict, chance_sentence, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.split_optimism import random_recipe, split_optimism
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
@@ -59,7 +59,7 @@ from pages.ui import (
 )
 from pages.ui.explore import base_rate
 from pages.ui.grid import grid
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
@@ -210,7 +210,7 @@ def claim(evaluation: Evaluation) -> None:
     other = evaluations.optional_evaluation(at_random, "random_split", "the random split")
     if other is None:
         return
-    found = optimism(evaluation, other)
+    found = split_optimism(evaluation, other)
     choice = recommend(evaluation).choice
     st.markdown(
         plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions))))

@@ -31,7 +31,7 @@ from pages.ui import (
 )
 from pages.ui.learn import asking, live_quiz, play
 from pages.ui.learn.glossary import linked, links, links_in
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 from pages.ui.text import plain
 
 SAME_SEED = "The same seed gives the same result here, in a notebook and on the command line."

@@ -20,7 +20,7 @@ from pages.ui import chart, points, state
 from pages.ui.grid import grid
 from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 
 FINITE_FIELD = "finite.line"
 SLIDERS = 4  # most cuts with a slider; more cuts have buttons only

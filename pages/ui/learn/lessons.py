@@ -22,7 +22,7 @@ from pages.ui import (
 )
 from pages.ui.learn import asking, experiments, handout, live_quiz
 from pages.ui.learn.glossary import linked
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 from pages.ui.text import plain
 
 LIST = "pages/learn_two_probabilities.py"

@@ -16,7 +16,7 @@ from pages.ui import session_cache
 from pages.ui.grid import grid
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import PageVariation
-from pages.ui.question import current_question
+from pages.ui.posed_question import current_question
 
 
 @st.cache_resource

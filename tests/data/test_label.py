@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
+from calib.data.label import NO, YES, alternative_spellings, choose_classes, labels, match
 from calib.data.table import note_reading
-from calib.data.target import NO, YES, alternative_spellings, choose_classes, labels, match
 from tests.saying import assert_says, says
 
 
