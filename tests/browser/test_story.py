@@ -219,6 +219,7 @@ def test_nothing_tells_an_answer_before_the_reader_gave_one(reader):
     at(page, "chance").get_by_role("button", name="Show them").click()
     expect(page.locator("#step-chance").get_by_text("Not yet")).to_be_hidden()
     assert page.evaluate(FOCUS)[0] == "step-chance"
+    assert state(page)["at"] == "chance"
     assert page.locator(".stage circle.mark").count() == 5
     at(page, "seventy")
     expect(page.locator("#step-seventy .outcome")).to_contain_text("You skipped this question")
@@ -386,7 +387,7 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
         expect(page.locator("#dock-chance .count")).to_contain_text(f"{n} of 20 sets")
         assert page.locator(".stage rect.range").count() == (5 if n > 1 else 0)
     expect(page.locator("#step-chance .outcome")).to_contain_text(
-        "True. The highest of the ten is at 62\u00a0%"
+        "True. The highest of the twenty is at 62\u00a0%"
     )
     words = "In 20 sets, the mark near 70 % ranged from 36 % to 62 %"
     expect(page.locator("#dock-chance .result")).to_have_text(f"{words}.".replace(" %", "\u00a0%"))
@@ -428,12 +429,16 @@ def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reade
         lambda: abs(float(fourth.get_attribute("aria-valuenow")) - 0.45) < 0.03, "the mark is at the diagonal"
     )
     expect(shown(page, "repair")).to_contain_text("Go on with the other marks")
-    expect(shown(page, "repair")).to_contain_text("Column 3 now has a higher mean risk than column 4")
+    expect(shown(page, "repair")).to_contain_text(
+        "Some customers of column 3 now have a higher risk than some of column 4"
+    )
     third = page.get_by_role("slider", name="Mean risk of the 74 customers")
     third.focus()
     for _ in range(19):
         page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("you have changed the order")).to_be_hidden()
+    expect(shown(page, "repair")).to_contain_text(
+        "Some customers of column 2 now have a higher risk than some of column 3"
+    )
     first = page.get_by_role("slider", name="Mean risk of the 618 customers")
     first.focus()
     for _ in range(9):
@@ -570,8 +575,8 @@ def test_one_bar_shows_both_losses(reader, size):
     )
 
 
-@pytest.mark.parametrize("limit", [20, 25, 27, 50])
-def test_a_limit_that_is_too_strict_is_explained(reader, limit):
+@pytest.mark.parametrize("limit", [20, 25, 27, 50, 60, 72, 99])
+def test_a_limit_that_is_too_strict_or_too_lenient_is_explained(reader, limit):
     page = reader(f"at=refused&limit={limit}&fit=platt&{GUESSED}".replace("55--------", "55--ss----"))
     p, y = (np.array(DATA[name]) for name in "py")
     scores, labels = (np.array(DATA["calibration"][name]) for name in "py")
@@ -580,10 +585,16 @@ def test_a_limit_that_is_too_strict_is_explained(reader, limit):
     (same,) = platt.predict(np.array([limit / 100]))
     step = page.locator("#step-refused")
     words = f"Without a calibrator, a risk of {limit} % stands for {100 * same:.0f} % after Platt scaling"
-    if same > limit / 100 and earned[0] > earned[1]:
+    strict = limit < 50
+    if (same > limit / 100 if strict else same < limit / 100) and earned[0] > earned[1]:
+        expect(step).to_contain_text(f"This limit is too {'strict' if strict else 'lenient'}")
         expect(step).to_contain_text(words.replace(" %", "\u00a0%"))
     else:
-        expect(step).not_to_contain_text("too strict")
+        expect(step).not_to_contain_text("This limit is too")
+    everybody = (1 - 2 * y).sum()
+    expect(step).to_contain_text(f"If it lent to everybody, the bank would earn €{everybody},000.")
+    worse = step.get_by_text("the uncalibrated model is worse than no model")
+    (expect(worse).to_be_visible if earned[0] < everybody else expect(worse).to_be_hidden)()
 
 
 def failing_histories() -> list[tuple[str, float, float]]:
@@ -704,7 +715,9 @@ def test_a_box_finds_the_hidden_group_and_other_customers_confirm_it(reader, siz
         f"It is not the only group: {'; '.join(failed)}."
     )
     again.click()
-    expect(page.locator("#dock-whom .result")).to_contain_text("The gap is there again")
+    expect(page.locator("#dock-whom .result")).to_contain_text(
+        re.compile(r"again: \d+\.\d points, 13.3 before")
+    )
     expect(page.locator("#dock-whom .result")).to_be_in_viewport(ratio=1)
 
 
@@ -747,6 +760,7 @@ def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     expect(shown(page, "still")).to_contain_text("The alarm in week 13 was false")
     choose(page, "still", "Risks rise in week 26")
     expect(shown(page, "still")).to_contain_text("the evidence noticed after 6 weeks, in week 31")
+    expect(shown(page, "still")).to_contain_text("After the change the test was quicker, with an alarm in week 26")
     expect(page.locator(".stage text.call")).to_contain_text("off the scale: over a million")
     at(page, "years")
     assert page.locator(".stage circle.next").count() == 200  # places of the years to come

@@ -135,8 +135,7 @@ def test_the_highest_mark_of_the_redraws_is_the_one_named():
     fourth = (p >= 0.6) & (p < 0.8)
     predicted, observed = ((values * fourth).sum(axis=1) / fourth.sum(axis=1) for values in (p, y))
     top = int(observed.argmax())
-    assert top < 10  # so the highest of ten is the highest of twenty
-    assert f"The highest of the ten is at {100 * observed[top]:.0f} %." in story_html().decode()
+    assert f"The highest of the twenty is at {100 * observed[top]:.0f} %." in story_html().decode()
     far = predicted - observed
     assert (f"{100 * predicted[top]:.1f}", f"{100 * observed[top]:.1f}") == ("68.4", "61.8")
     assert (f"{100 * far[top]:.1f}", far.argmin()) == ("6.6", top)

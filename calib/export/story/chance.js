@@ -53,7 +53,7 @@ function chancePart(world) {
                 words("Perhaps the bank was just unlucky with these 900 customers. How would other customers of this kind have turned out?"),
                 bet(world, 12),
                 after(world, ({ others }) => Number(others) > 0,
-                    live(world, ({ others }) => (Number(others) < 10 ? "Draw again, up to twenty times. The marks leave a band behind."
+                    live(world, ({ others }) => (Number(others) < MOST ? "Draw again, twenty times in all. The marks leave a band behind."
                         : `Chance moves the marks, above all in columns with few customers. ${highest()} So chance alone does not explain this gap.`)))],
             dock: () => drawing("Draw other customers", "others", people.truth),
             view: stage => show(stage, "others", people.truth, "bank"),

@@ -20,11 +20,15 @@ function repairPart(world) {
     // What the bank earns from the customers within the limit: a repaid loan earns what a default costs.
     const earned = (fit, limit) => total(world.after(fit).map((at, i) => (at > limit ? 0 : people.y[i] ? -COST : COST)))
     const earnings = ({ limit }) => `The bank earns, in €1,000: ${[["none", "none"], ["platt", "Platt"], ["isotonic", "isotonic"]].map(([fit, name]) => `${name} ${earned(fit, limit / 100) / COST}`).join(", ")}.`
-    // Why a limit that is too strict for these costs may earn more without a calibrator.
-    function tooStrict({ limit }) {
-        const at = Number(limit) / 100, same = world.platt(within(at, 1e-9, 1))
-        if (at >= same || earned("none", at) <= earned("platt", at)) return ""
-        return `This limit is too strict: lending pays up to a risk of 50 %. Without a calibrator, a risk of ${percent(at)} stands for ${percent(same)} after Platt scaling. So the bank lends to more customers, and earns more.`
+    // Why a limit that is wrong for these costs may earn more without a calibrator.
+    function wrongLimit({ limit }) {
+        const at = Number(limit) / 100, same = world.platt(within(at, 1e-9, 1 - 1e-9)), strict = at < 0.5
+        if ((strict ? at >= same : at <= same) || earned("none", at) <= earned("platt", at)) return ""
+        return `This limit is too ${strict ? "strict" : "lenient"}: lending pays up to a risk of 50 %. Without a calibrator, a risk of ${percent(at)} stands for ${percent(same)} after Platt scaling. So the bank lends to ${strict ? "more" : "fewer"} customers, and earns more. The order of customers is the same, but only a calibrated risk says where the limit belongs.`
+    }
+    function withoutLimit({ limit }) {
+        const all = earned("none", 1), none = earned("none", Number(limit) / 100)
+        return `If it lent to everybody, the bank would earn €${all.toLocaleString("en")}.${none < all ? " At this limit, the uncalibrated model is worse than no model." : ""}`
     }
     function pins(stage, p) {
         const { top, height } = stage.plot  // A among those who paid, B among those who defaulted
@@ -49,10 +53,10 @@ function repairPart(world) {
             ["rect", { class: "band", x: x - 17, y: y(2) - 10, width: 6, height: 12, rx: 2 }], ["line", { class: "map", x1: x - 21, x2: x - 7, y1: y(3) - 4, y2: y(3) - 4 }]]
         return ["marks before", "marks after", "consistency band", "old risk → new risk"].flatMap((name, k) => [[`sign${k}`, ...signs[k]], [`signed${k}`, "text", { class: "tick", x, y: y(k) }, name]])
     }
-    // The column that a repair has moved past the next one, if any.
+    // The first column of which a repair has moved customers past some of the next one, if any.
     const overtaking = p => {
-        const means = cells.map((_, k) => mean(p.filter((_, i) => bin(i) === k)))
-        return means.findIndex((at, k) => at > means[k + 1])
+        const columns = cells.map((_, k) => p.filter((_, i) => bin(i) === k))
+        return columns.findIndex((column, k) => columns[k + 1] && Math.max(...column) > Math.min(...columns[k + 1]))
     }
     const lastMark = ({ fit }) => {
         const cell = binned({ p: world.after(fit), y: people.y }, BANK_BINS).findLast(({ rows }) => rows), [low, high] = consistency(cell)
@@ -75,7 +79,7 @@ function repairPart(world) {
                     }, "finding"),
                     live(world, state => {
                         const k = overtaking(moved(state)) + 1
-                        return k ? `Column ${k} now has a higher mean risk than column ${k + 1}: you have changed the order of these customers.` : ""
+                        return k ? `Some customers of column ${k} now have a higher risk than some of column ${k + 1}: your shifts have changed the order of customers. The next two calibrators keep it.` : ""
                     }),
                     words("The *Brier score* is the mean squared difference between the predicted risk and the outcome (1 for default, 0 for paid back). Lower is better."),
                     words("But you used the outcomes of these very customers. A fair calibrator learns from other customers; the next two do."))],
@@ -106,7 +110,7 @@ function repairPart(world) {
                     }, "finding"),
                     live(world, lastMark), live(world, compared),
                     words("*Isotonic regression* fits steps instead of a smooth curve. Neither ever falls, so nobody overtakes anybody: A stays above B, although B defaulted."),
-                    words("A calibrator corrects the numbers, not the order (isotonic regression gives some customers the same risk). Only a better model can improve the order."))],
+                    words("Both correct the numbers, not the order (isotonic regression gives some customers the same risk). Only a better model can improve the order."))],
             dock: () => [choices(world, "fit", "Calibrator", options)],
             view: stage => {
                 const p = fitted(world.state)
@@ -127,7 +131,7 @@ function repairPart(world) {
                         const [old, now] = ["none", "platt"].map(fit => refused(world.after(fit), Number(limit) / 100))
                         return `With this limit, the uncalibrated model refuses ${old.all} customers, of whom ${old.paid} would have paid back. With Platt scaling, it is ${now.all} and ${now.paid}.`
                     }),
-                    live(world, tooStrict),
+                    live(world, wrongLimit), live(world, withoutLimit),
                     words("The limit of 50 % follows from part 2: a repaid loan earns €1,000, a default costs €1,000. It is right only if 50 % means 50 %."))],
             dock: () => [choices(world, "fit", "Calibrator", options), live(world, earnings, "result")],
             view: stage => {

@@ -15,13 +15,13 @@ const STATEMENTS = [
     { text: "Africa is larger than China, India and the United States together.", truth: true, told: "30.4 and 22.7 million km²." },
     { text: "Of the 49 customers with a risk near 70 %, between 60 and 80 % defaulted.", told: "22 did: 45 %." },
     { text: "Of the 618 customers with a risk below 20 %, more than 50 defaulted.", told: "89 did." },
-    { text: "In ten other sets of customers, the mark near 70 % is below the diagonal every time.", told: "The highest of the ten is at 62 %." },
+    { text: "In twenty other sets of customers, the mark near 70 % is below the diagonal every time.", told: "The highest of the twenty is at 62 %." },
     { text: "With 70 columns instead of 5, the ECE of this perfect model is at least twice as large.", told: "It rises from 0.017 to 0.066." },
     { text: "Platt scaling lowers the Brier score by more than 10 %.", told: "It falls from 0.167 to 0.153, by 8 %." },
     { text: "After Platt scaling, customer B has a higher risk than customer A.", told: "A stays above B: 39 and 31 %." },
     { text: "With no questions, the tree’s calibration loss is smaller than with eight.", told: "It is 0.0000 with none, 0.0417 with eight." },
     { text: "Of the depths 0 to 8, depth 8 has the smallest sum of both losses.", told: "Depth 3 has: 0.016. Depth 8 has 0.058." },
-    { text: "Group the customers by payment history, or by income (a range, or not stated). In one group of more than 100, the predicted risk is at least 10 points too low.", told: "For the 114 customers who did not state their income, it is 13.3 points too low." },
+    { text: "One group of more than 100 customers, by income or by payment history, has a predicted risk that is at least 10 points too low.", told: "For the 114 customers who did not state their income, it is 13.3 points too low." },
     { text: "In at least 5 of 20 years with a right model, the weekly test raises a false alarm.", told: "It did so in 6 of the first 20 years." },
 ]
 
@@ -29,7 +29,7 @@ const PARTS = { 10: 2, 11: 2, 12: 3, 13: 3, 14: 4, 15: 4, 16: 5, 17: 5, 18: 6, 1
 
 // What the reader does next, once a question is answered; and the questions that are asked together.
 const ACTS = {
-    10: "drag the mark in the picture", 11: "drag the mark in the picture", 12: "draw other customers, ten times", 13: "move the slider to 70",
+    10: "drag the mark in the picture", 11: "drag the mark in the picture", 12: "draw other customers, twenty times", 13: "move the slider to 70",
     14: "choose Platt scaling", 15: "choose Platt scaling", 16: "move the slider to 0", 17: "find the smallest sum with the slider",
     18: "draw a box in the picture", 19: "watch other years",
 }

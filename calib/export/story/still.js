@@ -46,9 +46,9 @@ function stillPart(world) {
         return { all: all.length, wolf, right, range: all.length ? wilson(wolf, all.length) : [0, 1] }
     }
     const ended = state => {
-        const of = shown(state), test = first(tests(of)), alarm = first(alarms(of))
+        const of = shown(state), test = first(tests(of)), alarm = first(alarms(of)), after = CHANGE + first(tests(of).slice(CHANGE))
         return state.kind === "calm" ? `The model was right all year. The alarm in week ${test} was false. This year was chosen as an example: how often does this happen?`
-            : `The risks rose in week ${CHANGE + 1}; the evidence noticed after ${counts(alarm - CHANGE, "week")}, in week ${alarm}. The test’s first alarm, in week ${test}, came before anything had changed: it was false.`
+            : `In week ${CHANGE + 1}, the odds of default rose to ${Math.exp(WORSE).toFixed(1)} times; the evidence noticed after ${counts(alarm - CHANGE, "week")}, in week ${alarm}. The test’s first alarm, in week ${test}, came before anything had changed: it was false.${after < alarm ? ` After the change the test was quicker, with an alarm in week ${after}; but it looks like a false one.` : ""}`
     }
     return { id: "still", number: 7, name: "Still true?", steps: [
         {
@@ -56,7 +56,7 @@ function stillPart(world) {
             build: () => [heading(7, "Is it still true?"),
                 words("The bank now uses its model with Platt scaling for a year. Suppose that its risks are now right for every group, too: the outcomes here are drawn from them."),
                 words("Each week, 18 of the customers come. After each week, two methods ask: are the risks still right?"),
-                words("The *Hosmer–Lemeshow test* compares predicted and observed defaults in ten groups of all customers so far. If p is below 5 %, it raises an alarm."),
+                words("The *Hosmer–Lemeshow test* compares predicted and observed defaults in ten groups of all customers so far. Its p-value is the probability of a difference at least as large if the risks are right; below 5 %, it raises an alarm."),
                 words(`*Evidence* is a bet against the model. You start with €1, spread over ${LINE_BETS.length + MEMORIES.length} rival predictions: risks that are higher, lower, more extreme, less extreme, or fitted to past weeks. The evidence is what you own; €20 is an alarm.`),
                 live(world, tell, "finding"),
                 after(world, ({ weeks }) => Number(weeks) > 0,
@@ -103,7 +103,7 @@ function stillPart(world) {
                         const { all, wolf, right, range } = counted(count)
                         return `In ${all} years, the test raised a false alarm in ${wolf} (${percent(wolf / all)}; 95 % interval ${percent(range[0])} to ${percent(range[1])}). The evidence did so in ${right}.`
                     }, "finding"),
-                    words("One look at the 5 % level raises a false alarm with a probability of about 5 %. Fifty looks are fifty chances: in 2,000 simulated years, 36 % had one (34 to 38 %). Evidence allows any number of looks."))],
+                    words("One look at the 5 % level raises a false alarm with a probability of about 5 %. Fifty looks at all customers so far are fifty chances, which overlap: in 2,000 simulated years, 36 % had one (34 to 38 %). Evidence allows any number of looks."))],
             dock: () => [row(...pressUpTo(world, "Watch 20 other years", "Watch all 100", "years", 20, 100, "years"))],
             view: stage => {
                 const count = Number(world.state.years), all = others(count), { size: { width, height } } = stage, step = Math.min(width / 24, height / 13)

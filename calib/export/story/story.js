@@ -16,7 +16,7 @@ function story(root, data) {
     const after = { none: data.p, platt: data.p.map(platted), isotonic: data.p.map(stepped) }
     const letter = n => String.fromCharCode(97 + n)
     const settling = {  // statement → whether the gesture that settles it was made
-        10: () => state.mark !== "", 11: () => state.money !== "", 12: () => Number(state.others) >= 10, 13: () => state.bins === "70",
+        10: () => state.mark !== "", 11: () => state.money !== "", 12: () => Number(state.others) >= MOST, 13: () => state.bins === "70",
         14: () => state.fit !== "none", 15: () => state.fit !== "none", 16: () => state.depths.includes("0"), 17: () => state.depths.includes("3"),
         18: () => state.found === "1", 19: () => Number(state.years) >= 20,
     }
@@ -149,9 +149,9 @@ function story(root, data) {
     function gated(step) {
         const inside = step.build()
         if (!step.needs) return inside
-        const shut = element("div", { class: "shut" }, words("Not yet", "task"),
+        const shut = element("div", { class: "shut" }, words(`${step.part.name}: not yet`, "task"),
             words("This step shows outcomes that you have not guessed yet. If you see them at once, the questions you skip do not count in your diagram."),
-            row(press("Guess first", () => keys.enter(unfinished(step.needs), { open: true })), press("Show them", () => skip(step.needs))))
+            row(press("Guess first", () => keys.enter(unfinished(step.needs), { open: true })), press("Show them", () => { skip(step.needs); go(step.id, true) })))
         const open = element("div", {}, ...inside)
         world.follow(() => { shut.hidden = !(open.hidden = missing(step)) })
         return [shut, open]
@@ -234,7 +234,7 @@ function outcomes(world) {
     return world.known = {
         10: share(risk) >= 0.6 && share(risk) <= 0.8,
         11: low.ones > 50,
-        12: Array.from({ length: 10 }, (_, k) => binned(world.other(k + 1, people.truth), BANK_BINS)[SEVENTY]).every(cell => share(cell) < cell.sum / cell.rows),
+        12: Array.from({ length: MOST }, (_, k) => binned(world.other(k + 1, people.truth), BANK_BINS)[SEVENTY]).every(cell => share(cell) < cell.sum / cell.rows),
         13: bins(70) >= 2 * bins(5),
         14: brierScore(q, people.y) < 0.9 * brierScore(people.p, people.y),
         15: q[B] > q[A],

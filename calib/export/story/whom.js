@@ -2,6 +2,7 @@
 
 const HISTORIES = ["paid well", "new", "late once", "late often"]
 const TAP = 6  // pixels within which a press is a tap
+const SHOWN = "00_11_0_100"  // the box of "Show me": no box that a reader draws is written with 00
 const LEAST = 101, GAP = 0.1  // a group that the model fails: customers, and by how much its risk is too low
 const POOREST = 6000, RICHEST = 130000, UNKNOWN = 0.12  // of the axis of income; left of it those who did not state it
 
@@ -37,7 +38,7 @@ function whomPart(world) {
         if (now.rows < FEW) return "Draw a larger box."
         if (right(now)) {
             const got = hits(state), others = now.rows - got
-            const all = `You found it: the risk of these ${now.rows} customers is ${off} points too low. `
+            const all = `${state.brush === SHOWN ? "Here it is" : "You found it"}: the risk of these ${now.rows} customers is ${off} points too low. `
             if (got < silent / 5) return `${all}${got ? `Only ${got}` : "None"} of them belong to the ${silent} customers without a stated income, the group that is hidden here. Test your box on others.`
             return all + (got === silent && !others ? `They are exactly the ${silent} customers who did not state their income.`
                 : `The box holds ${got} of the ${silent} customers who did not state their income${others ? `, and ${others} others` : ""}; the ${silent} are a group that the model fails.`)
@@ -46,6 +47,13 @@ function whomPart(world) {
         if (now.rows >= LEAST) return `${gap < 0 ? `Here the risk is ${off} points too high` : `The risk is ${off} points too low`}; we look for at least 10 points too low.${near}`
         return now.out && gap >= GAP ? `The risk is ${off} points too low: a good place. But the box holds ${now.rows} customers, and we look for more than 100.`
             : `The box holds ${now.rows} customers; we look for more than 100, with a risk at least 10 points too low.${near}`
+    }
+    // A gap that was chosen is usually smaller among others.
+    function again(state) {
+        const first = group(inside(state), people.y), other = others(state)
+        if (!other.out || (first.ones - first.sum) * (other.ones - other.sum) < 0) return "So this gap may be chance."
+        const [before, now] = [first, other].map(({ rows, sum, ones }) => apart(ones / rows, sum / rows))
+        return `The gap is there again: ${now} points, ${before} before.${Number(now) < Number(before) ? " Gaps that were chosen usually shrink." : ""}`
     }
     const others = state => {
         const set = world.other(100 + Number(state.again), people.truth), chosen = new Set(inside(state))
@@ -121,8 +129,8 @@ function whomPart(world) {
                 }),
                 words("No curve of the risk alone can repair this. A model that treats such groups separately can."))],
         dock: () => [row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
-                press("Show me", () => { world.set("brush", "0_11_0_100"); count() })), task,
-            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${others(state).out ? "The gap is there again." : "So this gap may be chance."}` : ""), "result"),
+                press("Show me", () => { world.set("brush", SHOWN); world.set("found", "1"); world.set("again", "0") })), task,
+            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${again(state)}` : ""), "result"),
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys")],
         view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y

@@ -41,7 +41,7 @@ function ownVerdict({ n, taken, sure, right, range: [low, high], outside, marks 
     const usual = low === high ? `exactly ${low}` : `${low} to ${high}`, gap = points(between(mean(sure), right / taken))
     const total = `Calibrated people with your probabilities usually get ${usual} right. `
     const verdict = right < low ? `You were *overconfident*, by ${gap}. ` : right > high ? `You were *underconfident*, by ${gap}. ` : "Your number is within that range. "
-    return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
+    return begin + total + verdict + (outside ? `${outside} of your ${counts(marks, "mark")} ${outside === 1 ? "is" : "are"} outside the band.` : right < low || right > high ? "No single mark shows it: each has too few answers." : `${marks === 1 ? "Your mark is" : `All ${marks} marks are`} inside the band.`)
 }
 
 // The first ten questions beside the later ones, and the reader beside the bank's model, by how sure and how often right.
@@ -230,7 +230,7 @@ function endPart(world) {
             words("What to remember", "task"),
             element("ul", {},
                 lesson("Probabilities can be checked: compare what was predicted with how often it happened, and allow for chance."),
-                lesson("A calibrator corrects the numbers, not the order of the customers."),
+                lesson("Platt scaling and isotonic regression correct the numbers, not the order of the customers."),
                 lesson("Being right on average can hide a group for which the model is wrong."),
                 lesson("An ordinary test is made for one look. To look every week, use a method made for that.")),
             element("p", { class: "row" }, sharing(world), press("Begin again", world.restart)),
