@@ -6,6 +6,7 @@ for every change; ``make soak`` runs them with many (``--hypothesis-profile=many
 
 import gc
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -27,6 +28,14 @@ def same_draws_in_any_order(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     for one, state in zip(generators, states, strict=True):
         one.bit_generator.state = state
+
+
+MAIN = sys.modules["__main__"]
+
+
+def pytest_runtest_setup() -> None:
+    """Put the main module back: AppTest leaves its script, and each process of multiprocessing would run that first."""
+    sys.modules["__main__"] = MAIN
 
 
 # Long files first, so that no worker starts one after the others have finished.

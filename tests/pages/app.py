@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
 from pathlib import Path
@@ -50,9 +49,8 @@ class App(AppTest):
         App.sessions.append(self)
 
     def _run(self, *args, **kwargs) -> AppTest:
-        self._bidi_component_manager, main = App._components, sys.modules["__main__"]
+        self._bidi_component_manager = App._components
         super()._run(*args, **kwargs)
-        sys.modules["__main__"] = main  # else app.py, which each process of multiprocessing would run again
         App._components = self._bidi_component_manager
         for node in self._tree:
             if isinstance(node, Widget) and node.key:

@@ -49,11 +49,10 @@ function whomPart(world) {
             : `The box holds ${now.rows} customers; we look for more than 100, with a risk at least 10 points too low.${near}`
     }
     // A gap that was chosen is usually smaller among others.
-    function again(state) {
-        const first = group(inside(state), people.y), other = others(state)
-        if (!other.out || (first.ones - first.sum) * (other.ones - other.sum) < 0) return "So this gap may be chance."
-        const [before, now] = [first, other].map(({ rows, sum, ones }) => apart(ones / rows, sum / rows))
-        return `The gap is there again: ${now} points, ${before} before.${Number(now) < Number(before) ? " Gaps that were chosen usually shrink." : ""}`
+    const repeated = state => { const first = group(inside(state), people.y), other = others(state); return other.out && (first.ones - first.sum) * (other.ones - other.sum) > 0 }
+    function shrunk(state) {
+        const [before, now] = [group(inside(state), people.y), others(state)].map(({ rows, sum, ones }) => apart(ones / rows, sum / rows))
+        return `You chose a box with a gap of ${before} points. Among other customers, it is ${now} points.${Number(now) < Number(before) ? " Gaps that were chosen usually shrink." : ""}`
     }
     const others = state => {
         const set = world.other(100 + Number(state.again), people.truth), chosen = new Set(inside(state))
@@ -118,6 +117,7 @@ function whomPart(world) {
             after(world, state => tries(state) > 0,
                 live(world, verdict),
                 live(world, state => `${counts(tries(state), "box", "boxes")} tried. Of many boxes, about 1 in 20 looks wrong by chance alone. So test yours on customers who were not there when you chose it.`)),
+            live(world, state => (Number(state.again) && area(state) && repeated(state) ? shrunk(state) : "")),
             after(world, () => world.settled(18),
                 live(world, () => {
                     const { sum, ones } = those(i => hidden[i])
@@ -130,7 +130,7 @@ function whomPart(world) {
                 words("No curve of the risk alone can repair this. A model that treats such groups separately can."))],
         dock: () => [row(press("Test on others", () => (area(world.state) ? world.set("again", String(Number(world.state.again) % 99 + 1)) : rich(task, "First draw a box over the dots. Then test it."))),
                 press("Show me", () => { world.set("brush", SHOWN); world.set("found", "1"); world.set("again", "0") })), task,
-            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${again(state)}` : ""), "result"),
+            live(world, state => (Number(state.again) && area(state) ? `Other customers in this box: ${describe(others(state))} ${repeated(state) ? "The gap is there again." : "So this gap may be chance."}` : ""), "result"),
             words("Keys: arrows move the box, Shift and arrows resize it, Enter checks it.", "keys")],
         view: (stage, asked) => {
             const chosen = new Set(inside(world.state)), y = people.y
