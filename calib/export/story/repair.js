@@ -55,8 +55,8 @@ function repairPart(world) {
     }
     // The first column of which a repair has moved customers past some of the next one, if any.
     const overtaking = p => {
-        const columns = cells.map((_, k) => p.filter((_, i) => bin(i) === k))
-        return columns.findIndex((column, k) => columns[k + 1] && Math.max(...column) > Math.min(...columns[k + 1]))
+        const risks = cells.map((_, k) => p.filter((_, i) => bin(i) === k))
+        return risks.findIndex((column, k) => risks[k + 1] && Math.max(...column) > Math.min(...risks[k + 1]))
     }
     const lastMark = ({ fit }) => {
         const cell = binned({ p: world.after(fit), y: people.y }, BANK_BINS).findLast(({ rows }) => rows), [low, high] = consistency(cell)

@@ -54,11 +54,12 @@ function whomPart(world) {
         const [before, now] = [group(inside(state), people.y), others(state)].map(({ rows, sum, ones }) => apart(ones / rows, sum / rows))
         return `You chose a box with a gap of ${before} points. Among other customers, it is ${now} points.${Number(now) < Number(before) ? " Gaps that were chosen usually shrink." : ""}`
     }
-    const others = state => {
-        const set = world.other(100 + Number(state.again), people.truth), chosen = new Set(inside(state))
+    const others = state => drawn(`${state.again} ${state.brush}`)
+    const drawn = kept(key => {
+        const [again, brush] = key.split(" "), set = world.other(100 + Number(again), people.truth), chosen = new Set(boxed(brush))
         const rows = set.who.map((i, k) => [i, set.y[k]]).filter(([i]) => chosen.has(i))
         return judged(rows.length, total(rows.map(([i]) => q[i])), total(rows.map(([, y]) => y)))
-    }
+    })
     const task = live(world, state => (corner(state) ? "Now tap the opposite corner." : Number(state.again) && area(state) ? ""
         : area(state) ? "Draw another box, or test this one on others." : "Drag sideways, or tap two corners: find a group that defaults more than predicted."), "task")
     put(task, "role", "status")
