@@ -4,7 +4,8 @@
 
 A mutant is a module with one operator, comparison or number changed inside a function. Each runs in a forked process,
 which compiles the changed module instead of the file, so no file is changed. First come the examples of the module and
-the test file of its name, then, if they pass, all tests of its folder, and those of exported programs. A mutant that fails or does not end is killed.
+the test file of its name, then, if they pass, all tests of its folder, and those of exported programs. A mutant that
+fails or does not end is killed.
 Survivors are printed, for somebody to read: some compute the same in another way.
 """
 
