@@ -162,6 +162,16 @@ def test_intervals_are_those_of_each_class_against_the_rest():
         np.testing.assert_array_equal(pairs[:, k], one.predict_interval(NEW[:, k]))
 
 
+def test_of_two_classes_the_second_is_calibrated_and_the_first_is_the_rest():
+    y = (Y > 1).astype(int)
+    both = np.column_stack([P[:, :2].sum(axis=1), P[:, 2:].sum(axis=1)])
+    made, one = OneVsRest().fit(both, y), VennAbers().fit(both[:, 1], y)
+    low, high = one.predict_interval(both[:, 1]).T
+    np.testing.assert_array_equal(made.predict(both)[:, 1], one.predict(both[:, 1]))
+    np.testing.assert_array_equal(made.predict_interval(both)[:, 0], np.column_stack([1 - high, 1 - low]))
+    np.testing.assert_array_equal(made.predict_interval(both)[:, 1], np.column_stack([low, high]))
+
+
 def test_pairwise_by_hand_and_its_intervals_hold_the_point_before_rows_are_divided():
     made = Pairwise().fit(P, Y)
     pairs = made.predict_pairs(NEW)
