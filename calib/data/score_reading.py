@@ -32,8 +32,13 @@ from calib.data.label import (
     Labels,
     choose_classes,
 )
-from calib.data.named_classes import classes_of_columns, seems_negative
-from calib.data.score_columns import inspect_others, score_columns, tables_of
+from calib.data.score_columns import (
+    classes_of_columns,
+    inspect_others,
+    score_columns,
+    seems_negative,
+    tables_of,
+)
 from calib.data.score_meaning import (
     CONFIDENCE,
     Beside,

@@ -24,7 +24,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
 from pages.ui import downloads, evaluations, headings, jobs, state
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
 

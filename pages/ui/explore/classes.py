@@ -21,7 +21,7 @@ from calib.figures.classes import (
 from calib.kernel.wording import class_named
 from calib.metrics import class_metrics
 from pages.ui import chart, downloads, headings, state, tables
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 GAPS_CAPTION = (

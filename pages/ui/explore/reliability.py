@@ -58,8 +58,8 @@ from pages.ui import (
     tables,
 )
 from pages.ui.explore import base_rate
-from pages.ui.grid import grid
 from pages.ui.posed_question import current_question
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget

@@ -29,8 +29,7 @@ from calib.kernel.wording import counted, percent
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
 from pages.ui.controls import one_calibrator, parameter_control
-from pages.ui.grid import grid
-from pages.ui.tables import noted
+from pages.ui.tables import grid, noted
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 
