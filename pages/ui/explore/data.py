@@ -307,7 +307,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
         _positive(recipe, table, columns)
     if recipe.onnx is None:
         with right:
-            _content(recipe)
+            controls.choice("content", recipe, label="Other columns")
     with place:
         if recipe.onnx is None:
             _columns(recipe, table)
@@ -350,10 +350,6 @@ def _in_use(recipe: Recipe) -> str | None:
         return evaluations.load(recipe).classes[1]
     except InputError:
         return None
-
-
-def _content(recipe: Recipe) -> None:
-    controls.choice("content", recipe, label="Other columns")
 
 
 def _columns(recipe: Recipe, table: Table) -> None:

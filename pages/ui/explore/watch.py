@@ -129,7 +129,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             st.markdown(when)
             if corrected:
                 st.caption(plain(corrected))
-    _several(seen, evaluation)
+    one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
     with headings.rows():
         value, note = evidence_words(watched.log_now), None
         if far_beyond(watched.log_now, watched.threshold):
@@ -161,11 +161,6 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     waits = unlabelled(seen)
     if waits and seen.waiting:
         st.caption(f"{waits} If this label will never arrive, exclude rows without a label (Settings).")
-
-
-def _several(seen: OverTime, evaluation: Evaluation) -> None:
-    """Draw the choice of the monitored predictions if there are several."""
-    one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
 
 
 def _offer(seen: OverTime) -> str:

@@ -70,4 +70,6 @@ def _change(**changes: Any) -> None:
     state.update(**{f"{POOLING_FIELD}.{name}": value for name, value in changes.items()})
 
 
-POOLING_VARIATION = PageVariation(pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves)
+POOLING_VARIATION = PageVariation(
+    pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves
+)
