@@ -18,7 +18,7 @@ from calib.calibrators import label_of
 from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.figures import formatted_rates
-from calib.figures.classes import formatted_shares
+from calib.figures.metrics import formatted_shares
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, percent

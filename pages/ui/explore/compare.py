@@ -29,7 +29,7 @@ from calib.export import (
     write_recipes,
 )
 from calib.figures import LIGHT, Theme, formatted_side_by_side
-from calib.figures.classes import formatted_scores_side_by_side
+from calib.figures.metrics import formatted_scores_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch

@@ -11,7 +11,7 @@ import streamlit as st
 from calib.analysis.sample_size import too_few_to_compare
 from calib.evaluate import Evaluation
 from calib.figures import formatted_setups
-from calib.figures.classes import formatted_together
+from calib.figures.metrics import formatted_together
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, points, with_interval
 from calib.metrics import METRICS
