@@ -250,6 +250,14 @@ def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
     return labels, probabilities
 
 
+def true_and_predicted_probabilities(posterior: Any, p: Any) -> tuple[Array, Array]:
+    """Return true and predicted probabilities of equal length, at least one."""
+    truth, probabilities = probability_vector(posterior, "posterior"), probability_vector(p, "p")
+    same_length(posterior=truth, p=probabilities)
+    not_empty(probabilities, "p")
+    return truth, probabilities
+
+
 def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     """Return pairs of probabilities as a float64 array of shape (n, 2)."""
     array = np.asarray(intervals)

@@ -176,7 +176,10 @@ def reasons(evaluation: Evaluation) -> None:
     found = recommend(evaluation)
     with headings.details():
         _verdict(evaluation)
-        _reasons(found)
+        for reason in found.reasons[int(_in_short(found) == "".join(found.reasons[:1])) :]:
+            st.markdown(plain(reason))
+        for warning in found.warnings:
+            st.caption(plain(warning))
 
 
 def _verdict(evaluation: Evaluation) -> None:
@@ -185,13 +188,6 @@ def _verdict(evaluation: Evaluation) -> None:
     chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
     for sentence in (*chance, *found.sentences[1 + len(_apart(found)) :]):
         st.markdown(plain(sentence))
-
-
-def _reasons(found: Recommendation) -> None:
-    for reason in found.reasons[int(_in_short(found) == "".join(found.reasons[:1])) :]:
-        st.markdown(plain(reason))
-    for warning in found.warnings:
-        st.caption(plain(warning))
 
 
 def claim(evaluation: Evaluation) -> None:
