@@ -99,7 +99,7 @@ def test_the_answer_of_a_round_does_not_show_the_next_one():
 
 
 def written(text: str) -> str:
-    """As it stands between tags."""
+    """Return the text as it stands between tags."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;")
 
 
