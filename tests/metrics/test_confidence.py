@@ -8,7 +8,13 @@ from scipy.stats import t as student
 
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS, bootstrap_interval
-from calib.metrics.confidence_intervals import INTERVALS, View, confidence_interval, why_missing
+from calib.metrics.confidence_intervals import (
+    INTERVALS,
+    View,
+    confidence_interval,
+    mean_interval,
+    why_missing,
+)
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.slope import calibration_line
 from scripts.worlds import draw, world
@@ -62,6 +68,13 @@ def test_means_of_losses_are_joined_from_their_classes(metric):
     y, p = rows(6, 80)
     loss = (p - y) ** 2 if metric == "brier" else -np.log(np.where(y == 1, p, 1 - p))
     np.testing.assert_allclose(confidence_interval(metric, y, p), joined(y, loss), rtol=1e-9)
+
+
+def test_a_mean_of_costs_has_agresti_and_mins_interval_of_each_class():
+    y = np.repeat([0, 1], [60, 40])
+    costs = np.r_[np.repeat([0.25, -0.25, 0.0], [9, 4, 47]), np.repeat([-1.0, 1.0, 0.0], [12, 3, 25])]
+    steps = (0.25, 1.0)
+    np.testing.assert_allclose(mean_interval(Rows(y), costs, steps=steps)[1:], joined(y, costs, steps))
 
 
 def test_accuracy_has_wilsons_interval():
