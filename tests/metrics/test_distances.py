@@ -12,6 +12,8 @@ from calib.metrics.confidence_intervals import View, confidence_interval
 from calib.metrics.distances import (
     PREDICTION_CELLS,
     Gaps,
+    Noise,
+    _reach_of_few_events,
     binned_gaps,
     curve_gaps,
     distance_interval,
@@ -159,3 +161,11 @@ def test_a_curve_in_cells_is_on_few_of_them_whatever_the_rows():
     cells = smooth_cells(Rows(np.arange(5000) % 2), p)
     assert len(cells.points) <= PREDICTION_CELLS
     assert cells.count.sum() == 5000
+
+
+def test_a_sum_of_few_events_reaches_as_far_as_wilsons_interval():
+    """The reach r of n rows solves r² = z² (V + r): the variance grows with the sum itself."""
+    draws = np.random.default_rng(0).normal(scale=0.01, size=(500, 3))
+    noise = Noise(np.full(3, 0.1), draws, draws.std(axis=0), rows=400)
+    reach = 400 * _reach_of_few_events(noise, 0.025)
+    assert reach**2 == pytest.approx(norm.ppf(0.975) ** 2 * (400**2 * draws.sum(axis=1).var() + reach))
