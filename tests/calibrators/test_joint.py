@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from calib.calibrators import CALIBRATORS, JOINT, Dirichlet, OneVsRest, Pairwise, Platt, VennAbers
+from calib.calibrators.auto import JOINT_CANDIDATES
 from calib.calibrators.by_class import _coupled
-from calib.calibrators.joint_auto import JOINT_CANDIDATES
 from calib.kernel.checks import InputError
 from scripts.joint_references import simulated
 from tests.saying import assert_says
