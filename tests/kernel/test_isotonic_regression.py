@@ -110,4 +110,5 @@ def test_merged_neighbours_are_at_their_weighted_mean():
     )
     merged = tied.grouped(np.array([0, 2]))
     np.testing.assert_allclose(merged.scores, [0.7 / 4, 3.0 / 4])
-    assert merged.weights.tolist() == [4, 4] and merged.sums.tolist() == [2, 3]
+    assert merged.weights.tolist() == [4, 4]
+    assert merged.sums.tolist() == [2, 3]
