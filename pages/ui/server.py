@@ -3,8 +3,7 @@
 Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. Streamlit keeps all files
 that a session sends. A logged error quotes its message, which may quote a cell of the data. If a page of another origin
 connects, Streamlit asks an Amazon server for its own address. It keeps the sessions of closed tabs, with all their
-data, until another tab is closed much later, and the callbacks of all earlier charts of a session. It collects garbage
-after every run, or never.
+data, until another tab is closed much later. It collects garbage after every run, or never.
 
 ``tests/pages/test_streamlit_internals.py`` has the reason for each private name that this module or the stylesheets and
 scripts use, and fails if the name is gone or no longer needed.
@@ -30,6 +29,7 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import net_util, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
@@ -153,6 +153,14 @@ def protect_data() -> None:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # adding it again has no effect
 
 
+def begin_with_app() -> None:
+    """Let the first session, too, begin with app.py, which knows the addresses of former pages.
+
+    Because there is a folder called pages, Streamlit looks for an address among its scripts until app.py has run once.
+    """
+    PagesManager.uses_pages_directory = False
+
+
 def warm_readers() -> None:
     """Start the process that reads uploads: after a page's run, because it would delay the first picture.
 
@@ -192,10 +200,13 @@ def search_for_garbage() -> None:
 def lost_its_session() -> bool:
     """Tell whether a browser with a drawn page has a new session, because the server was restarted or forgot it.
 
-    The browser then sends the values of widgets that this session does not know.
+    The browser then sends the values of widgets that this session does not know. A Streamlit version that keeps them
+    elsewhere does not tell.
     """
     context: Any = get_script_run_ctx()
-    return context is not None and bool(context.session_state._state._new_widget_state.states)
+    with suppress(AttributeError):
+        return bool(context.session_state._state._new_widget_state.states)
+    return False
 
 
 def session_id() -> str:
@@ -204,42 +215,26 @@ def session_id() -> str:
     return context.session_id
 
 
-def forget_older(key: str) -> None:
-    """Forget the callbacks of earlier pictures of a chart, because only the latest is on the page.
-
-    Streamlit names each widget by its content, and keeps all callbacks as long as the session lasts. A Streamlit
-    version that keeps them elsewhere is left alone.
-    """
-    context: Any = get_script_run_ctx()
-    with suppress(AttributeError):
-        state = context.session_state._state
-        known, latest = state._new_widget_state.widget_metadata, state._key_id_mapper.get_id_from_key(key)
-        for name in [name for name in known if name.endswith(f"-{key}") and name != latest]:
-            del known[name]
-
-
-def forget_when_closed(session_id: str) -> None:
+def forget_when_closed(session_id: str, stayed_closed: Callable[[], bool]) -> None:
     """Delete the session of a closed tab, with its data, once the tab can no longer come back."""
     if not runtime.exists():
         return
-    manager: Any = runtime.get_instance()._session_mgr
-    closed = manager.get_active_session_info(session_id)
+    session = runtime.get_instance().get_app_session(session_id)
     wait = st.get_option("server.disconnectedSessionTTL") + 1
-    if closed is not None:
+    if session is not None:
         with suppress(RuntimeError):  # the server itself is ending
-            asyncio.get_running_loop().call_later(wait, _forget, manager, closed.session)
+            asyncio.get_running_loop().call_later(wait, _forget, session, stayed_closed)
 
 
-def _forget(manager: Any, session: Any) -> None:
+def _forget(session: Any, stayed_closed: Callable[[], bool]) -> None:
     """Delete a session and empty it, because modules hold the first session, and Streamlit's loop the last one."""
-    manager._session_storage._cache.expire()
-    if session.id in {info.session.id for info in manager.list_sessions()}:  # it came back
+    if runtime.get_instance().is_active_session(session.id) or not stayed_closed():
         return
     session.shutdown()
     session.session_state.clear()
     with suppress(AttributeError):
         session.session_state._new_widget_state.widget_metadata.clear()  # it references the callbacks' objects
-    session._fragment_storage.clear()
+        session._fragment_storage.clear()
     if not _searches().planned:
         _searches().planned = True
         asyncio.get_running_loop().call_later(SEARCH_EVERY, _search_once)

@@ -14,12 +14,9 @@ import streamlit as st
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import error_util, net_util, runtime
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 import pages.ui.everything
@@ -185,11 +182,12 @@ def test_what_only_refers_to_itself_is_found_now_and_then(monkeypatch):
 
 
 @pytest.fixture
-def manager(monkeypatch):
-    """Of a server that forgets a closed tab at once."""
-    made = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=0), None, None, None)
+def sessions(monkeypatch):
+    """The open tabs of a server that forgets a closed one at once."""
+    made: dict[str, Session] = {}
     monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=made))
+    running = SimpleNamespace(get_app_session=made.get, is_active_session=made.__contains__)
+    monkeypatch.setattr(runtime, "get_instance", lambda: running)
     monkeypatch.setattr(server.st, "get_option", {"server.disconnectedSessionTTL": -1}.get)
     return made
 
@@ -211,18 +209,15 @@ class Session:
         self.shut_down = True  # which lets go of its uploads
 
 
-def closed(manager, session, comes_back: bool = False) -> list[bool]:
+def closed(sessions, session, comes_back: bool = False, stayed_closed: bool = True) -> list[bool]:
     """Whether anything is held before the closed tab's time is over, and after."""
     held = []
 
     async def closes() -> None:
-        opened = ActiveSessionInfo(client=None, session=session)
-        manager._active_session_info_by_id[session.id] = opened
-        server.forget_when_closed(session.id)
-        del manager._active_session_info_by_id[session.id]
-        manager._session_storage.save(SessionInfo(client=None, session=session))
-        if comes_back:
-            manager._active_session_info_by_id[session.id] = opened
+        sessions[session.id] = session
+        server.forget_when_closed(session.id, lambda: stayed_closed)
+        if not comes_back:
+            del sessions[session.id]
         for _ in range(2):
             held.append(any(thing() for thing in session.held))
             await asyncio.sleep(0)
@@ -232,19 +227,18 @@ def closed(manager, session, comes_back: bool = False) -> list[bool]:
     return [held[0], any(thing() for thing in session.held)]
 
 
-def test_a_closed_session_is_emptied_when_its_time_is_over_although_no_other_tab_is_closed(manager):
+def test_a_closed_session_is_emptied_when_its_time_is_over_although_no_other_tab_is_closed(sessions):
     """Streamlit by itself looks only when the next tab is closed, which after a course may be tomorrow.
 
     And the first session is never found as garbage, since it was there when the modules were settled; nor is the
     last one, for a variable of Streamlit's loop refers to it.
     """
     session = Session()
-    assert closed(manager, session) == [True, False]
+    assert closed(sessions, session) == [True, False]
     assert session.shut_down
-    assert manager.list_sessions() == []
 
 
-def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, monkeypatch):
+def test_tabs_that_are_closed_together_are_searched_for_garbage_once(sessions, monkeypatch):
     """A search for each of a hundred tabs kept the others waiting for seconds."""
     searches = []
     monkeypatch.setattr(server, "SEARCH_EVERY", 0.0)
@@ -253,7 +247,7 @@ def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, mo
 
     async def forgets() -> None:
         for _ in range(100):
-            server._forget(manager, Session())
+            server._forget(Session(), lambda: True)
         while server._searches().planned:
             await asyncio.sleep(0)
 
@@ -262,11 +256,14 @@ def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, mo
     assert searches == [1]
 
 
-def test_a_session_that_came_back_keeps_what_it_holds(manager):
+@pytest.mark.parametrize(
+    "how", [{"comes_back": True}, {"stayed_closed": False}], ids=["open", "closed again"]
+)
+def test_a_session_that_came_back_keeps_what_it_holds(sessions, how):
     session = Session()
-    assert closed(manager, session, comes_back=True) == [True, True]
+    assert closed(sessions, session, **how) == [True, True]
     assert not session.shut_down
 
 
-def test_where_no_server_runs_there_is_nothing_to_forget(manager):
-    server.forget_when_closed("unknown")  # also nothing to wait in: this thread has no loop
+def test_where_no_server_runs_there_is_nothing_to_forget(sessions):
+    server.forget_when_closed("unknown", lambda: True)  # also nothing to wait in: this thread has no loop
