@@ -21,7 +21,7 @@ from streamlit.web.server import server_util
 
 import pages.ui.everything
 from calib.data import limits
-from pages.ui import server, start
+from pages.ui import server, start, upload_memory
 from pages.ui.scheduler import Owner
 from tests.pages.app import App, page
 from tests.waiting import LIMIT
@@ -72,10 +72,10 @@ def received(
     content: bytes, monkeypatch, free: int, length: bool = True, part: str = '; filename="a.csv"'
 ) -> tuple[bytes, str]:
     """(what is kept of an upload, its type) with so many bytes of free memory."""
-    monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: free + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 1_000)
-    monkeypatch.setattr(server, "BYTES_OF_END", 3_000)
-    server.protect_data()
+    monkeypatch.setattr(upload_memory, "BYTES_OF_END", 3_000)
+    upload_memory.keep_uploads_in_memory()
     edge, body = "x" * 20, io.BytesIO()
     body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"{part}\r\n'.encode())
     body.write(b"Content-Type: text/csv\r\n\r\n" + content + f"\r\n--{edge}--\r\n".encode())
@@ -103,7 +103,7 @@ def test_of_an_upload_for_which_there_is_no_memory_only_the_ends_are_kept(monkey
     assert received(content, monkeypatch, 110_000) == (content, "text/csv")  # twice its size
     kept, kind = received(content, monkeypatch, 90_000)
     assert kept == content[:3_000] + content[-3_000:]
-    assert 50_000 < int(kind.removeprefix(f"{server.MEDIA_TYPE_OF_ENDS}+")) < 51_000
+    assert 50_000 < int(kind.removeprefix(f"{upload_memory.MEDIA_TYPE_OF_ENDS}+")) < 51_000
 
 
 @pytest.mark.parametrize("how", [{"length": False}, {"part": ""}], ids=["no length", "no file"])
@@ -114,8 +114,8 @@ def test_what_no_browser_sends_is_refused_before_it_is_kept(monkeypatch, how):
 
 
 def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkeypatch):
-    server.protect_data()
-    monkeypatch.setattr(server, "OF_UPLOADS", 100)
+    upload_memory.keep_uploads_in_memory()
+    monkeypatch.setattr(upload_memory, "OF_UPLOADS", 100)
     files = MemoryUploadedFileManager("/upload")
 
     def send(session: str, key: str, size: int) -> list[str]:
@@ -133,27 +133,27 @@ def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkey
 
 
 def test_many_small_uploads_at_once_are_counted_together(monkeypatch):
-    monkeypatch.setattr(server.memory, "free", lambda: 1_000 + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: 1_000 + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 100)
-    coming, uploads = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
+    coming, uploads = upload_memory._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
     assert sum(coming.fits_memory(upload, 90) for upload in uploads) == 5  # each takes twice its size
 
 
 def test_the_process_that_reads_uploads_begins_after_a_run_that_draws_or_stops(monkeypatch):
     """Beside the first run it would take a processor from the first picture."""
     done = []
-    monkeypatch.setattr(server.confined, "warm", lambda *modules: done.append(modules))
+    monkeypatch.setattr(upload_memory.confined, "warm", lambda *modules: done.append(modules))
     monkeypatch.setattr(start, "show", lambda: done.append("drawn") or st.stop())
-    server.protect_data()
+    upload_memory.keep_uploads_in_memory()
     assert done == []
     App("app.py", default_timeout=LIMIT).run()
     assert done == ["drawn", ("calib.export.uploaded",)]
 
 
 def test_two_uploads_at_once_share_the_memory(monkeypatch):
-    monkeypatch.setattr(server.memory, "free", lambda: 500 + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: 500 + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 10)
-    coming, (first, second) = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
+    coming, (first, second) = upload_memory._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
     assert coming.fits_memory(first, 200)
     assert not coming.fits_memory(second, 200)  # 400 are promised to the first
     first.size = 350  # of which it has most

@@ -1,6 +1,6 @@
 """What the pages use of Streamlit although it promises nothing: all of it here, with the reason, and whether it holds.
 
-``TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a name that is
+``VERSIONS_TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a name that is
 gone, a name used without a reason here, or a workaround for something that the library no longer does.
 """
 
@@ -30,7 +30,8 @@ from streamlit.web.server.starlette import starlette_routes
 from pages.ui import server
 
 PAGES = Path(__file__).parents[2] / "pages"
-ADAPTER = PAGES / "ui" / "server.py"  # the only file that knows more of Streamlit than ``st``
+# The only files that know more of Streamlit than ``st``
+ADAPTERS = [PAGES / "ui" / "server.py", PAGES / "ui" / "upload_memory.py"]
 
 MARKUP = {
     "stApp": "carries the theme's background and whether a script runs; no event tells either",
@@ -210,13 +211,13 @@ def test_streamlit_still_draws_what_stylesheets_and_scripts_look_for():
     assert gone == {}, f"{said()}: look at what each reason names"
 
 
-def test_one_file_alone_knows_more_of_streamlit_than_its_face():
+def test_two_files_alone_know_more_of_streamlit_than_its_face():
     inside = re.compile(
         r"from streamlit(?!\.web import cli)[. ]|import streamlit\.|\bst\._|\.runtime\b|_session_mgr|get_script_run_ctx"
     )
     scripts = [*PAGES.rglob("*.py"), *(PAGES.parent / "calibration_explorer").rglob("*.py")]
     files = [path for path in scripts if inside.search(path.read_text(encoding="utf-8"))]
-    assert files == [ADAPTER]
+    assert sorted(files) == ADAPTERS
 
 
 def test_the_oldest_streamlit_allowed_is_the_one_tried():
@@ -306,15 +307,16 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
         lambda: "self._fragment_storage" in source(app_session) and hasattr(MemoryFragmentStorage(), "clear"),
     ),
 }
-"""Private name that server.py uses → why, and whether the library still has it and offers nothing instead."""
+"""Private name that an adapter uses → why, and whether the library still has it and offers nothing instead."""
 
 
 def private_names() -> set[str]:
-    tree = list(ast.walk(ast.parse(ADAPTER.read_text(encoding="utf-8"))))
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in ADAPTERS]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
     modules = ("streamlit", "streamlit.runtime.scriptrunner", "starlette.formparsers")
     modules += ("streamlit.runtime.memory_uploaded_file_manager", "streamlit.runtime.pages_manager")
-    imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module in modules]
-    attributes = [node for node in tree if isinstance(node, ast.Attribute)]
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in modules]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     of_others = {
         node.attr for node in attributes if not (isinstance(node.value, ast.Name) and node.value.id == "self")
     }
@@ -323,14 +325,14 @@ def private_names() -> set[str]:
     return imported | private | set(server.LOGGERS) - {server.LOGGER}
 
 
-def test_every_private_name_of_the_adapter_has_its_reason_here():
+def test_every_private_name_of_the_adapters_has_its_reason_here():
     assert private_names() == set(PRIVATE)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_private_name_is_still_there_and_nothing_public_replaces_it(name):
     reason, holds = PRIVATE[name]
-    assert holds(), f"{said()}: look at {name} in server.py, whose reason is: {reason}"
+    assert holds(), f"{said()}: look at {name}, whose reason is: {reason}"
 
 
 def test_streamlit_still_searches_for_garbage_after_a_run():
