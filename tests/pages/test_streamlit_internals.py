@@ -1,7 +1,7 @@
 """What the pages use of Streamlit although it promises nothing: all of it here, with the reason, and whether it holds.
 
-``VERSIONS_TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a name that is
-gone, a name used without a reason here, or a workaround for something that the library no longer does.
+``VERSIONS_TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a
+name that is gone, a name used without a reason here, or a workaround for something that the library no longer does.
 """
 
 import ast
