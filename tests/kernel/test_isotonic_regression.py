@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from calib.kernel.isotonic_regression import pool_adjacent_violators, pool_ties
+from calib.kernel.isotonic_regression import Tied, pool_adjacent_violators, pool_ties
 from tests import exact
 from tests.vectors import vector
 
@@ -102,3 +102,12 @@ def test_fit_at_the_scores_of_the_reference_vector():
     corp = vector("corp")
     fitted = isotonic_at(np.array(corp["p"]), np.array(corp["y"]))
     assert sorted(set(fitted)) == sorted({float(Fraction(value)) for value in corp["pav"]})
+
+
+def test_merged_neighbours_are_at_their_weighted_mean():
+    tied = Tied(
+        np.array([0.1, 0.2, 0.6, 0.9]), np.array([1.0, 3.0, 2.0, 2.0]), np.array([0.0, 2.0, 1.0, 2.0])
+    )
+    merged = tied.grouped(np.array([0, 2]))
+    np.testing.assert_allclose(merged.scores, [0.7 / 4, 3.0 / 4])
+    assert merged.weights.tolist() == [4, 4] and merged.sums.tolist() == [2, 3]

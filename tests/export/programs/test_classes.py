@@ -29,11 +29,11 @@ KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input 
 ENGINES = [engines.sqlite, engines.duckdb, engines.onnx, engines.python, engines.javascript]
 
 
-def expected(fitted):
-    answers = [fitted.predict(NEW)]
+def expected(fitted, rows=NEW):
+    answers = [fitted.predict(rows)]
     if fitted.gives_interval:
-        pairs = fitted.predict_interval(NEW)
-        answers.append(pairs.reshape(len(NEW), -1))
+        pairs = fitted.predict_interval(rows)
+        answers.append(pairs.reshape(len(rows), -1))
     return np.hstack(answers)
 
 
@@ -58,6 +58,14 @@ def test_a_class_without_calibration_rows_keeps_its_probability(key):
     fitted = joint_calibrator(CALIBRATORS[key]()).fit(P[there], Y[there])
     for engine in ENGINES:
         np.testing.assert_allclose(engine(fitted, NEW), expected(fitted), atol=1e-11, err_msg=engine.__name__)
+
+
+@pytest.mark.parametrize("key", ["isotonic", "venn_abers"])
+def test_of_two_classes_one_calibrator_answers_for_both(key):
+    both, new = (np.column_stack([rows[:, :2].sum(axis=1), rows[:, 2:].sum(axis=1)]) for rows in (P, NEW))
+    fitted = OneVsRest(key).fit(both, Y > 1)
+    for engine in (engines.python, engines.duckdb):
+        np.testing.assert_allclose(engine(fitted, new), expected(fitted, new), atol=1e-11)
 
 
 def test_a_row_of_zeros_is_shared_by_all():
