@@ -11,7 +11,6 @@ import os
 import sys
 from pathlib import Path
 
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
 HERE = Path(__file__).resolve().parent
@@ -100,8 +99,7 @@ def main() -> None:
         from pages.ui import given_file
 
         given_file.receive(sys.stdin.buffer)
-    # The first session, too, begins with app.py, which knows the addresses of former pages
-    PagesManager.uses_pages_directory = False
+    server.begin_with_app()
     sys.exit(cli.main(options))
 
 

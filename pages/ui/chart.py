@@ -32,7 +32,6 @@ from pages.ui import (
     jobs,
     lesson_layout,
     placed_guess,
-    server,
     session_cache,
     state,
     style,
@@ -275,11 +274,17 @@ def _interaction(
     if chart.block == "strip" and chart.question.open and chart.entry.panels:
         config["displayModeBar"] = False  # seven buttons per panel would stand before the answers
     if picks:
-        picked = partial(_picked, chart.widget, picks.then)
-        return {"config": config, "on_select": picked, "selection_mode": ("points", "box")}
+        selected = _on_select(_picked, chart.widget, picks.then)
+        return {"config": config, "on_select": selected, "selection_mode": ("points", "box")}
     if on_click is not None:
-        return {"config": config, "on_select": partial(_clicked, chart.widget, on_click)}
+        return {"config": config, "on_select": _on_select(_clicked, chart.widget, on_click)}
     return {"config": config}
+
+
+def _on_select(passed: Callable[[str], None], key: str, then: Callable[..., None]) -> Callable[[], None]:
+    """Return a callback that holds no data, because Streamlit keeps the callbacks of all pictures of a session."""
+    st.session_state.setdefault("then", {})[key] = then
+    return partial(passed, key)
 
 
 def _pictures(chart: ChartOnPage, interaction: dict[str, Any]) -> None:
@@ -305,7 +310,6 @@ def _pictures(chart: ChartOnPage, interaction: dict[str, Any]) -> None:
             st.plotly_chart(
                 figure, theme=None, key=panel_key, height=high, alt=chart.in_words(panel), **interaction
             )
-        server.forget_older(panel_key)
 
 
 def _let_data_come_in(chart: ChartOnPage) -> None:
@@ -417,18 +421,19 @@ def _figure(
     return (for_projector(figure, rows=grid[0], fills=grid[1]) if grid else figure).to_dict()
 
 
-def _clicked(key: str, then: Callable[[Any], None]) -> None:
+def _clicked(key: str) -> None:
     """Pass the clicked mark's ``customdata`` on; a click beside the marks changes nothing."""
     if known := _known(key):
         first = known[0]
         # Arrays arrive as dictionaries from position to value
-        then([first[i] for i in sorted(first, key=int)] if isinstance(first, dict) else first)
+        mark = [first[i] for i in sorted(first, key=int)] if isinstance(first, dict) else first
+        st.session_state["then"][key](mark)
 
 
-def _picked(key: str, then: Callable[[list], None]) -> None:
+def _picked(key: str) -> None:
     """Pass the ``customdata`` of all picked marks on, if any has some."""
     if known := _known(key):
-        then(known)
+        st.session_state["then"][key](known)
 
 
 def _known(key: str) -> list[Any]:

@@ -40,6 +40,7 @@ from pages.ui import (
     start,
     state,
     style,
+    upload_memory,
     uploads,
 )
 from pages.ui.learn import kept, lessons
@@ -68,6 +69,7 @@ FAULT = (
 def run_app() -> None:
     """Run app.py: the page table as navigation, and the start page under the address without a path."""
     server.protect_data()
+    upload_memory.keep_uploads_in_memory()
     server.search_for_garbage()
     admission.admit()
     st.session_state["through_app"] = True
@@ -100,7 +102,7 @@ def run_app() -> None:
             st.error(FAULT.format(type(error).__name__))
             raise
         finally:
-            server.warm_readers()
+            upload_memory.warm_readers()
 
 
 def _follow_former(page: str) -> None:

@@ -137,7 +137,10 @@ def _while_open(_owner: Owner, session: str) -> tuple[Owner, str]:
 
 def _tab_closed(owner: Owner, session: str) -> None:
     scheduler().end(owner)
-    server.forget_when_closed(session)
+    owner.closed = closed = object()
+    server.forget_when_closed(
+        session, lambda: owner.closed is closed
+    )  # not if it came back and is closed again
 
 
 def _jobs(kind: str, size: int = MOST_JOBS) -> session_cache.Cache:

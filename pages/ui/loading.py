@@ -33,9 +33,9 @@ for name in ("plotly.io", "plotly.tools", "plotly.graph_objs._figure"):
 
 @contextmanager
 def empty_axes() -> Iterator[None]:
-    """Show empty axes while the block is the first to load ``calib``; otherwise show nothing."""
+    """Show empty axes while the block is the first to load ``pages.ui.everything``; otherwise show nothing."""
     place = st.empty()
-    loading = "calib" not in sys.modules
+    loading = "pages.ui.everything" not in sys.modules
     if loading:
         place.plotly_chart(
             ReadyFigure(EMPTY_AXES), config={"displayModeBar": False}, alt="The first diagram is loading."

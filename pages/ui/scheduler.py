@@ -25,9 +25,10 @@ WORK_NICENESS = 10  # nice value of work, so that pages go first; only where a t
 
 
 class Owner:
-    """Session that requests work. After it is gone, its waiting work never begins."""
+    """Session that requests work. After it is gone, its waiting work never begins; ``closed`` marks its last close."""
 
     gone = False
+    closed: object = None
 
 
 class WorkItem:

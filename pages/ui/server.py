@@ -1,10 +1,11 @@
 """Change what the server does and has no setting for (SECURITY.md), and ask it for what it tells nobody.
 
-Starlette writes uploads above one megabyte to disk, and accepts them whatever memory is free. Streamlit keeps all files
-that a session sends. A logged error quotes its message, which may quote a cell of the data. If a page of another origin
-connects, Streamlit asks an Amazon server for its own address. It keeps the sessions of closed tabs, with all their
-data, until another tab is closed much later, and the callbacks of all earlier charts of a session. It collects garbage
-after every run, or never.
+A logged error quotes its message, which may quote a cell of the data. If a page of another origin connects, Streamlit
+asks an Amazon server for its own address. It keeps the sessions of closed tabs, with all their data, until another tab
+is closed much later. It collects garbage after every run, or never. ``upload_memory`` changes how it receives uploads.
+
+The command that starts the server imports this module, so it imports nothing that takes long: the libraries load while
+the browser does.
 
 ``tests/pages/test_streamlit_internals.py`` has the reason for each private name that this module or the stylesheets and
 scripts use, and fails if the name is gone or no longer needed.
@@ -14,35 +15,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import io
 import logging
-import sys
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import streamlit as st
-from starlette.datastructures import Headers, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import net_util, runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-
-from calib.data import confined, limits
-from calib.data.too_large import BYTES_OF_END
-from calib.export import uploaded
-from calib.kernel import memory
-from calib.kernel.memory import release_memory
-from pages.ui.session_cache import OF_UPLOADS
 
 VERSIONS_TRIED = {"streamlit": "1.67", "starlette": "1.10"}  # versions that all this was tried with
-# With "+" and the size of the file of which only the ends are there
-MEDIA_TYPE_OF_ENDS = "application/x-ends"
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
@@ -66,99 +51,19 @@ def _places(error: BaseException) -> list[str]:
     return [*lines, *traceback.format_tb(error.__traceback__), f"{type(error).__name__}\n"]
 
 
-class Ends(UploadFile):
-    """An upload that does not fit into memory: only its ends are kept, which show its columns.
-
-    Its type says so, as ``scripts/ends.js`` does for files above the limit.
-    """
-
-    def __init__(self, filename: str | None, size: int) -> None:
-        super().__init__(
-            io.BytesIO(), filename=filename, headers=Headers({"content-type": f"{MEDIA_TYPE_OF_ENDS}+{size}"})
-        )
-        self._first, self._last = bytearray(), bytearray()
-
-    async def write(self, data: bytes) -> None:
-        left = BYTES_OF_END - len(self._first)
-        self._first += data[:left]
-        self._last += data[left:] if left else data
-        if len(self._last) > 2 * BYTES_OF_END:
-            del self._last[:-BYTES_OF_END]
-
-    async def read(self, size: int = -1) -> bytes:
-        return bytes(self._first + self._last[-BYTES_OF_END:])
-
-
-class _Coming:
-    """The uploads in transit. Each needs twice its size in memory when it is complete."""
-
-    def __init__(self) -> None:
-        self._uploads: WeakKeyDictionary[UploadFile, int] = WeakKeyDictionary()
-
-    def fits_memory(self, upload: UploadFile, size: int) -> bool:
-        """Tell whether memory suffices for one more upload, and register it if so; a few small ones always fit."""
-        needed = 2 * size + sum(2 * whole - (one.size or 0) for one, whole in list(self._uploads.items()))
-        if needed > 2 * limits.LARGE_FILE and memory.free() - limits.SPARE - limits.promised() < needed:
-            return False
-        self._uploads[upload] = size
-        return True
-
-
-def _within_memory(
-    finish: Callable[[MultiPartParser], None], coming: _Coming
-) -> Callable[[MultiPartParser], None]:
-    """Wrap a parser's ``on_headers_finished``: an upload that does not fit into memory keeps only its ends.
-
-    Browsers say how long an upload is, and send nothing but the file; anything else is refused.
-    """
-
-    @wraps(finish)
-    def finished(parser: MultiPartParser) -> None:
-        finish(parser)
-        upload, stated = parser._current_part.file, parser.headers.get("content-length")
-        if upload is None or stated is None:
-            raise MultiPartException("An upload must be one file, with a Content-Length.")
-        if not coming.fits_memory(upload, int(stated)):
-            parser._current_part.file = Ends(upload.filename, int(stated))
-
-    return finished
-
-
-def _within_bound(add: Callable[..., None]) -> Callable[..., None]:
-    """Wrap ``add_file``: of the files that a session sent, the newest stay, within the bound of a session."""
-
-    @wraps(add)
-    def added(manager: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
-        add(manager, session_id, file)
-        sent = manager.file_storage[session_id]
-        older = [key for key in list(sent) if key != file.file_id]
-        left = OF_UPLOADS - len(file.data)
-        for key in reversed(older):
-            left -= len(sent[key].data)
-            if left < 0:
-                manager.remove_file(session_id, key)
-
-    return added
-
-
 def protect_data() -> None:
-    """Keep uploads in memory if they fit, data out of the log, and the server from asking outside."""
-    if not hasattr(MultiPartParser.on_headers_finished, "__wrapped__"):
-        finish: Any = _within_memory(MultiPartParser.on_headers_finished, _Coming())
-        MultiPartParser.on_headers_finished = finish
-        MemoryUploadedFileManager.add_file = _within_bound(MemoryUploadedFileManager.add_file)  # type: ignore[method-assign]
-    MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
+    """Keep data out of the log, and the server from asking outside."""
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # adding it again has no effect
 
 
-def warm_readers() -> None:
-    """Start the process that reads uploads: after a page's run, because it would delay the first picture.
+def begin_with_app() -> None:
+    """Let the first session, too, begin with app.py, which knows the addresses of former pages.
 
-    Nobody can upload before the first page is drawn.
+    Because there is a folder called pages, Streamlit looks for an address among its scripts until app.py has run once.
     """
-    confined.warm(uploaded.__name__)
+    PagesManager.uses_pages_directory = False
 
 
 SEARCH_EVERY = 10.0  # seconds
@@ -192,10 +97,13 @@ def search_for_garbage() -> None:
 def lost_its_session() -> bool:
     """Tell whether a browser with a drawn page has a new session, because the server was restarted or forgot it.
 
-    The browser then sends the values of widgets that this session does not know.
+    The browser then sends the values of widgets that this session does not know. A Streamlit version that keeps them
+    elsewhere does not tell.
     """
     context: Any = get_script_run_ctx()
-    return context is not None and bool(context.session_state._state._new_widget_state.states)
+    with suppress(AttributeError):
+        return bool(context.session_state._state._new_widget_state.states)
+    return False
 
 
 def session_id() -> str:
@@ -204,42 +112,26 @@ def session_id() -> str:
     return context.session_id
 
 
-def forget_older(key: str) -> None:
-    """Forget the callbacks of earlier pictures of a chart, because only the latest is on the page.
-
-    Streamlit names each widget by its content, and keeps all callbacks as long as the session lasts. A Streamlit
-    version that keeps them elsewhere is left alone.
-    """
-    context: Any = get_script_run_ctx()
-    with suppress(AttributeError):
-        state = context.session_state._state
-        known, latest = state._new_widget_state.widget_metadata, state._key_id_mapper.get_id_from_key(key)
-        for name in [name for name in known if name.endswith(f"-{key}") and name != latest]:
-            del known[name]
-
-
-def forget_when_closed(session_id: str) -> None:
+def forget_when_closed(session_id: str, stayed_closed: Callable[[], bool]) -> None:
     """Delete the session of a closed tab, with its data, once the tab can no longer come back."""
     if not runtime.exists():
         return
-    manager: Any = runtime.get_instance()._session_mgr
-    closed = manager.get_active_session_info(session_id)
+    session = runtime.get_instance().get_app_session(session_id)
     wait = st.get_option("server.disconnectedSessionTTL") + 1
-    if closed is not None:
+    if session is not None:
         with suppress(RuntimeError):  # the server itself is ending
-            asyncio.get_running_loop().call_later(wait, _forget, manager, closed.session)
+            asyncio.get_running_loop().call_later(wait, _forget, session, stayed_closed)
 
 
-def _forget(manager: Any, session: Any) -> None:
+def _forget(session: Any, stayed_closed: Callable[[], bool]) -> None:
     """Delete a session and empty it, because modules hold the first session, and Streamlit's loop the last one."""
-    manager._session_storage._cache.expire()
-    if session.id in {info.session.id for info in manager.list_sessions()}:  # it came back
+    if runtime.get_instance().is_active_session(session.id) or not stayed_closed():
         return
     session.shutdown()
     session.session_state.clear()
     with suppress(AttributeError):
         session.session_state._new_widget_state.widget_metadata.clear()  # it references the callbacks' objects
-    session._fragment_storage.clear()
+        session._fragment_storage.clear()
     if not _searches().planned:
         _searches().planned = True
         asyncio.get_running_loop().call_later(SEARCH_EVERY, _search_once)
@@ -250,6 +142,8 @@ def _search_once() -> None:
 
     A course that ends closes a hundred tabs: a search for each kept the others waiting for seconds.
     """
+    from calib.kernel.memory import release_memory
+
     _searches().planned = False
     search_for_garbage()
     release_memory()

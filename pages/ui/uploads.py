@@ -16,7 +16,7 @@ from calib.data.too_large import BYTES_OF_END, confined_remedy
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.recipe import DEFAULT_DATA
-from pages.ui import browser, controls, jobs, server, session_cache, state
+from pages.ui import browser, controls, jobs, session_cache, state, upload_memory
 from pages.ui.text import about_file, plain
 from pages.ui.waiting import in_background
 
@@ -46,7 +46,7 @@ def keep_file(key: str, file: state.Upload | state.Model) -> None:
 def table_picker(label: str, key: str, on_change: Callable[[], None], help: str) -> None:
     """Draw a picker of tables; of a file above the limit only the ends come, which show its columns."""
     st.file_uploader(label, key=key, on_change=on_change, help=help)
-    browser.ends_of_large_files(key, LIMIT, BYTES_OF_END, server.MEDIA_TYPE_OF_ENDS)
+    browser.ends_of_large_files(key, LIMIT, BYTES_OF_END, upload_memory.MEDIA_TYPE_OF_ENDS)
 
 
 def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:
@@ -128,7 +128,7 @@ def _or_said(file: Any, read: Callable[[bytes, str], Found], instead: str) -> Fo
 
 def _whole(file: Any) -> bytes:
     """The content of a file, or the refusal of one of which only the ends were taken."""
-    _, ends, size = file.type.partition(f"{server.MEDIA_TYPE_OF_ENDS}+")
+    _, ends, size = file.type.partition(f"{upload_memory.MEDIA_TYPE_OF_ENDS}+")
     if not ends:
         return file.getvalue()
     if int(size) > LIMIT:

@@ -97,6 +97,16 @@ def serving(script: str | Path = "app.py") -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def started() -> Iterator[str]:
+    """Start a server by the program's own command, which knows the addresses of former pages from the start."""
+    port = free_port()
+    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
+    address = f"http://127.0.0.1:{port}"
+    with served_by(command, address, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}):
+        yield address
+
+
+@contextlib.contextmanager
 def served_by(
     command: Sequence[str],
     address: str,

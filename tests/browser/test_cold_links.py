@@ -1,10 +1,6 @@
 """Browsers open one link on a fresh server at once: every control shows the link's value, and the link stays."""
 
-import contextlib
 import json
-import os
-import sys
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
@@ -12,7 +8,7 @@ import pytest
 from pages.ui import former
 from pages.ui.current import PAGES
 from pages.ui.widget import KEY_AND_NUMBER
-from tests.browser.driver import free_port, served_by
+from tests.browser.driver import started
 from tests.waiting import LIMIT, until
 
 # key → the words that are chosen, the tags, the numbers and the text that each control shows
@@ -206,16 +202,6 @@ LINKS = {
 }
 
 
-@contextlib.contextmanager
-def fresh() -> Iterator[str]:
-    """Start a server by the program's own command, which knows the addresses of former pages from the start."""
-    port = free_port()
-    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
-    address = f"http://127.0.0.1:{port}"
-    with served_by(command, address, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}):
-        yield address
-
-
 def shown(tab) -> dict[str, list[str]]:
     """What each control shows, and what the button of the view says."""
     view = tab.by_key("view").get_by_role("button").all_inner_texts()
@@ -245,7 +231,7 @@ def wait_for(tab, expected) -> None:
 @pytest.mark.parametrize("path", LINKS)
 def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, path):
     query, expected = LINKS[path]
-    with fresh() as address:
+    with started() as address:
         tabs = [new_tab(address) for _ in range(6)]
         for tab in tabs:
             tab.page.goto(f"{address}/{path}?{urlencode(query)}", wait_until="commit")
@@ -264,7 +250,7 @@ def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_ta
 @pytest.mark.soak
 def test_several_pages_of_a_fresh_server_may_be_the_first_at_once(new_tab):
     """Each began to load other modules than the next, and all but one of them broke."""
-    with fresh() as address:
+    with started() as address:
         opened = {path: new_tab(address) for path in list(LINKS)[:6]}
         for path, tab in opened.items():
             tab.page.goto(f"{address}/{path}?{urlencode(LINKS[path][0])}", wait_until="commit")
@@ -282,7 +268,7 @@ def json_free(query: dict[str, str]) -> dict[str, object]:
 def test_a_control_sends_nothing_but_what_is_chosen(new_tab):
     """One arrow key once wrote the lowest values of all other controls into the address."""
     query, expected = LINKS["explore_reliability"]
-    with fresh() as address:
+    with started() as address:
         tab = new_tab(address).open("explore_reliability", **query)
         wait_for(tab, expected)
         assert tab.slide("bins", 1).recipe_query() == query | {"bins": "38"}

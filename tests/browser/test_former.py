@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.ui import current, former
-from tests.browser.test_cold_links import fresh
+from tests.browser.driver import started
 from tests.sweep import sweep
 from tests.where import where
 
@@ -39,7 +39,7 @@ def test_a_former_link_keeps_its_experiment_and_its_settings(tab):
 
 def test_a_former_address_may_be_the_first_request_of_a_fresh_server(new_tab):
     """Streamlit by itself looks for it among the scripts, and says that it is not found."""
-    with fresh() as address:
+    with started() as address:
         tab = new_tab(address)
         tab.page.goto(f"{address}/learn_validity")
         tab.page.wait_for_url(lambda url: urlsplit(url).path == "/learn_two_probabilities")

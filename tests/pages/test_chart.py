@@ -86,12 +86,15 @@ def test_figures_and_results_of_an_upload_are_kept_with_its_session_alone(draw):
 
 
 def test_of_the_pictures_of_a_chart_a_session_holds_on_to_the_latest_alone():
+    """Streamlit keeps the callbacks of all of them."""
     at = page("explore_reliability", model="naive_bayes")
     for bins in (11, 13, 11):
         at = settled(at.slider(key="bins").set_value(bins).run())
     assert faults(at) == []
     known = at._session_state._state._new_widget_state.widget_metadata
-    assert len([name for name in known if name.endswith("-chart_reliability")]) == 1
+    callbacks = [known[name].callback for name in known if name.endswith("-chart_reliability")]
+    assert len(callbacks) > 1
+    assert {each.args for each in callbacks} == {("chart_reliability",)}
 
 
 def grey_lines(content: str) -> set[str]:

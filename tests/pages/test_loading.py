@@ -1,6 +1,7 @@
 """What a fresh server shows while its libraries load."""
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -22,9 +23,26 @@ def test_the_axes_are_drawn_while_another_session_loads_the_libraries(monkeypatc
     )
     for name in ("numpy", "pandas"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.delitem(sys.modules, "calib")
+    monkeypatch.delitem(sys.modules, "pages.ui.everything")
     with loading.empty_axes():
         assert len(drawn) == 1
+
+
+STARTED = """
+import sys
+from streamlit.web import cli
+from calibration_explorer import __main__ as command
+cli.main = lambda options: print(sorted({"calib", "pandas", "scipy", "sklearn"} & set(sys.modules)))
+command.main()
+"""
+
+
+def test_the_command_starts_the_server_before_the_libraries_load():
+    """They take longer than the server itself; they load while the browser opens the page."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
 
 
 def imported(script: Path) -> list[str]:

@@ -14,17 +14,14 @@ import streamlit as st
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import error_util, net_util, runtime
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 import pages.ui.everything
 from calib.data import limits
-from pages.ui import server, start
+from pages.ui import server, start, upload_memory
 from pages.ui.scheduler import Owner
 from tests.pages.app import App, page
 from tests.waiting import LIMIT
@@ -75,10 +72,10 @@ def received(
     content: bytes, monkeypatch, free: int, length: bool = True, part: str = '; filename="a.csv"'
 ) -> tuple[bytes, str]:
     """(what is kept of an upload, its type) with so many bytes of free memory."""
-    monkeypatch.setattr(server.memory, "free", lambda: free + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: free + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 1_000)
-    monkeypatch.setattr(server, "BYTES_OF_END", 3_000)
-    server.protect_data()
+    monkeypatch.setattr(upload_memory, "BYTES_OF_END", 3_000)
+    upload_memory.keep_uploads_in_memory()
     edge, body = "x" * 20, io.BytesIO()
     body.write(f'--{edge}\r\nContent-Disposition: form-data; name="f"{part}\r\n'.encode())
     body.write(b"Content-Type: text/csv\r\n\r\n" + content + f"\r\n--{edge}--\r\n".encode())
@@ -106,7 +103,7 @@ def test_of_an_upload_for_which_there_is_no_memory_only_the_ends_are_kept(monkey
     assert received(content, monkeypatch, 110_000) == (content, "text/csv")  # twice its size
     kept, kind = received(content, monkeypatch, 90_000)
     assert kept == content[:3_000] + content[-3_000:]
-    assert 50_000 < int(kind.removeprefix(f"{server.MEDIA_TYPE_OF_ENDS}+")) < 51_000
+    assert 50_000 < int(kind.removeprefix(f"{upload_memory.MEDIA_TYPE_OF_ENDS}+")) < 51_000
 
 
 @pytest.mark.parametrize("how", [{"length": False}, {"part": ""}], ids=["no length", "no file"])
@@ -117,8 +114,8 @@ def test_what_no_browser_sends_is_refused_before_it_is_kept(monkeypatch, how):
 
 
 def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkeypatch):
-    server.protect_data()
-    monkeypatch.setattr(server, "OF_UPLOADS", 100)
+    upload_memory.keep_uploads_in_memory()
+    monkeypatch.setattr(upload_memory, "OF_UPLOADS", 100)
     files = MemoryUploadedFileManager("/upload")
 
     def send(session: str, key: str, size: int) -> list[str]:
@@ -136,27 +133,27 @@ def test_of_the_files_that_a_session_sends_the_newest_stay_within_a_bound(monkey
 
 
 def test_many_small_uploads_at_once_are_counted_together(monkeypatch):
-    monkeypatch.setattr(server.memory, "free", lambda: 1_000 + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: 1_000 + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 100)
-    coming, uploads = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
+    coming, uploads = upload_memory._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(40)]
     assert sum(coming.fits_memory(upload, 90) for upload in uploads) == 5  # each takes twice its size
 
 
 def test_the_process_that_reads_uploads_begins_after_a_run_that_draws_or_stops(monkeypatch):
     """Beside the first run it would take a processor from the first picture."""
     done = []
-    monkeypatch.setattr(server.confined, "warm", lambda *modules: done.append(modules))
+    monkeypatch.setattr(upload_memory.confined, "warm", lambda *modules: done.append(modules))
     monkeypatch.setattr(start, "show", lambda: done.append("drawn") or st.stop())
-    server.protect_data()
+    upload_memory.keep_uploads_in_memory()
     assert done == []
     App("app.py", default_timeout=LIMIT).run()
     assert done == ["drawn", ("calib.export.uploaded",)]
 
 
 def test_two_uploads_at_once_share_the_memory(monkeypatch):
-    monkeypatch.setattr(server.memory, "free", lambda: 500 + limits.SPARE)
+    monkeypatch.setattr(upload_memory.memory, "free", lambda: 500 + limits.SPARE)
     monkeypatch.setattr(limits, "LARGE_FILE", 10)
-    coming, (first, second) = server._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
+    coming, (first, second) = upload_memory._Coming(), [UploadFile(io.BytesIO(), size=0) for _ in range(2)]
     assert coming.fits_memory(first, 200)
     assert not coming.fits_memory(second, 200)  # 400 are promised to the first
     first.size = 350  # of which it has most
@@ -185,11 +182,12 @@ def test_what_only_refers_to_itself_is_found_now_and_then(monkeypatch):
 
 
 @pytest.fixture
-def manager(monkeypatch):
-    """Of a server that forgets a closed tab at once."""
-    made = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=0), None, None, None)
+def sessions(monkeypatch):
+    """The open tabs of a server that forgets a closed one at once."""
+    made: dict[str, Session] = {}
     monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=made))
+    running = SimpleNamespace(get_app_session=made.get, is_active_session=made.__contains__)
+    monkeypatch.setattr(runtime, "get_instance", lambda: running)
     monkeypatch.setattr(server.st, "get_option", {"server.disconnectedSessionTTL": -1}.get)
     return made
 
@@ -211,18 +209,15 @@ class Session:
         self.shut_down = True  # which lets go of its uploads
 
 
-def closed(manager, session, comes_back: bool = False) -> list[bool]:
+def closed(sessions, session, comes_back: bool = False, stayed_closed: bool = True) -> list[bool]:
     """Whether anything is held before the closed tab's time is over, and after."""
     held = []
 
     async def closes() -> None:
-        opened = ActiveSessionInfo(client=None, session=session)
-        manager._active_session_info_by_id[session.id] = opened
-        server.forget_when_closed(session.id)
-        del manager._active_session_info_by_id[session.id]
-        manager._session_storage.save(SessionInfo(client=None, session=session))
-        if comes_back:
-            manager._active_session_info_by_id[session.id] = opened
+        sessions[session.id] = session
+        server.forget_when_closed(session.id, lambda: stayed_closed)
+        if not comes_back:
+            del sessions[session.id]
         for _ in range(2):
             held.append(any(thing() for thing in session.held))
             await asyncio.sleep(0)
@@ -232,19 +227,18 @@ def closed(manager, session, comes_back: bool = False) -> list[bool]:
     return [held[0], any(thing() for thing in session.held)]
 
 
-def test_a_closed_session_is_emptied_when_its_time_is_over_although_no_other_tab_is_closed(manager):
+def test_a_closed_session_is_emptied_when_its_time_is_over_although_no_other_tab_is_closed(sessions):
     """Streamlit by itself looks only when the next tab is closed, which after a course may be tomorrow.
 
     And the first session is never found as garbage, since it was there when the modules were settled; nor is the
     last one, for a variable of Streamlit's loop refers to it.
     """
     session = Session()
-    assert closed(manager, session) == [True, False]
+    assert closed(sessions, session) == [True, False]
     assert session.shut_down
-    assert manager.list_sessions() == []
 
 
-def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, monkeypatch):
+def test_tabs_that_are_closed_together_are_searched_for_garbage_once(sessions, monkeypatch):
     """A search for each of a hundred tabs kept the others waiting for seconds."""
     searches = []
     monkeypatch.setattr(server, "SEARCH_EVERY", 0.0)
@@ -253,7 +247,7 @@ def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, mo
 
     async def forgets() -> None:
         for _ in range(100):
-            server._forget(manager, Session())
+            server._forget(Session(), lambda: True)
         while server._searches().planned:
             await asyncio.sleep(0)
 
@@ -262,11 +256,14 @@ def test_tabs_that_are_closed_together_are_searched_for_garbage_once(manager, mo
     assert searches == [1]
 
 
-def test_a_session_that_came_back_keeps_what_it_holds(manager):
+@pytest.mark.parametrize(
+    "how", [{"comes_back": True}, {"stayed_closed": False}], ids=["open", "closed again"]
+)
+def test_a_session_that_came_back_keeps_what_it_holds(sessions, how):
     session = Session()
-    assert closed(manager, session, comes_back=True) == [True, True]
+    assert closed(sessions, session, **how) == [True, True]
     assert not session.shut_down
 
 
-def test_where_no_server_runs_there_is_nothing_to_forget(manager):
-    server.forget_when_closed("unknown")  # also nothing to wait in: this thread has no loop
+def test_where_no_server_runs_there_is_nothing_to_forget(sessions):
+    server.forget_when_closed("unknown", lambda: True)  # also nothing to wait in: this thread has no loop

@@ -1,14 +1,14 @@
 """What the pages use of Streamlit although it promises nothing: all of it here, with the reason, and whether it holds.
 
-``TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a name that is
-gone, a name used without a reason here, or a workaround for something that the library no longer does.
+``VERSIONS_TRIED`` of pages/ui/server.py has the versions it was tried with. A failure says what to look at again: a
+name that is gone, a name used without a reason here, or a workaround for something that the library no longer does.
 """
 
 import ast
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from inspect import getsource as source
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 import streamlit as st
 from starlette import formparsers, requests
 from streamlit import error_util, net_util, runtime
-from streamlit.runtime import app_session, memory_session_storage, websocket_session_manager
+from streamlit.runtime import app_session, memory_session_storage
 from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
@@ -30,7 +30,8 @@ from streamlit.web.server.starlette import starlette_routes
 from pages.ui import server
 
 PAGES = Path(__file__).parents[2] / "pages"
-ADAPTER = PAGES / "ui" / "server.py"  # the only file that knows more of Streamlit than ``st``
+# The only files that know more of Streamlit than ``st``
+ADAPTERS = [PAGES / "ui" / "server.py", PAGES / "ui" / "upload_memory.py"]
 
 MARKUP = {
     "stApp": "carries the theme's background and whether a script runs; no event tells either",
@@ -210,12 +211,13 @@ def test_streamlit_still_draws_what_stylesheets_and_scripts_look_for():
     assert gone == {}, f"{said()}: look at what each reason names"
 
 
-def test_one_file_alone_knows_more_of_streamlit_than_its_face():
+def test_two_files_alone_know_more_of_streamlit_than_its_face():
     inside = re.compile(
-        r"from streamlit[. ]|import streamlit\.|\bst\._|\.runtime\b|_session_mgr|get_script_run_ctx"
+        r"from streamlit(?!\.web import cli)[. ]|import streamlit\.|\bst\._|\.runtime\b|_session_mgr|get_script_run_ctx"
     )
-    files = [path for path in PAGES.rglob("*.py") if inside.search(path.read_text(encoding="utf-8"))]
-    assert files == [ADAPTER]
+    scripts = [*PAGES.rglob("*.py"), *(PAGES.parent / "calibration_explorer").rglob("*.py")]
+    files = [path for path in scripts if inside.search(path.read_text(encoding="utf-8"))]
+    assert sorted(files) == ADAPTERS
 
 
 def test_the_oldest_streamlit_allowed_is_the_one_tried():
@@ -241,10 +243,13 @@ def keeps_callbacks() -> bool:
     return known and "widget_metadata" in source(session_state)
 
 
-def lists_sessions() -> bool:
-    wanted = ("get_active_session_info", "list_sessions")
-    manager = websocket_session_manager.WebsocketSessionManager
-    return all(hasattr(manager, name) for name in wanted) and "self._session_mgr =" in source(runtime.runtime)
+def ends_sessions() -> bool:
+    running = ("exists", "get_instance")
+    asked = ("get_app_session", "is_active_session")
+    known = all(map(partial(hasattr, runtime), running)) and all(
+        map(partial(hasattr, runtime.Runtime), asked)
+    )
+    return known and hasattr(app_session.AppSession, "shutdown")
 
 
 PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
@@ -269,6 +274,10 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
             "self._current_part.file = UploadFile(" in source(formparsers.MultiPartParser.on_headers_finished)
         ),
     ),
+    "PagesManager": (
+        "the first visitor of a former page would read that it is not found; no setting ignores a folder called pages",
+        lambda: "if PagesManager.uses_pages_directory:\n" in source(script_runner),
+    ),
     "net_util": (
         "Streamlit asks an Amazon server for its own address when another origin connects",
         lambda: "amazonaws" in source(net_util) and "net_util.get_external_ip" in source(server_util),
@@ -285,38 +294,29 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
         "widgets of a session; st.session_state has their values alone",
         lambda: "_state" in SafeSessionState.__annotations__,
     ),
-    "_new_widget_state": ("callbacks of earlier charts, and values of unknown widgets", keeps_callbacks),
-    "_key_id_mapper": (
-        "the latest chart of a key",
-        lambda: hasattr(SessionState()._key_id_mapper, "get_id_from_key"),
+    "_new_widget_state": (
+        "callbacks of a closed tab's widgets, and values of unknown widgets",
+        keeps_callbacks,
     ),
     "runtime": (
-        "sessions of closed tabs, of which no event tells",
-        lambda: hasattr(runtime, "exists") and hasattr(runtime, "get_instance"),
-    ),
-    "_session_mgr": ("sessions of closed tabs are emptied", lists_sessions),
-    "_session_storage": (
-        "sessions of closed tabs are emptied",
-        lambda: "self._session_storage = " in source(websocket_session_manager),
-    ),
-    "_cache": (
-        "it lets the session of a closed tab go only when another one is closed",
-        lambda: "self._cache: MutableMapping[str, SessionInfo] = TTLCache(" in source(memory_session_storage),
+        "it keeps the session of a closed tab until another one is closed, and its uploads for ever",
+        lambda: ends_sessions() and "on_remove" not in source(memory_session_storage),
     ),
     "_fragment_storage": (
         "parts of a closed tab's page hold its data",
         lambda: "self._fragment_storage" in source(app_session) and hasattr(MemoryFragmentStorage(), "clear"),
     ),
 }
-"""Private name that server.py uses → why, and whether the library still has it and offers nothing instead."""
+"""Private name that an adapter uses → why, and whether the library still has it and offers nothing instead."""
 
 
 def private_names() -> set[str]:
-    tree = list(ast.walk(ast.parse(ADAPTER.read_text(encoding="utf-8"))))
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in ADAPTERS]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
     modules = ("streamlit", "streamlit.runtime.scriptrunner", "starlette.formparsers")
-    modules += ("streamlit.runtime.memory_uploaded_file_manager",)
-    imports = [node for node in tree if isinstance(node, ast.ImportFrom) and node.module in modules]
-    attributes = [node for node in tree if isinstance(node, ast.Attribute)]
+    modules += ("streamlit.runtime.memory_uploaded_file_manager", "streamlit.runtime.pages_manager")
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module in modules]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     of_others = {
         node.attr for node in attributes if not (isinstance(node.value, ast.Name) and node.value.id == "self")
     }
@@ -325,14 +325,14 @@ def private_names() -> set[str]:
     return imported | private | set(server.LOGGERS) - {server.LOGGER}
 
 
-def test_every_private_name_of_the_adapter_has_its_reason_here():
+def test_every_private_name_of_the_adapters_has_its_reason_here():
     assert private_names() == set(PRIVATE)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_private_name_is_still_there_and_nothing_public_replaces_it(name):
     reason, holds = PRIVATE[name]
-    assert holds(), f"{said()}: look at {name} in server.py, whose reason is: {reason}"
+    assert holds(), f"{said()}: look at {name}, whose reason is: {reason}"
 
 
 def test_streamlit_still_searches_for_garbage_after_a_run():
