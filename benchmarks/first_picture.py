@@ -23,7 +23,6 @@ from tests.browser.driver import ROOT, chromium, find_chromium, serving, started
 
 BOUND = 1.75
 LIMIT = 300_000  # milliseconds
-REST = 4  # seconds until the process that reads uploads, which begins after the picture, has ended with its server
 # Drawn by Plotly or by the script over it, not the axes and the diagonal shown at first
 DIAGRAM = ":is(.stPlotlyChart .scatterlayer .trace:nth-child(6) path, .moving .marks circle):visible"
 LIBRARIES = (
@@ -91,7 +90,6 @@ def seconds(browser: Browser, server: AbstractContextManager[str], drawn: str) -
         page.wait_for_selector(drawn, timeout=LIMIT)
         taken = time.perf_counter() - begin
         page.close()
-    time.sleep(REST)
     return taken
 
 

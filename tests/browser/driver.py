@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlencode
 
+import psutil
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from pages.ui.current import PAGES
@@ -124,7 +125,14 @@ def served_by(
         assert server.poll() is None, "the server ended before it answered"
         yield
     finally:
-        server.kill()
+        ended: list[Any] = [server]
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
+            ended += psutil.Process(server.pid).children(
+                recursive=True
+            )  # one that reads uploads may still be loading
+        for process in ended:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         server.wait()
 
 
