@@ -9,7 +9,7 @@ from tests.sweep import sweep
 WIDTH, HEIGHT = 1366, 768
 CANCER = {"data": "sample:breast_cancer"}
 RARE = {"data": "sample:rare_faults"}  # 4.7 % positives
-FEW_TREES = {"params": '{"n_estimators":10}'}
+FEW_TREES = {"params": '{"n_estimators":2}'}
 # Pages without a chart of Plotly
 WORDS = {
     "explore_data",

@@ -15,6 +15,7 @@ from calib.calibrators import CALIBRATORS
 from calib.export.story import PEOPLE, story_html
 from tests.browser.accessibility import AXE, GRAVE, RUN
 from tests.browser.driver import DRAWN
+from tests.sweep import sweep
 from tests.waiting import LIMIT, until
 
 DATA = json.loads(PEOPLE.read_text())
@@ -53,7 +54,9 @@ def reader(offline, file):
     """Return a function that opens the file without a network; the test fails if the page threw an error."""
     pages, errors, asked = [], [], []
 
-    def open_(fragment: str = "", size: str = "desk", motion: str = "reduce", scheme="light", **options) -> Page:
+    def open_(
+        fragment: str = "", size: str = "desk", motion: str = "reduce", scheme="light", **options
+    ) -> Page:
         context = offline(**options)
         context.pages[0].evaluate("localStorage.clear()")
         pages.append(page := context.new_page())
@@ -116,7 +119,7 @@ def state(page: Page) -> dict[str, str]:
     return page.evaluate("({ ...calibrationStory.state })")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_ten_answers_become_the_readers_own_diagram(reader, size):
     page = reader("at=ten", size)
     assert page.locator("[aria-pressed=true]").count() == 0  # a confidence has no default
@@ -151,7 +154,7 @@ def test_the_dots_stay_until_their_question_is_answered(reader):
 CENTRES = "all => all.map(getComputedStyle).map(({ cx, cy }) => [parseFloat(cx), parseFloat(cy)])"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_a_mark_is_the_mean_of_its_dots_which_one_line_explains(reader, size):
     page = reader("at=ten", size)
     key = page.locator("#dock-ten .keys")
@@ -180,7 +183,7 @@ def test_the_phone_shows_what_a_reader_presses(reader):
     assert page.locator(".you summary").bounding_box()["x"] >= sizes[-1]["x"] + sizes[-1]["width"]
 
 
-@pytest.mark.parametrize("acted", [False, True])
+@pytest.mark.parametrize("acted", sweep([False, True], True))
 @pytest.mark.parametrize("size", SIZES)
 def test_the_picture_has_one_height_and_its_controls_their_room(reader, size, acted):
     page, heights = reader(f"at=start&{ACTED if acted else 'bets=' + '5' * 20}&limit=20", size), set()
@@ -396,7 +399,7 @@ def test_tab_goes_from_a_question_to_its_control_and_on(reader):
     assert page.evaluate(FOCUS)[0] == "step-bins"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_tab_in_the_bar_does_not_scroll(reader, size):
     page = reader("at=refused", size)
     page.locator("nav a").first.focus()
@@ -407,7 +410,7 @@ def test_tab_in_the_bar_does_not_scroll(reader, size):
         assert page.evaluate(FOCUS) == ["", before]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     page = reader(f"at=chance&{GUESSED}", size)
     answer(page, "chance", [30])
@@ -452,7 +455,7 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     assert page.locator(".stage circle.mark").count() == 2
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reader, size):
     page = reader(f"at=repair&{GUESSED}", size)
     plot = page.evaluate("calibrationStory.stage.plot.width")
@@ -547,7 +550,7 @@ def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit
         np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
     expect(shown(page, "enough")).to_be_hidden()
@@ -585,7 +588,7 @@ def test_a_drag_draws_again_only_what_it_changes(reader):
     assert not page.evaluate(f"own === {own}")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_one_bar_shows_both_losses(reader, size):
     page = reader("at=enough&bets=----------------55--", size)
     page.locator("#dock-enough input[type=range]").focus()
@@ -778,7 +781,7 @@ def test_any_box_with_a_large_clear_gap_is_right(reader, box, words):
     expect(page.locator("#step-whom .outcome")).to_contain_text("True.")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     page = reader("at=still", size)
     week = page.locator("#dock-still input[type=range]")
