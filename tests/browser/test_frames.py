@@ -69,7 +69,7 @@ def seen(box) -> float:
         for case, name, kept in zip(
             CASES,
             NAMES,
-            sweep(NAMES, "explore_trees sample:breast_cancer", "explore_compare sample:breast_cancer"),
+            sweep(NAMES, "explore_compare sample:breast_cancer"),
             strict=True,
         )
     ],
