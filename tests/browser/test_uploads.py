@@ -9,7 +9,6 @@ from calib.sources import digest
 from tests.browser import files
 from tests.waiting import until
 
-BEGIN = {"model": "naive_bayes"}  # quicker than a forest
 LABEL = {key: method.label for key, method in CALIBRATORS.items()}
 
 
@@ -21,9 +20,8 @@ LABEL = {key: method.label for key, method in CALIBRATORS.items()}
     ],
 )
 def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, name, content):
-    tab.open("explore_data", **BEGIN).upload(name, content)
-    of_file = {"data": f"upload:{digest(content)}", "file": name, "target": "outcome"}
-    assert tab.recipe_query() == BEGIN | of_file
+    tab.open("explore_data").upload(name, content)
+    assert tab.recipe_query() == {"data": f"upload:{digest(content)}", "file": name, "target": "outcome"}
     assert "400" in tab.headline()["Rows"]
     tab.go("Reliability")
     tab.choose("model", "Logistic regression")
