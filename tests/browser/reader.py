@@ -157,6 +157,8 @@ class Reader:
         what = delta.WhichOneof("type")
         self._fresh.add(path)
         if what == "new_element":
+            # It replaces a block with all that the block contains, such as the progress of an upload
+            self.drawn = {at: old for at, old in self.drawn.items() if at[: len(path)] != path}
             self.drawn[path] = delta
             self._judge(delta.new_element)
         elif what == "add_block":

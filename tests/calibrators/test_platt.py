@@ -139,3 +139,10 @@ def test_a_line_that_falls_and_so_reverses_the_order_of_the_rows_is_said(calibra
 @pytest.mark.parametrize("calibrator", [Platt(), Logistic()])
 def test_a_level_line_reverses_nothing(calibrator):
     assert not any("reverses" in note for note in calibrator.fit([0.2, 0.8, 0.2, 0.8], [0, 1, 1, 0]).notes_)
+
+
+@pytest.mark.parametrize(("end", "clipped"), [(0.2, True), (0.0, False), (1.0, False)])
+def test_scores_of_a_decision_function_are_clipped_at_rounding_only_if_none_is_certain(end, clipped):
+    platt = Platt()
+    platt.adapt(np.array([0.3, end, 0.7]), probability=True, decides=True)
+    assert (platt.clip is not None) == clipped

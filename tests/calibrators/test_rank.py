@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from calib.calibrators import Isotonic, Rank
 from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields
 
 
 @given(st.integers(1, 8), st.integers(1, 6), st.integers(1, 4), st.integers(0, 10_000))
@@ -54,3 +55,10 @@ def test_memory_grows_with_the_input_and_not_with_its_square():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 * new.nbytes
+
+
+def test_trees_of_a_file_have_equally_many_votes():
+    fields = Rank().fit(np.arange(6.0).reshape(3, 2), [0, 1, 1]).to_map()
+    fields["trees"][1]["counts"][0] += 1
+    with pytest.raises(InputError, match="same number of votes"):
+        Rank.from_map(Fields(fields, "The file"))

@@ -62,3 +62,15 @@ def test_decimals_on_an_edge_go_to_the_upper_bin():
 def test_quantile_categories_hold_margins_and_scores_beyond_the_range():
     venn = Venn(taxonomy="quantile", bins=2).fit([-3, -2, 5, 9], [0, 0, 1, 1])
     assert venn.predict_interval([-100, 100]).tolist() == [[0, 1 / 3], [2 / 3, 1]]
+
+
+def test_only_an_unchanged_threshold_follows_margins():
+    for threshold, probability, adapted in (
+        (0.5, True, 0.5),
+        (0.5, False, 0.0),
+        (0.3, True, 0.3),
+        (0.3, False, 0.3),
+    ):
+        venn = Venn(threshold=threshold)
+        venn.adapt(np.array([-1.0, 2.0]), probability, decides=True)
+        assert venn.threshold == adapted

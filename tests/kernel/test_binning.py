@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.kernel.binning import bin_index, binned, edge_index, group_sums, quantile_edges, uniform_breaks
+from calib.kernel.binning import (
+    bin_index,
+    binned,
+    checked_bins,
+    edge_index,
+    group_sums,
+    quantile_edges,
+    uniform_breaks,
+)
 from calib.kernel.checks import InputError
 from tests.vectors import vector
 
@@ -88,3 +96,10 @@ def test_group_sums_are_loops():
 def test_unknown_strategy_is_refused_by_name():
     with pytest.raises(InputError, match=r"strategy.*'uniform', 'quantile'.*'quantiles'"):
         binned(np.array([0.5]), 10, "quantiles")
+
+
+def test_own_edges_make_at_least_one_bin():
+    assert checked_bins([0, 1]) == (0.0, 1.0)
+    for edges in ([0], [1], [0, 0.5], [0.5, 1], [0, 0.5, 0.5, 1]):
+        with pytest.raises(InputError, match="edges that increase from 0 to 1"):
+            checked_bins(edges)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
-from calib.kernel.binomial import binomial_interval
+from calib.kernel.binomial import binomial_interval, bounded_mean_interval
 
 SCIPY = {"wilson": "wilson", "clopper_pearson": "exact"}
 
@@ -21,3 +22,13 @@ def test_the_ends_are_scipys_also_without_or_with_events_only(interval, level):
 
 def test_no_trials_have_no_interval():
     assert np.isnan(binomial_interval(0, 0)).all()
+
+
+def test_unequal_values_are_worth_as_many_draws_as_have_their_error():
+    """Wilson's ends by definition: those m at which the observed mean is t standard errors √(m(1 − m)/n') away."""
+    values = np.array([0.2, 0.35, 0.9, 0.6, 0.55, 0.8])
+    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+    draws = mean * (1 - mean) / error**2
+    for end in bounded_mean_interval(values, 0.9):
+        away = abs(mean - end) / np.sqrt(end * (1 - end) / draws)
+        assert away == pytest.approx(student.ppf(0.95, len(values) - 1))

@@ -102,3 +102,7 @@ def test_degrees_of_freedom_are_satterthwaites_of_the_quadratic_form(seed):
     sums = np.random.default_rng(seed).normal(size=(200_000, len(n))) * np.sqrt(variances)
     drawn = np.einsum("ij,jk,ik->i", sums, form, sums)
     assert freedom == pytest.approx(2 * drawn.mean() ** 2 / drawn.var(), rel=0.05)
+
+
+def test_equal_values_of_all_clusters_are_not_skewed():
+    assert Rows(Y, cluster=np.arange(40) // 4).skewness(np.full(40, 0.25)) == 0

@@ -68,6 +68,17 @@ def test_intervals_of_unc_include_the_entropy_of_equal_and_of_unequal_shares(sha
     assert held >= 89
 
 
+def test_the_interval_of_unc_has_the_bias_and_the_error_of_a_multinomial():
+    """Miller (1955): the observed entropy is too low by (K − 1)/2n; near equal shares its error is that of χ²."""
+    counts = np.array([900, 250, 50])
+    y, shares, n = np.repeat([0, 1, 2], counts), counts / counts.sum(), counts.sum()
+    low, high = decompose_class_log_loss(y, np.tile(shares, (n, 1))).intervals["unc"]
+    entropy = -(shares * np.log(shares)).sum()
+    error = math.sqrt((shares @ np.log(shares) ** 2 - entropy**2) / n + 2 / (2 * n**2))
+    assert (low + high) / 2 == pytest.approx(entropy + 2 / (2 * n), abs=1e-5)
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.005)
+
+
 def test_the_entropy_of_clustered_rows_is_less_certain():
     y, P = np.arange(600) % 3, np.full((600, 3), 1 / 3)
     y[:150] = 0

@@ -13,6 +13,7 @@ from calib.metrics.class_metric_intervals import (
     CALIBRATION_ERRORS,
     CLASS_METRIC_INTERVALS,
     ESTIMATES,
+    _of_classes,
     class_metric_interval,
     corrected_interval,
 )
@@ -188,3 +189,11 @@ def test_a_class_without_rows_leaves_the_auc_and_the_entropy_without_an_interval
         ends = class_metric_interval("auc", y[kept], said[kept])
         unc = decompose_class_log_loss(y[kept], said[kept]).intervals["unc"]
         assert np.isnan([*ends, *unc]).all() == (few < 5)
+
+
+def test_bins_of_different_classes_are_different_cells():
+    P = np.random.default_rng(0).dirichlet([1, 1, 1], 200)
+    cells = list(_of_classes(np.arange(200) % 3, P, lambda p, at: (10 * p).astype(int)))
+    assert len(np.concatenate([np.unique(number) for *_, number, _ in cells])) == len(
+        {float(number) for *_, numbers, _ in cells for number in numbers}
+    )

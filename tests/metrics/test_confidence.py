@@ -6,9 +6,16 @@ from scipy.special import expit, logit, ndtri
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
+from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS, bootstrap_interval
-from calib.metrics.confidence_intervals import INTERVALS, View, confidence_interval, why_missing
+from calib.metrics.confidence_intervals import (
+    INTERVALS,
+    View,
+    confidence_interval,
+    mean_interval,
+    why_missing,
+)
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.slope import calibration_line
 from scripts.worlds import draw, world
@@ -62,6 +69,13 @@ def test_means_of_losses_are_joined_from_their_classes(metric):
     y, p = rows(6, 80)
     loss = (p - y) ** 2 if metric == "brier" else -np.log(np.where(y == 1, p, 1 - p))
     np.testing.assert_allclose(confidence_interval(metric, y, p), joined(y, loss), rtol=1e-9)
+
+
+def test_a_mean_of_costs_has_agresti_and_mins_interval_of_each_class():
+    y = np.repeat([0, 1], [60, 40])
+    costs = np.r_[np.repeat([0.25, -0.25, 0.0], [9, 4, 47]), np.repeat([-1.0, 1.0, 0.0], [12, 3, 25])]
+    steps = (0.25, 1.0)
+    np.testing.assert_allclose(mean_interval(Rows(y), costs, steps=steps)[1:], joined(y, costs, steps))
 
 
 def test_accuracy_has_wilsons_interval():
@@ -229,3 +243,23 @@ def test_skewed_clusters_move_the_end_of_a_mean_loss_further_only_where_it_must(
     half = student.ppf(0.975, 19) * rows.standard_error(losses)
     assert losses.mean() - low == pytest.approx(half)
     assert high - losses.mean() > 1.3 * half
+
+
+def test_a_change_of_accuracy_has_agresti_and_mins_interval_and_students_over_clusters():
+    y, p = rows(3, 200)
+    other, cluster = np.roll(p, 1), np.arange(200) // 10
+    change = ((other > 0.5) == y).astype(float) - ((p > 0.5) == y)
+    up, down = (change > 0).sum() + 0.5, (change < 0).sum() + 0.5
+    middle = (up - down) / 202
+    half = Z * np.sqrt((up + down) / 202 - middle**2) / np.sqrt(202)
+    found = difference_interval("accuracy", Rows(y), other, p)
+    np.testing.assert_allclose(found, [change.mean(), middle - half, middle + half])
+    half = student.ppf(0.975, 19) * change.reshape(20, 10).mean(axis=1).std(ddof=1) / np.sqrt(20)
+    found = difference_interval("accuracy", Rows(y, cluster=cluster), other, p)
+    np.testing.assert_allclose(found, change.mean() + half * np.array([0, -1, 1]))
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, -0.1])
+def test_a_level_is_between_0_and_1(level):
+    with pytest.raises(InputError, match="level"):
+        confidence_interval("brier", *rows(0), level=level)

@@ -9,7 +9,17 @@ from scipy.stats import norm
 from calib.kernel.rows import Rows
 from calib.metrics import METRICS
 from calib.metrics.confidence_intervals import View, confidence_interval
-from calib.metrics.distances import Gaps, binned_gaps, curve_gaps, distance_interval
+from calib.metrics.distances import (
+    PREDICTION_CELLS,
+    Gaps,
+    Noise,
+    _reach_of_few_events,
+    binned_gaps,
+    curve_gaps,
+    distance_interval,
+    smooth_cells,
+)
+from calib.metrics.ici import smooth_differences
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.smooth_error import NARROWEST_KERNEL
 
@@ -137,3 +147,25 @@ def test_the_level_is_the_share_left_outside():
         difference_interval("ece", Rows(y), p, p**1.5, View(level=level)) for level in (0.99, 0.8)
     )
     assert wide[1] < narrow[1] < narrow[0] < narrow[2] < wide[2]
+
+
+def test_where_most_rows_share_one_prediction_the_curve_is_their_frequency():
+    p = np.r_[np.full(80, 0.5), np.linspace(0.05, 0.95, 20)]
+    y = np.r_[np.arange(80) % 4 == 0, np.arange(20) % 2].astype(int)
+    found = smooth_differences(y, p)
+    assert found.observed[found.points == 0.5] == pytest.approx(0.25)
+
+
+def test_a_curve_in_cells_is_on_few_of_them_whatever_the_rows():
+    p = np.linspace(0.001, 0.999, 5000)
+    cells = smooth_cells(Rows(np.arange(5000) % 2), p)
+    assert len(cells.points) <= PREDICTION_CELLS
+    assert cells.count.sum() == 5000
+
+
+def test_a_sum_of_few_events_reaches_as_far_as_wilsons_interval():
+    """The reach r of n rows solves r² = z² (V + r): the variance grows with the sum itself."""
+    draws = np.random.default_rng(0).normal(scale=0.01, size=(500, 3))
+    noise = Noise(np.full(3, 0.1), draws, draws.std(axis=0), rows=400)
+    reach = 400 * _reach_of_few_events(noise, 0.025)
+    assert reach**2 == pytest.approx(norm.ppf(0.975) ** 2 * (400**2 * draws.sum(axis=1).var() + reach))
