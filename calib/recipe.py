@@ -733,7 +733,8 @@ class Recipe:
         for name, value in self.changed().items():
             if name == "calibrators" and value == COMPARED_JOINTLY:
                 continue
-            found |= {_setting_name(name, key): v for key, v in value} if name in _PAIRS else {name: value}
+            prefix = "" if name == "settings" else f"{name}."
+            found |= {f"{prefix}{key}": v for key, v in value} if name in _PAIRS else {name: value}
         return found
 
     def lost(self, new: Recipe, asked: Collection[str] = ()) -> dict[str, Any]:
@@ -879,10 +880,6 @@ FIELDS: Mapping[str, Parameter] = MappingProxyType(
 """Field of a Recipe → its declaration."""
 
 _PAIRS = frozenset(name for name, parameter in FIELDS.items() if parameter.kind == "pairs")
-
-
-def _setting_name(field: str, key: str) -> str:
-    return key if field == "settings" else f"{field}.{key}"
 
 
 def _data_parameters(data: str) -> dict[str, Parameter]:

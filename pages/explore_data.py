@@ -3,14 +3,14 @@
 import streamlit as st
 
 import pages.ui.everything
-from pages.ui import evaluations, frame, headings, lesson_layout, state
-from pages.ui.explore import data, table_choice
+from pages.ui import evaluations, frame, headings, lesson_layout, server_tables, state
+from pages.ui.explore import data
 
 recipe = frame.open_page("pages/explore_data.py")
 
 with lesson_layout.words():
     data.uploader(recipe)
-    table_choice.choose(recipe)
+    server_tables.choose(recipe)
     understood, more = st.container(key="understood"), data.more(recipe)
 
 if state.missing_uploads():

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, sources
+from calib import Recipe, check, sources
 from calib.data import read_table
 from calib.evaluate import calibrate, fit
 from calib.figures import FIGURES
@@ -84,3 +84,14 @@ def test_the_functions_of_the_walk_are_called_in_its_order(scores):
             walked[-1] = "prepare_predictions"
         places = [names.index(name) for name in walked]
         assert places == sorted(places), (form, walked)
+
+
+def test_check_passes_through_few_functions_from_its_call_to_the_evaluation():
+    rng = np.random.default_rng(0)
+    p = rng.random(50)
+    y = rng.random(50) < p
+    check(y, p)  # the first call also imports
+    names = [name for name in called(lambda: check(y, p)) if not name.startswith("<")]  # comprehensions
+    assert names[0] == "check"
+    assert "evaluated_on_all_rows" in names
+    assert len(names) <= 17, names

@@ -1,4 +1,4 @@
-"""Automatic calibration: a mixture of candidates from stiff to flexible, weighted by cross-validation.
+"""Automatic calibration of two classes or K: a mixture of candidates, weighted by cross-validation.
 
 No single method is best at every number of calibration rows (docs/results.md). Stacking (Wolpert 1992; Breiman 1996)
 lets the rows decide: each candidate predicts calibration rows that it was not fitted on, and the weights minimise the
@@ -6,7 +6,8 @@ log loss of the mixture on these rows,
 
     logit p = Σ w_k f_k(ℓ),    w_k ≥ 0,    Σ w_k = 1,    ℓ = logit s
 
-A Dirichlet prior that counts as one row keeps the mixture of few rows near the mean of all candidates. These are
+A Dirichlet prior that counts as one row keeps the mixture of few rows near the mean of all candidates. Of two classes,
+they go from stiff to flexible:
 
 - the model's own log-odds, f = ℓ, unless most scores are 0 or 1, as those of a tree with pure leaves;
 - a line, a stiff and a flexible curve: natural cubic splines (Lucena 2018) on log-odds of standard deviation 1, with
@@ -14,20 +15,34 @@ A Dirichlet prior that counts as one row keeps the mixture of few rows near the 
 - Venn–Abers' merged probability, a step function, which suits tied scores and jumps.
 
 A sum of splines is a spline, so the fitted map is one curve of ℓ and one step function of s.
+
+Of K classes, log-probabilities take the place of log-odds: p = softmax(Σ w_j ln p_j). The candidates stay away from 0,
+so that none ruins the mixture on rows unlike those held out: structured vector and matrix scaling, in which classes
+depend on each other, and two that calibrate each class against the rest. These are Platt's sigmoid of the probability,
+which is smooth, and Venn–Abers, which can bend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from calib.calibrators.base import STRAIGHT_ON, ScoreCalibrator
+from calib.calibrators.by_class import OneVsRest
+from calib.calibrators.joint import (
+    JointCalibrator,
+    log_probabilities,
+    log_terms,
+    normalised,
+    normalised_terms,
+)
 from calib.calibrators.log_odds import CLIP, deepest_fall_notes, log_odds, log_odds_of_frequency
 from calib.calibrators.merge import merge_pair
-from calib.calibrators.platt import half_step, platt_targets
+from calib.calibrators.platt import Platt, half_step, platt_targets
+from calib.calibrators.scaling import StructuredMatrix, StructuredVector
 from calib.calibrators.spline import (
     continued_curve,
     curve_columns,
@@ -40,18 +55,20 @@ from calib.calibrators.spline import (
 from calib.calibrators.venn_abers import VennAbers
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, sigmoid, steps
+from calib.kernel.formula import Expression, sigmoid, softmax_terms, steps
 from calib.kernel.formula import logit as logit_term
 from calib.kernel.isotonic_regression import Tied, pool_ties
 from calib.kernel.likelihood import (
     PRIOR_ROWS,
+    STACKING_FOLDS,
     in_folds,
+    joint_stacking_weights,
     log_loss_sum,
     ridge_fits,
     stacking_weights,
     without_small,
 )
-from calib.kernel.weights import are_whole
+from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, listed, number
 
 PENALTIES = (1e6, 0.1, 0.001)  # of a line, a stiff and a flexible curve, for log-odds of standard deviation 1
@@ -254,3 +271,152 @@ def _deviation(tied: Tied) -> float:
     """Return the weighted standard deviation of scores (k,), k > 1."""
     apart = tied.scores - np.average(tied.scores, weights=tied.weights)
     return float(np.sqrt(np.average(apart**2, weights=tied.weights)))
+
+
+# Enough rows, and classes times folds, to weigh the candidates; with more, fewer folds are held out
+ENOUGH_HELD_OUT, HELD_OUT_CLASSES = (2000, 100)
+
+
+class ClassSteps(JointCalibrator):
+    """Venn–Abers' merged probability of each class against the rest, in rounded steps, divided by their sum.
+
+    ``steps_`` holds per class the scores (t,) at which a step begins, and the probabilities (t + 1,).
+    """
+
+    key = "class_steps"
+    label = "Venn–Abers per class"
+    source = "Vovk and Petej 2012"
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        exact = None if weights is None else exact_weights(weights)
+        found = (merged_steps(pool_ties(P[:, k], y == k, exact)) for k in range(P.shape[1]))
+        self.steps_ = [(breaks, expit(values)) for breaks, values in found]
+
+    def _map(self, P: Array) -> Array:
+        found = (
+            p[np.searchsorted(breaks, s, side="right")]
+            for s, (breaks, p) in zip(P.T, self.steps_, strict=True)
+        )
+        return normalised(np.column_stack(list(found)))
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        return normalised_terms([steps(s, breaks, p) for s, (breaks, p) in zip(P, self.steps_, strict=True)])
+
+    def _fields(self) -> dict[str, Any]:
+        return {"classes": [{"breaks": b.tolist(), "steps": p.tolist()} for b, p in self.steps_]}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made, given = cls(), fields.objects("classes")
+        if len(given) != len(present):
+            raise fields.refuse("classes", f"must contain {len(present)} step functions, one per class")
+        breaks = [one.numbers("breaks", increasing=True) for one in given]
+        values = [one.numbers("steps", length=len(b) + 1) for one, b in zip(given, breaks, strict=True)]
+        if any((p < 0).any() or (p > 1).any() for p in values):
+            raise fields.refuse("classes", "must contain probabilities")
+        made.steps_ = list(zip(breaks, values, strict=True))
+        return made
+
+
+JOINT_CANDIDATES: dict[str, Callable[[], JointCalibrator]] = {
+    "structured vector scaling": StructuredVector,
+    "structured matrix scaling": StructuredMatrix,
+    "Platt scaling per class": lambda: OneVsRest(Platt()),
+    "Venn–Abers per class": ClassSteps,
+}
+
+
+class JointAuto(JointCalibrator):
+    """Mixture of ``JOINT_CANDIDATES``, weighted by cross-validation; optional weights.
+
+    ``weights_`` (4,) are the weights, 0 for a candidate that is left out, and ``calibrators_`` the fitted others.
+
+    >>> P, y = [[0.5, 0.25, 0.25]] * 400 + [[0.2, 0.2, 0.6]] * 400, [0, 0, 1, 2] * 100 + [0, 1, 2, 2] * 100
+    >>> auto = JointAuto().fit(P, y)
+    >>> bool(np.abs(auto.predict(P[:1]) - [0.5, 0.25, 0.25]).max() < 0.01)    # the frequencies
+    True
+    >>> round(float(auto.weights_.sum()), 9)
+    1.0
+    """
+
+    key = "auto"
+    label = "Automatic calibration"
+    name = "automatic calibration"
+    source = "stacking: Wolpert 1992; Breiman 1996"
+    complexity = 7.5
+    kind = "joint_mixture"
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        self.weights_ = _candidate_weights(P, y, or_ones(weights, len(y)))
+        self.calibrators_ = [each.fit(P, y, weights) for each in _used(self.weights_)]
+
+    def _map(self, P: Array) -> Array:
+        weights = self.weights_[self.weights_ > 0]
+        return softmax(_log_predictions(self.calibrators_, P) @ weights, axis=1)
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        mixed = [
+            [float(weight) * each for each in log_terms(candidate._formula_all(P))]
+            for weight, candidate in zip(self.weights_[self.weights_ > 0], self.calibrators_, strict=True)
+        ]
+        return softmax_terms([sum(terms[1:], terms[0]) for terms in zip(*mixed, strict=True)])
+
+    def _notes(self) -> tuple[str, ...]:
+        names = list(JOINT_CANDIDATES)
+        order = [int(i) for i in np.argsort(-self.weights_, kind="stable") if self.weights_[i]]
+        return (f"mixes {listed([f'{names[i]} {brief_percent(self.weights_[i])}' for i in order])}.",)
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "weights": self.weights_.tolist(),
+            "calibrators": [each.to_map() for each in self.calibrators_],
+        }
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made, given = cls(), fields.objects("calibrators")
+        made.weights_ = fields.numbers("weights", length=len(JOINT_CANDIDATES))
+        if (made.weights_ < 0).any() or not np.isclose(made.weights_.sum(), 1):
+            raise fields.refuse("weights", "must be at least 0 and sum to 1")
+        used = _used(made.weights_)
+        if len(given) != len(used):
+            raise fields.refuse(
+                "calibrators", f"must contain {len(used)} calibrators, one per positive weight"
+            )
+        made.calibrators_ = [each.from_map(one, len(present)) for each, one in zip(used, given, strict=True)]
+        return made
+
+
+def _used(weights: Array) -> list[JointCalibrator]:
+    """Return the unfitted candidates whose weight is positive."""
+    return [new() for new, weight in zip(JOINT_CANDIDATES.values(), weights, strict=True) if weight]
+
+
+def _log_predictions(calibrators: list[JointCalibrator], P: Array) -> Array:
+    """Return the log-probabilities of each calibrator, (n, K, calibrators)."""
+    return np.stack([log_probabilities(each.predict(P)) for each in calibrators], axis=-1)
+
+
+def _candidate_weights(P: Array, y: Array, weights: Array) -> Array:
+    """Return the candidates' weights (4,) by the log loss of held-out rows; equal ones if none can be held out."""
+    prior = np.full(len(JOINT_CANDIDATES), PRIOR_ROWS / len(JOINT_CANDIDATES))
+    held: list[tuple[Array, Array, Array]] = []
+    for P_own, y_own, learn, out in _class_folds(P, y, weights):
+        kept, tested = learn > 0, out > 0
+        if len(np.unique(y_own[kept])) > 1 and tested.any():
+            fitted = [each.fit(P_own[kept], y_own[kept], learn[kept]) for each in _used(prior)]
+            held.append((_log_predictions(fitted, P_own[tested]), y_own[tested], out[tested]))
+    if not held:
+        return prior / PRIOR_ROWS
+    logs, labels, shares = (np.concatenate(each) for each in zip(*held, strict=True))
+    return without_small(joint_stacking_weights(logs, labels, shares, prior))
+
+
+def _class_folds(P: Array, y: Array, weights: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Yield (P, y, weights to learn from, weights held out) of random folds; the seed is fixed."""
+    rows, where = np.unique(np.column_stack([P, y]), axis=0, return_inverse=True)
+    total = np.bincount(where.ravel(), weights)
+    enough = min(np.ceil(STACKING_FOLDS * ENOUGH_HELD_OUT / weights.sum()), HELD_OUT_CLASSES // P.shape[1])
+    folds = in_folds(total, np.random.default_rng(0), are_whole(weights))
+    for held in folds.T[: max(1, int(enough))]:
+        yield rows[:, :-1], rows[:, -1].astype(np.intp), total - held, held

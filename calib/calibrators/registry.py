@@ -27,7 +27,7 @@ _ONLY_JOINT = {
 
 JOINT: Entries[type[JointCalibrator]] = Entries(
     CALIBRATORS_PACKAGE,
-    {"temperature": "temperature:JointTemperature", **_ONLY_JOINT, "auto": "joint_auto:JointAuto"},
+    {"temperature": "temperature:JointTemperature", **_ONLY_JOINT, "auto": "auto:JointAuto"},
 )
 """Key → calibrator of K classes together, the simplest first; "temperature" and "auto" are also two-class ones."""
 

@@ -14,8 +14,8 @@ from calib.data.label import (
     Labels,
     alternative_spellings,
 )
-from calib.data.named_classes import add_up
 from calib.data.ranking import column_aucs
+from calib.data.score_columns import add_up
 from calib.data.score_meaning import (
     Scaled,
     as_recipe,

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from calib.data.column_types import FEW_CODES, arrow, code_type, typed_frame
 from calib.data.errors import DataError
 from calib.kernel.cache import cached_result, is_known
-from calib.kernel.wording import counted, quoted
+from calib.kernel.wording import quoted
 
 BEYOND = 1e30
 KIND_NAMES = {"b": "boolean", "M": "date"}  # by NumPy's kind
@@ -413,17 +413,6 @@ def clip_rounding(values: np.ndarray) -> np.ndarray:
             (values > 1) & (values <= 1 + ROUNDING_OF_PROBABILITY)
         )
     return np.where(off, np.clip(values, 0, 1), values) if off.any() else values
-
-
-def clipped_note(before: np.ndarray, after: np.ndarray, name: str) -> str:
-    """Return a note on the number of clipped values, or ""."""
-    off = int((before != after).sum() - np.isnan(before).sum())
-    verb = "is" if off == 1 else "are"
-    return (
-        f"{name}: {counted(off, 'value')} slightly outside [0, 1] because of rounding {verb} clipped."
-        if off
-        else ""
-    )
 
 
 def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:

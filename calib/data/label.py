@@ -166,14 +166,10 @@ def in_sorted_order(names: Iterable[str]) -> list[str]:
     ['9', '10', 'b']
     """
     names = list(names)
-    return sorted(names, key=_order(names))
-
-
-def _order(names: list[str]) -> Any:
     values = {name: number_of(name) for name in names}
     if len(names) <= 2 and None in values.values():
-        return str
-    return lambda name: (values[name] is None, values[name] or 0.0, name)
+        return sorted(names)
+    return sorted(names, key=lambda name: (values[name] is None, values[name] or 0.0, name))
 
 
 def alternative_spellings(counts: Mapping[str, int]) -> dict[str, str]:

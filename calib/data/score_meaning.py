@@ -15,10 +15,11 @@ import pandas as pd
 from scipy.special import expit
 
 from calib.data.class_tables import LABELLED, LOGIT_WORDS
-from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, clipped_note, is_number
+from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion
 from calib.data.label import coded_labels
+from calib.kernel.checks import clipped_note
 from calib.kernel.read_as import Answer
 from calib.kernel.wording import counted, listed, number, quoted, row_numbers
 

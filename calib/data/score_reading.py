@@ -32,8 +32,13 @@ from calib.data.label import (
     Labels,
     choose_classes,
 )
-from calib.data.named_classes import classes_of_columns, seems_negative
-from calib.data.score_columns import inspect_others, score_columns, tables_of
+from calib.data.score_columns import (
+    classes_of_columns,
+    inspect_others,
+    score_columns,
+    seems_negative,
+    tables_of,
+)
 from calib.data.score_meaning import (
     CONFIDENCE,
     Beside,
@@ -191,7 +196,8 @@ def _single_columns(
     classes = choose_classes(counts, positive, _why_in_words(why, named, counts), where, most=MOST_PREDICTED)
     notes = [each.note for each in found.values() if each.note]
     if not stated.scores:
-        others = [name for name in _other_classes(named, classes.positive) if not CONFIDENCE.search(name)]
+        other_classes = [column for column, name in named.items() if name not in (None, classes.positive)]
+        others = [column for column in other_classes if not CONFIDENCE.search(column)]
         if len(counts) > 2 and len(others) == len(found):
             raise DataError(
                 f"No score column belongs to {classes.positive!r}: {listed(list(map(repr, others)), 4)} "
@@ -484,11 +490,6 @@ def _why_in_words(why: str, named: Mapping[str, str | None], counts: Mapping[str
     if why == "convention":
         return f"by convention for {listed([repr(name) for name in counts])}"
     return "as chosen"
-
-
-def _other_classes(named: Mapping[str, str | None], positive: str) -> list[str]:
-    """Return the columns that are named after another class than the positive one."""
-    return [column for column, name in named.items() if name not in (None, positive)]
 
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:

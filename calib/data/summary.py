@@ -55,7 +55,7 @@ def class_shares(data: Dataset) -> pd.DataFrame:
         c   1.0 0.333333
         a   0.0 0.000000
     """
-    names = data.names if data.joint else data.classes
+    names = data.class_names
     rows = np.bincount(data.coded, data.weight, minlength=len(names)).astype(float)
     found = pd.DataFrame({"class": names, "rows": rows, "share": rows / rows.sum()})
     return found.sort_values("rows", ascending=False, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calib.data.columns import clipped_note
 from calib.data.conventions import conventional, number_text
 from calib.kernel.checks import (
     ROW_SUM_ERROR,
@@ -85,10 +84,8 @@ def read_arrays(
         names, codes, columns = _of_classes(label, given, notes)
         positive, why, kind = None, "named", "classes"
     else:
-        names, why = _classes(label, given, pos_label)
-        codes, positive, kind = label.among({names[1]: 1}, 0), names[1], "probability"
-        columns = {name: _one(values, name, names, notes) for name, values in given.items()}
-        _refuse_classes(given)
+        names, why, codes, columns = _of_two(label, given, pos_label, notes)
+        positive, kind = names[1], "probability"
     beside = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     whose = None if cluster is None else present(cluster, "cluster")
     same_length(
@@ -176,10 +173,30 @@ def _text(value: Any) -> str:
     return number_text(text) if isinstance(value, (int, float, np.number)) else text
 
 
+def _of_two(
+    label: Coded, given: Mapping[str, Any], pos_label: Any, notes: list[str]
+) -> tuple[tuple[str, str], str, np.ndarray, dict[str, np.ndarray]]:
+    """Return (negative, positive) and why, labels of 0 and 1, and the probabilities of the positive class."""
+    names, why, codes = BINARY, "convention", label.codes
+    if label.texts != BINARY or pos_label is not None:
+        names, why = _classes(label, given, pos_label)
+        codes = label.among({names[1]: 1}, 0)
+    columns = {}
+    for name, values in given.items():
+        title = "p" if name == ONE else f"p[{name!r}]"
+        one = values if np.ndim(values) == 1 else _positive_column(values, title, names)
+        columns[name] = probability_vector(one, title, notes)
+    if all(np.asarray(values).dtype.kind in "biu" and np.size(values) > 1 for values in given.values()):
+        raise InputError(
+            "p contains whole numbers: these are predicted classes, not probabilities, so calibration cannot "
+            "be evaluated. Pass predict_proba() instead of predict(). For probabilities of exactly 0 and 1, "
+            "pass floats."
+        )
+    return names, why, codes, columns
+
+
 def _classes(label: Coded, given: Mapping[str, Any], pos_label: Any) -> tuple[tuple[str, str], str]:
     """Return (negative, positive) and why; without a decision, refuse, naming ``pos_label``."""
-    if label.texts == BINARY and pos_label is None:
-        return BINARY, "convention"
     found = sorted(set(label.texts))
     columns = _column_names(given)
     known = found if len(found) == 2 or columns is None else sorted(columns)
@@ -223,32 +240,17 @@ def _column_names(given: Mapping[str, Any]) -> list[str] | None:
     return first if alike and first is not None and len(first) > 1 else None
 
 
-def _one(values: Any, name: str, names: Sequence[str], notes: list[str]) -> np.ndarray:
-    """Return the probabilities of the positive class (n,); of two columns, that of this class."""
-    title = "p" if name == ONE else f"p[{name!r}]"
+def _positive_column(values: Any, title: str, names: Sequence[str]) -> np.ndarray:
+    """Return the column of the positive class, (n,), of an array with a column per class."""
     array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 2:
-        columns = _column_names({name: values})
-        order = (
-            columns if columns is not None and set(columns) == set(names) else sorted(names, key=_in_order)
-        )
-        _check_sums(array, title)
-        array = array[:, order.index(names[1])]
-    if array.ndim != 1:
+    if array.ndim != 2 or array.shape[1] != 2:
         raise InputError(
             f"{title} must be one-dimensional, or have one column per class, not shape {array.shape}."
         )
-    return _within(array, title, notes, probability_vector)
-
-
-def _refuse_classes(given: Mapping[str, Any]) -> None:
-    """Refuse predictions that are all whole numbers or truth values, as ``predict()`` returns them."""
-    if all(np.asarray(values).dtype.kind in "biu" and np.size(values) > 1 for values in given.values()):
-        raise InputError(
-            "p contains whole numbers: these are predicted classes, not probabilities, so calibration cannot "
-            "be evaluated. Pass predict_proba() instead of predict(). For probabilities of exactly 0 and 1, "
-            "pass floats."
-        )
+    columns = _column_names({title: values})
+    order = columns if columns is not None and set(columns) == set(names) else sorted(names, key=_in_order)
+    _check_sums(array, title)
+    return array[:, order.index(names[1])]
 
 
 def _in_order(name: str) -> tuple[float, str]:
@@ -270,18 +272,6 @@ def _check_sums(array: np.ndarray, title: str) -> None:
         )
 
 
-def _within(values: Any, title: str, notes: list[str], read: Callable[[Any, str], np.ndarray]) -> np.ndarray:
-    """Read probabilities, and note how many are clipped to [0, 1] because rounding put them outside of it.
-
-    >>> _within(np.array([0.5, 1.0000001]), "p", notes := [], probability_vector), notes
-    (array([0.5, 1. ]), ['p: 1 value slightly outside [0, 1] because of rounding is clipped.'])
-    """
-    found, given = read(values, title), np.asarray(values, dtype=np.float64)
-    if given.min(initial=0) < 0 or given.max(initial=1) > 1:
-        notes.append(clipped_note(given, np.clip(given, 0, 1), title))
-    return found
-
-
 def _of_classes(
     label: Coded, given: Mapping[str, Any], notes: list[str]
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
@@ -290,12 +280,11 @@ def _of_classes(
     by_name = names is not None and set(label.texts) <= set(names)
     columns = {}
     for name, values in given.items():
-        title = "p" if name == ONE else f"p[{name!r}]"
         if by_name:
             values = values[
                 [column for each in names or () for column in values.columns if str(column) == each]
             ]
-        columns[name] = _within(values, title, notes, class_probabilities)
+        columns[name] = class_probabilities(values, "p" if name == ONE else f"p[{name!r}]", notes)
     widths = {name: P.shape[1] for name, P in columns.items()}
     if len(set(widths.values())) > 1:
         raise InputError(f"All predictions must have the same number of classes, but have {widths}.")

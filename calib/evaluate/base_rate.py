@@ -47,7 +47,8 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: Stated) -> Evaluatio
         unadjusted=replace(found, chosen=of_kind.get("chosen")),
         **of_kind,
     )
-    return _noted(adjusted, f"{_change_note(found, stated, calibrators)} {_weighted(found, weight)}")
+    note = f"{_change_note(found, stated, calibrators)} {_weighted(found, weight)}"
+    return replace(adjusted, notes=tuple(dict.fromkeys((note, *found.notes, *unweighted_notes(weight)))))
 
 
 def _of_two(found: Evaluation, fitted: Fitted, stated: Any) -> dict[str, Any]:
@@ -125,11 +126,6 @@ def _check_present(y: np.ndarray, data: Dataset, noun: str) -> None:
             f"base_rates: no {noun} is in {class_named(data.names[lacking[0]])}, so its share cannot be adjusted. "
             "Merge or exclude this class, or use more rows."
         )
-
-
-def _noted(found: Evaluation, note: str) -> Evaluation:
-    assert found.weight is not None
-    return replace(found, notes=tuple(dict.fromkeys((note, *found.notes, *unweighted_notes(found.weight)))))
 
 
 def rate_change(fitted: Any, stated: Stated, data: Dataset | None = None) -> BaseRate | BaseRates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,12 +178,13 @@ class OfAllClasses:
 
     def _differences(self) -> pd.DataFrame:
         from calib.metrics.confidence_intervals import mean_interval
+        from calib.metrics.losses import class_log_losses, class_squared_errors
 
         reference, *others = self.predictions
-        P, rows, losses = self.distributions, self.sample, _losses()
+        P, rows = self.distributions, self.sample
         lines = []
         for name in others:
-            for metric, loss in losses.items():
+            for metric, loss in (("brier", class_squared_errors), ("log_loss", class_log_losses)):
                 with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
                     change = loss(self.y, P[name]) - loss(self.y, P[reference])
                 lines.append((name, metric, *mean_interval(rows, change)))
@@ -225,10 +226,3 @@ class OfAllClasses:
             for k, each in enumerate(names)
         }
         return pd.DataFrame({"class": names[self.y], **columns})
-
-
-def _losses() -> dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
-    """Return key of a metric that is a mean over rows → function of the loss of each row, (n,)."""
-    from calib.metrics.losses import class_log_losses, class_squared_errors
-
-    return {"brier": class_squared_errors, "log_loss": class_log_losses}

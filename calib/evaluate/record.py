@@ -503,8 +503,11 @@ class Evaluation(OfAllClasses):
         boosting    0.020
         Name: brier, dtype: float64
         """
-        whose = one_name(cluster, groups)
-        return evaluated_on_all_rows(OF_ARRAYS, *read_arrays(y, p, sample_weight, whose, features, pos_label))
+        if groups is not None:
+            cluster = one_name(cluster, groups)
+        return evaluated_on_all_rows(
+            OF_ARRAYS, *read_arrays(y, p, sample_weight, cluster, features, pos_label)
+        )
 
     @property
     def read_as(self) -> ReadAs | None:

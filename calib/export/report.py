@@ -54,8 +54,13 @@ from calib.figures import (
     formatted_sample_size,
     formatted_side_by_side,
 )
-from calib.figures.classes import formatted_classes, formatted_intervals, formatted_shares, kernel_tested
-from calib.figures.metrics import EVERYDAY
+from calib.figures.metrics import (
+    EVERYDAY,
+    formatted_classes,
+    formatted_intervals,
+    formatted_shares,
+    kernel_tested,
+)
 from calib.figures.validation import (
     basis_of_intervals,
     formatted_flow,

@@ -174,7 +174,11 @@ def prepare(
     faint = faint or not all((each.count >= FEW_IN_BIN).any() for each in in_bins.values())
     edges = None if own is None else np.array(own)
     edges = edges if axis is None else axis.edges(recipe.bins)
-    rows = selected_rows(evaluation, selection) if picked is None else _positions(evaluation, picked)
+    rows = (
+        selected_rows(evaluation, selection)
+        if picked is None
+        else np.flatnonzero(np.isin(evaluation.rows, picked))
+    )
     return Reliability(
         curves,
         in_bins,
@@ -197,11 +201,6 @@ def prepare(
         + grey_lines_note(shown),
         alt=_alt(evaluation, shown, len(own) - 1 if own else recipe.bins),
     )
-
-
-def _positions(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
-    """Return the positions of these rows of the dataset among the test rows."""
-    return np.flatnonzero(np.isin(evaluation.rows, picked))
 
 
 def _alt(evaluation: Evaluation, shown: Sequence[str], bins: int) -> str:

@@ -164,10 +164,9 @@ def _p(value: float) -> str:
 
 
 def _cells(record: Significance) -> list[list[str]]:
-    def cell(p: float, sign: int) -> str:
-        return ("v<br>" if sign == 1 else "") + _p(p).replace("<", "&lt;")
-
-    return _each_pair(record, lambda a, b, p, sign: cell(p, sign))
+    return _each_pair(
+        record, lambda a, b, p, sign: ("v<br>" if sign == 1 else "") + _p(p).replace("<", "&lt;")
+    )
 
 
 def _hover(record: Significance) -> list[list[str]]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.weights import are_whole, effective_weights
+from calib.kernel.wording import counted
 
 Array = np.ndarray
 LONGEST_MESSAGE = 2000  # characters; a longer message quotes a very long name or value
@@ -38,8 +39,9 @@ def _floats(values: Any, name: str) -> Array:
         raise InputError(f"{name} must be numbers, but at least one value is not: {error}.") from None
 
 
-def _float_vector(values: Any, name: str) -> Array:
-    array = _floats(values, name)
+def score_vector(scores: Any, name: str = "scores") -> Array:
+    """Return finite scores as a float64 array of shape (n,); any real number is a score."""
+    array = _floats(scores, name)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
     finite = np.isfinite(array)
@@ -54,30 +56,27 @@ def _float_vector(values: Any, name: str) -> Array:
     return array
 
 
-def score_vector(scores: Any, name: str = "scores") -> Array:
-    """Return finite scores as a float64 array of shape (n,); any real number is a score."""
-    return _float_vector(scores, name)
-
-
 def score_matrix(scores: Any, name: str = "tree scores") -> Array:
     """Return finite scores of every tree as a float64 array of shape (n, n_trees), with at least one tree."""
     array = _floats(scores, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{name} must be a table with one column per tree, but have shape {array.shape}.")
-    _float_vector(array.ravel(), name)
+    score_vector(array.ravel(), name)
     return array
 
 
 OUTSIDE_ERROR = 1e-6  # how far single precision may round a probability out of [0, 1]
 
 
-def probability_vector(p: Any, name: str = "probabilities") -> Array:
+def probability_vector(p: Any, name: str = "probabilities", notes: list[str] | None = None) -> Array:
     """Return finite numbers in [0, 1] as a float64 array of shape (n,); numbers within 1e-6 of it are clipped.
 
-    >>> probability_vector([1.0000001, -1e-17])
-    array([1., 0.])
+    ``notes`` receives a sentence on the clipped numbers.
+
+    >>> probability_vector([1.0000001, 0.5], "p", notes := []), notes
+    (array([1. , 0.5]), ['p: 1 value slightly outside [0, 1] because of rounding is clipped.'])
     """
-    array = _float_vector(p, name)
+    array = score_vector(p, name)
     if not array.size or (array.min() >= 0 and array.max() <= 1):
         return array
     outside = (array < -OUTSIDE_ERROR) | (array > 1 + OUTSIDE_ERROR)
@@ -88,7 +87,21 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
             f"(the first is {array[first]:g}, at position {first}). For margins or log-odds, choose a "
             "calibrator that accepts any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
-    return np.clip(array, 0.0, 1.0)
+    clipped = np.clip(array, 0.0, 1.0)
+    if notes is not None:
+        notes.append(clipped_note(array, clipped, name))
+    return clipped
+
+
+def clipped_note(before: Array, after: Array, name: str) -> str:
+    """Return a note on the number of clipped values, or ""."""
+    off = int((before != after).sum() - np.isnan(before).sum())
+    verb = "is" if off == 1 else "are"
+    return (
+        f"{name}: {counted(off, 'value')} slightly outside [0, 1] because of rounding {verb} clipped."
+        if off
+        else ""
+    )
 
 
 def binary_labels(y: Any, name: str = "y") -> Array:
@@ -143,7 +156,7 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     """Return non-negative weights of shape (n,) with a positive sum; ones if None."""
     if sample_weight is None:
         return np.ones(n)
-    weights = _float_vector(sample_weight, "sample_weight")
+    weights = score_vector(sample_weight, "sample_weight")
     if weights.size != n:
         raise InputError(f"Lengths differ: sample_weight has {weights.size}, the labels {n}.")
     if (weights < 0).any() or weights.sum() <= 0:
@@ -235,6 +248,14 @@ def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
     same_length(y=labels, p=probabilities)
     not_empty(labels, "y")
     return labels, probabilities
+
+
+def true_and_predicted_probabilities(posterior: Any, p: Any) -> tuple[Array, Array]:
+    """Return true and predicted probabilities of equal length, at least one."""
+    truth, probabilities = probability_vector(posterior, "posterior"), probability_vector(p, "p")
+    same_length(posterior=truth, p=probabilities)
+    not_empty(probabilities, "p")
+    return truth, probabilities
 
 
 def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
@@ -564,17 +585,18 @@ ROW_SUM_ERROR = 1e-4  # tolerance for probabilities written with four digits or 
 EXACT_SUM_ERROR = 1e-9  # rounding of float64, which is kept, because dividing would break ties
 
 
-def class_probabilities(p: Any, name: str = "P") -> Array:
+def class_probabilities(p: Any, name: str = "P", notes: list[str] | None = None) -> Array:
     """Return probabilities of K classes as a float64 array of shape (n, K), K at least 2.
 
-    Rows whose sum is off through rounding are divided by it; a sum further than 1e-4 from 1 is refused.
+    Rows whose sum is off through rounding are divided by it; a sum further than 1e-4 from 1 is refused. ``notes`` is
+    that of ``probability_vector``.
     """
     array = _floats(p, name)
     if array.ndim != 2 or array.shape[1] < 2:
         raise InputError(
             f"{name} must be a table with one column per class, shape (n, K), but has shape {array.shape}."
         )
-    array = probability_vector(array.ravel(), name).reshape(array.shape)
+    array = probability_vector(array.ravel(), name, notes).reshape(array.shape)
     sums = reduce(np.add, array.T)  # class by class, as exported programs add, so that ties are equal there
     wrong = np.abs(sums - 1) > ROW_SUM_ERROR
     if wrong.any():

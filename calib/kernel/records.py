@@ -27,8 +27,6 @@ PARTS = ("train", "calibrate", "test")
 
 
 def _table(X: Any) -> pd.DataFrame:
-    if isinstance(X, pd.DataFrame):
-        return X
     array = np.asarray(X)
     if array.ndim != 2:
         raise InputError(
@@ -186,7 +184,7 @@ class Dataset:
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy, so that the caller's array is not changed
         y.setflags(write=False)
-        held: dict[str, Any] = {"X": _table(self.X), "y": y}
+        held: dict[str, Any] = {"X": self.X if isinstance(self.X, pd.DataFrame) else _table(self.X), "y": y}
         if self.labels is not None:
             held["labels"] = checks.class_labels(self.labels, len(self.names))
         for name, read in READ.items():

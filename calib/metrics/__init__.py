@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from calib.metrics.base import Metric, takes_weights
     from calib.metrics.bootstrap import BootstrapInterval, bootstrap_interval
     from calib.metrics.brier import brier_score, brier_skill, rmse
-    from calib.metrics.class_errors import (
-        classwise_calibration_error,
-        confidence_calibration_error,
-        top_label_calibration_error,
-    )
     from calib.metrics.confidence_intervals import confidence_interval
     from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
     from calib.metrics.decomposition import (
@@ -29,10 +24,13 @@ if TYPE_CHECKING:
         murphy_decomposition,
     )
     from calib.metrics.ece import (
+        classwise_calibration_error,
+        confidence_calibration_error,
         corrected_reliability,
         debiased_calibration_error,
         expected_calibration_error,
         maximum_calibration_error,
+        top_label_calibration_error,
     )
     from calib.metrics.ici import SmoothDifferences, smooth_differences
     from calib.metrics.interval_width import (

@@ -28,11 +28,6 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, checked_bins, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.metrics.class_errors import (
-    classwise_calibration_error,
-    confidence_calibration_error,
-    top_label_calibration_error,
-)
 from calib.metrics.confidence_intervals import (
     LEAST_ERROR,
     LEVEL,
@@ -45,6 +40,11 @@ from calib.metrics.confidence_intervals import (
 )
 from calib.metrics.distances import LEAST_SPREAD as LEAST
 from calib.metrics.distances import Gaps, Noise, distance_interval, simulate_noise
+from calib.metrics.ece import (
+    classwise_calibration_error,
+    confidence_calibration_error,
+    top_label_calibration_error,
+)
 from calib.metrics.losses import class_hits, class_log_losses, class_squared_errors
 
 CLASS_BINS = 15

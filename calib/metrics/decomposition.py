@@ -245,9 +245,7 @@ def loss_decomposition(
     >>> loss_decomposition([0.25, 0.75, 1.0], [0.5, 0.5, 0.75]).grouping          # two of three are 1/4 from their mean
     0.0416...
     """
-    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
-    checks.same_length(posterior=truth, p=p)
-    checks.not_empty(p, "p")
+    truth, p = checks.true_and_predicted_probabilities(posterior, p)
     checks.one_of(loss, DECOMPOSED_LOSSES, "loss")
     if corrected is None:
         corrected = groups is not None and loss == "brier"

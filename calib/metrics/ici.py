@@ -87,7 +87,11 @@ def smooth_differences(
     array([0.5, 0.5])
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    tied = _groups_of_neighbours(pool_ties(p, y, weights))
+    tied = pool_ties(p, y, weights)
+    if len(tied.scores) > MOST_PLACES:  # groups of neighbours
+        shares = np.cumsum(tied.weights) / tied.weights.sum()
+        starts = np.unique(np.searchsorted(shares, np.arange(MOST_PLACES) / MOST_PLACES, side="right"))
+        tied = tied.grouped(starts)
     observed = np.array([_local(tied, point) for point in tied.scores])
     return SmoothDifferences(tied.scores, tied.weights, np.clip(observed, 0, 1))
 
@@ -106,14 +110,6 @@ def _local(tied: Tied, point: float) -> float:
     design = np.vander(away[near] / reach, 3, increasing=True)
     means = tied.sums[near] / tied.weights[near]
     return float(np.linalg.lstsq(design * root[:, None], means * root, rcond=1e-10)[0][0])
-
-
-def _groups_of_neighbours(tied: Tied) -> Tied:
-    if len(tied.scores) <= MOST_PLACES:
-        return tied
-    shares = np.cumsum(tied.weights) / tied.weights.sum()
-    starts = np.unique(np.searchsorted(shares, np.arange(MOST_PLACES) / MOST_PLACES, side="right"))
-    return tied.grouped(starts)
 
 
 ICI = Metric(

@@ -70,9 +70,9 @@ METRICS: Registry[Metric] = Registry(
     unlisted=Entries(
         METRICS_PACKAGE,
         {
-            "confidence_ece": "class_errors:CONFIDENCE_ECE",
-            "top_label_ece": "class_errors:TOP_LABEL_ECE",
-            "classwise_ece": "class_errors:CLASSWISE_ECE",
+            "confidence_ece": "ece:CONFIDENCE_ECE",
+            "top_label_ece": "ece:TOP_LABEL_ECE",
+            "classwise_ece": "ece:CLASSWISE_ECE",
         },
     ),
 )

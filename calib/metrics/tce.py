@@ -7,7 +7,6 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.checks import Array
 from calib.metrics.base import Metric
 from calib.metrics.brier import brier_score
 from calib.metrics.losses import mean
@@ -28,7 +27,8 @@ def true_calibration_error(
     >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
     0.02
     """
-    weights, truth, p = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
+    rows = checks.true_and_predicted_probabilities(posterior, p)
+    weights, truth, p = checks.counted_rows(sample_weight, *rows)
     return mean((truth - p) ** 2, weights)
 
 
@@ -51,13 +51,6 @@ def excess_brier(
     -0.25
     """
     return brier_score(y, p, sample_weight) - brier_score(y, posterior, sample_weight)
-
-
-def _posterior_and_p(posterior: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
-    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
-    checks.same_length(posterior=truth, p=p)
-    checks.not_empty(p, "p")
-    return truth, p
 
 
 TCE = Metric(

@@ -1,7 +1,8 @@
 """Tables of the server's folder and of its databases, which are not uploaded.
 
 A table is opened when an address or a choice names it, and is kept like an upload, under the digest of its content. A
-file is checked on every run, a database only on request; a message says if a table has changed.
+file is checked on every run, a database only on request; a message says if a table has changed. The Data page lists
+these tables.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from calib.data import (
     TableFile,
     TooLargeError,
     connection,
+    connections,
     guess_target,
     looks_like_predictions,
     open_if_many,
@@ -30,10 +32,13 @@ from calib.data import (
 )
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
+from calib.kernel.wording import counted
 from calib.recipe import Recipe
 from pages.ui import controls, state
+from pages.ui.text import plain
 from pages.ui.uploads import cancel_reading, keep_file
 from pages.ui.waiting import in_background
+from pages.ui.widget import show_widget
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
 WANTED = "wanted_table"
@@ -194,3 +199,86 @@ def _count_large(
     recipe, frame = sources.count_large(Recipe(content="predictions", target=target), large, False, watch)
     said = {name: getattr(recipe, name) for name in ("weight", "weight_as", "data_params")}
     return state.Upload(name, frame, target, True, frame, named(frame), said)
+
+
+def choose(recipe: Recipe) -> None:
+    """List the tables of the server's folder and databases; nothing if it was started without any."""
+    kind, name, _ = sources.parse_place(recipe.data) or ("", "", "")
+    try:
+        _choose_from_folder(name if kind == "folder" else None)
+        _choose_from_databases(name if kind == "database" else None)
+    except InputError as error:
+        if state.message() is None:  # a query that was lost has told why
+            st.error(plain(error))
+
+
+def _choose_from_folder(now: str | None) -> None:
+    place = folder()
+    if place is None:
+        return
+    found = place.listing()
+    tables = {table.name: table.label for table in found.tables}
+    if found.unnamed:
+        st.caption(
+            f"{counted(found.unnamed, 'table')} in the server's folder cannot be listed, because file names must be "
+            "UTF-8. Ask the server's administrator to rename the files."
+        )
+    if found.more:
+        st.caption(
+            f"The first {len(tables):,} tables are listed. To open another table, use a link with its name."
+        )
+    if not tables:
+        st.caption("The server's folder contains no tables.")
+        return
+    show_widget(
+        st.selectbox,
+        "placed_table",
+        now if now in tables else None,
+        lambda chosen: want(f"folder:{chosen}"),
+        f"Or a table in the server's folder “{plain(place.root.name)}”",
+        list(tables),
+        format_func=tables.get,
+        placeholder="Choose a table",
+        help="The server reads the table in its folder. Links contain the name of the table, so you can "
+        "open such a link without an upload.",
+    )
+
+
+def _choose_from_databases(now: str | None) -> None:
+    """Draw the choice of a database, then of its queries and tables; it is queried only once it is chosen."""
+    known = connections()
+    if not known:
+        return
+    database, _, query = (now or "").partition("/")
+    opened = st.session_state.get("asked_database", database or None)
+    # Empty columns would leave a gap on a phone
+    columns = st.columns([3, 6, 2], vertical_alignment="bottom") if opened in known else [st.container()]
+    with columns[0]:
+        show_widget(
+            st.selectbox,
+            "database",
+            opened if opened in known else None,
+            lambda chosen: st.session_state.update(asked_database=chosen),
+            "Or a database",
+            list(known),
+            placeholder="Choose a database",
+            help="The administrator of the server defines the databases and their queries. Databases are "
+            "opened read-only.",
+        )
+    if opened not in known:
+        return
+    tables = known[opened].tables()
+    with columns[1]:
+        show_widget(
+            st.selectbox,
+            "database_table",
+            query if opened == database and query in tables else None,
+            lambda chosen: want(f"database:{opened}/{chosen}"),
+            "Query or table",
+            tables,
+            placeholder="Choose a query or a table",
+            help=f"At most {known[opened].rows:,} rows, within {known[opened].seconds:g} seconds.",
+        )
+    if opened == database and query in tables:
+        with columns[2]:
+            st.button("Read again", key="read_again", on_click=lambda: want(f"database:{now}"))

@@ -1,4 +1,4 @@
-"""Numbers on a page: the headline, the metric table, and diagrams side by side."""
+"""Numbers on a page: the headline, tables with a dash for each missing value, and diagrams side by side."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.api.types import is_numeric_dtype
 
 from calib.analysis.decision import leading_metrics
 from calib.analysis.differences import PER_ROW, Differences, clipped_sentence, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.evaluate.estimate import Difference, Estimate
-from calib.export.cards import named_numbers
+from calib.export.lessons import named_numbers
 from calib.figures import formatted_metrics
 from calib.figures.many import MOST_COLOURED
 from calib.figures.metrics import EVERYDAY
@@ -27,7 +28,6 @@ from calib.metrics.confidence_intervals import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, headings, lesson_layout, state
-from pages.ui.grid import grid
 
 PREVIEW_ROWS = 200  # of an uploaded table that a page shows
 HEIGHT_OF_COLUMNS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -273,3 +273,41 @@ def slug(name: str) -> str:
     """Return a name as part of a key: letters and digits stay, the rest becomes dashes; a digest keeps it unique."""
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name)
     return plain if plain == name else f"{plain[:40]}-{digest(name.encode())[:6]}"
+
+
+MEASURED_ROWS = 200  # rows whose texts are compared; the browser measures fewer
+# Columns whose texts are compared; tables of features may have thousands, far beyond the screen
+COMPARED_COLUMNS = 50
+
+
+def grid(table: Any, *, alt: str, **options: Any) -> Any:
+    """Show a table, where Streamlit would write None for a missing value; the options are those of ``st.dataframe``.
+
+    The browser measures each column once, and cuts off longer texts that come later. So a table whose texts became
+    longer or shorter is replaced, in a container of another name. A new container first shows what stood in the old
+    one, and the table at the old place would be measured with the old texts; so the place changes as well.
+    """
+    key, lengths = options.get("key", alt), _lengths(table)
+    before, second = _grids().get(key, (lengths, False))
+    second ^= before != lengths
+    _grids()[key] = lengths, second
+    with st.container(key=f"grid_{key}_{lengths}"):
+        if second:
+            st.empty()
+        shown = st.dataframe(table, placeholder="–", alt=alt, **options)
+        if not second:
+            st.empty()
+    return shown
+
+
+def _grids() -> dict[str, tuple[str, bool]]:
+    """Return, per table, the lengths of its texts and whether it stands at the second place of its container."""
+    return st.session_state.setdefault("grids", {})
+
+
+def _lengths(table: pd.DataFrame) -> str:
+    """Return the length of the longest text of each of the first columns and of the index, as part of a name."""
+    head = table.iloc[:MEASURED_ROWS, :COMPARED_COLUMNS]
+    columns = [head.index, *(column for _, column in head.items())]
+    texts = [column.astype(str).str.len().max() for column in columns if not is_numeric_dtype(column.dtype)]
+    return "_".join(map(str, texts))

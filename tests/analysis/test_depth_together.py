@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 
 from calib import Recipe, evaluate
 from calib.analysis.depth import JOINT_METRICS, depth_recipe, depth_scores, grow, growths_of, why_not_grown
-from calib.figures.classes import formatted_together
+from calib.figures.metrics import formatted_together
 from calib.kernel.records import Dataset
 from calib.metrics import accuracy, auc, brier_score, log_loss
 from calib.study.papers.ten_setups import placements_together, together_placements

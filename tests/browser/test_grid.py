@@ -7,7 +7,7 @@ from tests.browser.driver import ROOT, serving
 SCRIPT = """
 import pandas as pd
 import streamlit as st
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 
 text = "−0.00256 [−0.0050, −0.00057] ●" if st.toggle("Longer", key="longer") else "0 [0, 0]"
 grid(pd.DataFrame([[text] * 6], columns=list("abcdef")), key="table", alt="Table")

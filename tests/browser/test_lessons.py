@@ -6,8 +6,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments import chosen_experiment as experiment_of
-from calib.export.cards import lesson_card
-from calib.export.handouts import lesson_handout
+from calib.export.lessons import lesson_card, lesson_handout
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of

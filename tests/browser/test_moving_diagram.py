@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from calib.analysis.curves import FEW_IN_BIN, curve_of
 from calib.evaluate import evaluate
-from calib.export.cards import picture
+from calib.export.lessons import picture
 from calib.kernel.wording import percent
 from calib.lessons import LESSONS
 from calib.sources import load

@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from calib.calibrators import CALIBRATORS, JOINT, Dirichlet, OneVsRest, Pairwise, Platt, VennAbers
+from calib.calibrators.auto import JOINT_CANDIDATES
 from calib.calibrators.by_class import _coupled
-from calib.calibrators.joint_auto import JOINT_CANDIDATES
 from calib.kernel.checks import InputError
 from scripts.joint_references import simulated
 from tests.saying import assert_says
@@ -160,6 +160,16 @@ def test_intervals_are_those_of_each_class_against_the_rest():
     for k in range(4):
         one = VennAbers().fit(P[:, k], k == Y)
         np.testing.assert_array_equal(pairs[:, k], one.predict_interval(NEW[:, k]))
+
+
+def test_of_two_classes_the_second_is_calibrated_and_the_first_is_the_rest():
+    y = (Y > 1).astype(int)
+    both = np.column_stack([P[:, :2].sum(axis=1), P[:, 2:].sum(axis=1)])
+    made, one = OneVsRest().fit(both, y), VennAbers().fit(both[:, 1], y)
+    low, high = one.predict_interval(both[:, 1]).T
+    np.testing.assert_array_equal(made.predict(both)[:, 1], one.predict(both[:, 1]))
+    np.testing.assert_array_equal(made.predict_interval(both)[:, 0], np.column_stack([1 - high, 1 - low]))
+    np.testing.assert_array_equal(made.predict_interval(both)[:, 1], np.column_stack([low, high]))
 
 
 def test_pairwise_by_hand_and_its_intervals_hold_the_point_before_rows_are_divided():

@@ -11,7 +11,12 @@ from scipy.special import expit, logit
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.calibrators import CALIBRATORS, Logistic, Multicalibration
 from calib.calibrators.feature_groups import FeatureGroups
-from calib.calibrators.multicalibration import DOUBT, LEAST_INFORMATION, _split_weights
+from calib.calibrators.multicalibration import (
+    DOUBT,
+    LEAST_INFORMATION,
+    _loss_decreases,
+    _split_weights,
+)
 from calib.export import read_calibrator, write_calibrator
 from calib.export.programs import check_written
 from calib.kernel.checks import InputError
@@ -323,3 +328,9 @@ def test_its_sentences_name_the_segments():
     fitted = Multicalibration().fit(joined(p, frame), y)
     assert "kind = b" in fitted.corrections_in_words()[0]
     assert fitted.notes_[-1].startswith("corrected: ")
+
+
+def test_a_loss_decreases_if_its_mean_is_so_many_standard_errors_above_0():
+    gain = np.tile([0.0, 2.0], 50)  # mean 1, standard error 1 / √100
+    assert _loss_decreases(gain, np.zeros(100), np.ones(100), errors=9.9)
+    assert not _loss_decreases(gain, np.zeros(100), np.ones(100), errors=10.1)

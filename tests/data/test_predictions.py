@@ -16,8 +16,7 @@ from calib.data import (
     score_columns,
     validate,
 )
-from calib.data.named_classes import named_class
-from calib.data.score_columns import scores_among_features
+from calib.data.score_columns import named_class, scores_among_features
 from calib.data.score_problems import ranking_problems, scale_problems
 from calib.kernel.wording import number, percent
 from tests.saying import assert_any_says, assert_says, says

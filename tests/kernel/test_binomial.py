@@ -20,7 +20,9 @@ def test_the_ends_are_scipys_also_without_or_with_events_only(interval, level):
     np.testing.assert_allclose(high, [each.high for each in expected], atol=1e-12)
 
 
-def test_no_trials_have_no_interval():
+def test_one_trial_has_an_interval_and_no_trial_has_none():
+    one = binomtest(1, 1).proportion_ci(method="wilson")
+    assert binomial_interval(1, 1) == pytest.approx((one.low, one.high))
     assert np.isnan(binomial_interval(0, 0)).all()
 
 

@@ -117,6 +117,7 @@ def test_the_seed_decides_and_another_seed_differs():
         ({"metric": "breir"}, "metric"),
         ({"repeats": 0}, "repeats"),
         ({"level": 1.0}, "level"),
+        ({"level": 1.5}, "level"),
         ({"y": [1]}, "Lengths differ"),
         ({"p": [0.2, 1.3]}, r"\[0, 1\]"),
     ],

@@ -89,7 +89,7 @@ def dimmed(at):
 def test_other_settings_run_part_by_part(monkeypatch):
     """Pictures of the parts that are there; after a Cancel, going on finishes."""
     monkeypatch.setattr(overlap, "STEPS_OF_DISTANCE", 4)  # of twenty
-    monkeypatch.setattr(overlap, "DRAWN", (1, 2, 3, 4))
+    monkeypatch.setattr(overlap, "DRAWN_STEPS", (1, 2, 3, 4))
     key = "overlap"
     chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in SMALL.items()}
     at = opened_without_waiting(key, chosen)

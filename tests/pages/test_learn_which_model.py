@@ -39,7 +39,7 @@ def test_the_numbers_stand_beside_and_add_up():
 
 def test_a_fourth_model_is_the_only_one_fitted_and_a_view_fits_none(monkeypatch):
     at = learn(guess="skip", n=100, trees=10)
-    module = importlib.import_module("pages.ui.learn.which_model")
+    module = importlib.import_module("pages.ui.learn.variations")
     fit_one, fitted = module.fit_one, []
 
     def counting(*what, watch):

@@ -7,7 +7,7 @@ from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
 from calib.experiments.shared.truth_panels import MOST_POINTS_OF_TRUTH
-from calib.export.cards import staged
+from calib.export.lessons import staged
 from calib.figures import FIGURES, LIGHT
 from calib.figures.narrowing import narrowed, unpacked, without_data
 from calib.lessons import LESSONS, QUIZZES

@@ -273,7 +273,9 @@ class Watcher:
 
     def _commit(self, y: Array, p: Array, at: Array, starts: Array) -> dict[str, Array]:
         """Add batches permanently, and return the log evidence and the sums of the level after each."""
-        paths: list[dict[str, Array]] = [{"log": np.zeros(0), **self._empty()}]
+        paths = [
+            dict.fromkeys(("log", "rows", "level", "level_spread", "brier", "brier_spread"), np.zeros(0))
+        ]
         begin = 0
         while begin < len(starts):
             end = max(int(np.searchsorted(starts, starts[begin] + ROWS_AT_ONCE)), begin + 1)
@@ -284,10 +286,6 @@ class Watcher:
             )
             begin = end
         return {name: np.concatenate([each[name] for each in paths]) for name in paths[0]}
-
-    @staticmethod
-    def _empty() -> dict[str, Array]:
-        return {name: np.zeros(0) for name in ("rows", "level", "level_spread", "brier", "brier_spread")}
 
     def _enter(self, y: Array, p: Array, moments: Array, starts: Array) -> dict[str, Array]:
         inside = np.clip(p, BET_CLIP, 1 - BET_CLIP)

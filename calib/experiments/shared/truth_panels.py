@@ -105,15 +105,12 @@ def panels_of(record: TruthPanels) -> list[TruthPanels]:
             record,
             shown=(j,),
             columns=1,
-            alt=f"{j.name}, predicted against true probability: {_note(j)}.",
+            alt=f"{j.name}, predicted against true probability: TCE {number(j.tce)} = {number(j.bias)} bias² + "
+            f"{number(j.scatter)} scatter.",
             drawn="" if record.with_errors else f"{j.name}, predicted against true probability.",
         )
         for j in record.shown
     ]
-
-
-def _note(errors: PredictionErrors) -> str:
-    return f"TCE {number(errors.tce)} = {number(errors.bias)} bias² + {number(errors.scatter)} scatter"
 
 
 def _heading(errors: PredictionErrors, with_errors: bool) -> tuple[str, ...]:

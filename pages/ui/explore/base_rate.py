@@ -18,13 +18,13 @@ from calib.calibrators import label_of
 from calib.data import read_confined
 from calib.evaluate import Evaluation
 from calib.figures import formatted_rates
-from calib.figures.classes import formatted_shares
+from calib.figures.metrics import formatted_shares
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
 from pages.ui import downloads, evaluations, headings, jobs, state
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
 

@@ -10,7 +10,7 @@ from calib.analysis.recommendation.rule import START_OF_CLASSES
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.classes import LOSS_DECOMPOSITION
-from calib.figures.classes import (
+from calib.figures.metrics import (
     WORST,
     formatted_changes,
     formatted_classes,
@@ -21,7 +21,7 @@ from calib.figures.classes import (
 from calib.kernel.wording import class_named
 from calib.metrics import class_metrics
 from pages.ui import chart, downloads, headings, state, tables
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 GAPS_CAPTION = (

@@ -29,7 +29,7 @@ from calib.export import (
     write_recipes,
 )
 from calib.figures import LIGHT, Theme, formatted_side_by_side
-from calib.figures.classes import formatted_scores_side_by_side
+from calib.figures.metrics import formatted_scores_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
@@ -44,7 +44,7 @@ from pages.ui import chart, controls, current, downloads, frame, headings, state
 from pages.ui.evaluations import evaluations_of, is_fitted, load, may_fit, or_previous
 from pages.ui.explore.groups import known_centres
 from pages.ui.explore.reliability import known_optimism
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 

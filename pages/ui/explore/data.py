@@ -36,7 +36,7 @@ from calib.recipe import Recipe, with_classes
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import controls, evaluations, frame, headings, reading_question, state, tables
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.uploads import LIMIT, keep_file, receive_table, received, table_picker
 from pages.ui.waiting import in_background
@@ -307,7 +307,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
         _positive(recipe, table, columns)
     if recipe.onnx is None:
         with right:
-            _content(recipe)
+            controls.choice("content", recipe, label="Other columns")
     with place:
         if recipe.onnx is None:
             _columns(recipe, table)
@@ -350,10 +350,6 @@ def _in_use(recipe: Recipe) -> str | None:
         return evaluations.load(recipe).classes[1]
     except InputError:
         return None
-
-
-def _content(recipe: Recipe) -> None:
-    controls.choice("content", recipe, label="Other columns")
 
 
 def _columns(recipe: Recipe, table: Table) -> None:
@@ -739,7 +735,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
     first = data.X.head(tables.PREVIEW_ROWS)
     if dates := {name: _days(first[name]) for name in first.select_dtypes("datetime")}:
         first = first.assign(**dates)
-    names = dict(enumerate(data.names if data.joint else data.classes))
+    names = dict(enumerate(data.class_names))
     labels = pd.Series(data.coded[: tables.PREVIEW_ROWS], first.index).map(names)
     shown = tables.numbered_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {

@@ -28,8 +28,7 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, headings, state
 from pages.ui.controls import one_calibrator, parameter_control
-from pages.ui.grid import grid
-from pages.ui.tables import changed, difference, noted
+from pages.ui.tables import changed, difference, grid, noted
 from pages.ui.text import plain
 from pages.ui.widget import show_widget
 

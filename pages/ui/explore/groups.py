@@ -36,7 +36,7 @@ from calib.recipe import Recipe
 from calib.sources import has_upload
 from pages.ui import chart, controls, downloads, headings, jobs, state, tables
 from pages.ui.explore.survival import choose_centres, draw_centres, of_centres, preferred_centres
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 SEGMENT_HINT = "Click a segment to see only its rows on the other pages."

@@ -11,7 +11,7 @@ import streamlit as st
 from calib.analysis.sample_size import too_few_to_compare
 from calib.evaluate import Evaluation
 from calib.figures import formatted_setups
-from calib.figures.classes import formatted_together
+from calib.figures.metrics import formatted_together
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief_percent, listed, points, with_interval
 from calib.metrics import METRICS
@@ -31,7 +31,7 @@ from calib.study.papers.ten_setups import (
 )
 from pages.ui import bagging, chart, controls, downloads, frame, headings, jobs, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, may_fit, or_previous, or_stop
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 
 FOREST_NEEDED = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree was trained on. These data "

@@ -58,8 +58,8 @@ from pages.ui import (
     tables,
 )
 from pages.ui.explore import base_rate
-from pages.ui.grid import grid
 from pages.ui.posed_question import current_question
+from pages.ui.tables import grid
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 from pages.ui.widget import show_widget
@@ -176,7 +176,10 @@ def reasons(evaluation: Evaluation) -> None:
     found = recommend(evaluation)
     with headings.details():
         _verdict(evaluation)
-        _reasons(found)
+        for reason in found.reasons[int(_in_short(found) == "".join(found.reasons[:1])) :]:
+            st.markdown(plain(reason))
+        for warning in found.warnings:
+            st.caption(plain(warning))
 
 
 def _verdict(evaluation: Evaluation) -> None:
@@ -185,13 +188,6 @@ def _verdict(evaluation: Evaluation) -> None:
     chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
     for sentence in (*chance, *found.sentences[1 + len(_apart(found)) :]):
         st.markdown(plain(sentence))
-
-
-def _reasons(found: Recommendation) -> None:
-    for reason in found.reasons[int(_in_short(found) == "".join(found.reasons[:1])) :]:
-        st.markdown(plain(reason))
-    for warning in found.warnings:
-        st.caption(plain(warning))
 
 
 def claim(evaluation: Evaluation) -> None:

@@ -20,7 +20,7 @@ from calib.kernel.wording import alike, listed
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui import chart, controls, current, downloads, evaluations, headings, jobs, tables
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 KEPT_RESULTS = 12  # results per session

@@ -42,7 +42,7 @@ from calib.metrics import METRICS, class_metrics
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import chart, controls, downloads, evaluations, headings, jobs, state, tables
-from pages.ui.grid import grid
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6

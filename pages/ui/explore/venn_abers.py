@@ -32,8 +32,8 @@ from pages.ui import (
     state,
     tables,
 )
-from pages.ui.grid import grid
 from pages.ui.points import Point
+from pages.ui.tables import grid
 from pages.ui.text import plain
 
 DRAGGED_ROWS, MOST_STILL = 24, 20_000  # calibration rows that can be dragged; most that are drawn at all

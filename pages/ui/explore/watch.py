@@ -29,8 +29,7 @@ from calib.kernel.wording import counted, percent
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import downloads, headings, state
 from pages.ui.controls import one_calibrator, parameter_control
-from pages.ui.grid import grid
-from pages.ui.tables import noted
+from pages.ui.tables import grid, noted
 from pages.ui.text import plain
 from pages.ui.waiting import in_background
 
@@ -130,7 +129,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             st.markdown(when)
             if corrected:
                 st.caption(plain(corrected))
-    _several(seen, evaluation)
+    one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
     with headings.rows():
         value, note = evidence_words(watched.log_now), None
         if far_beyond(watched.log_now, watched.threshold):
@@ -162,11 +161,6 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     waits = unlabelled(seen)
     if waits and seen.waiting:
         st.caption(f"{waits} If this label will never arrive, exclude rows without a label (Settings).")
-
-
-def _several(seen: OverTime, evaluation: Evaluation) -> None:
-    """Draw the choice of the monitored predictions if there are several."""
-    one_calibrator("watch.calibrator", evaluation.recipe, seen.calibrator, evaluation.predictions)
 
 
 def _offer(seen: OverTime) -> str:

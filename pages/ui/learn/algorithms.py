@@ -19,14 +19,6 @@ from pages.ui.points import Point
 POOLING_FIELD = "pooling"
 
 
-def variations() -> dict[str, PageVariation]:
-    return {
-        "pooling": PageVariation(
-            pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves
-        )
-    }
-
-
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
     """Draw the picture of the chosen move, and the slider of all moves."""
     step = min(values["step"], found.moves)
@@ -76,3 +68,8 @@ def _turn(found: Moves, point: int | list[int]) -> None:
 
 def _change(**changes: Any) -> None:
     state.update(**{f"{POOLING_FIELD}.{name}": value for name, value in changes.items()})
+
+
+POOLING_VARIATION = PageVariation(
+    pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves
+)

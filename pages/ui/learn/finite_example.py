@@ -17,17 +17,13 @@ from calib.experiments.finite.simulation import EveryPartition, ForecastLine
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, points, state
-from pages.ui.grid import grid
 from pages.ui.learn.experiments import PageVariation, at_once
 from pages.ui.points import Point
 from pages.ui.posed_question import current_question
+from pages.ui.tables import grid
 
 FINITE_FIELD = "finite.line"
 SLIDERS = 4  # most cuts with a slider; more cuts have buttons only
-
-
-def variations() -> dict[str, PageVariation]:
-    return {"finite": PageVariation(pictures=_pictures, below=_editor, compute=at_once)}
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
@@ -182,3 +178,6 @@ def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> ForecastLi
 
 def _float(value: float | None) -> float:
     return nan if value is None else float(value)
+
+
+FINITE_VARIATION = PageVariation(pictures=_pictures, below=_editor, compute=at_once)

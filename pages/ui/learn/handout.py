@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calib.export import chromium
-from calib.export.cards import lesson_card
-from calib.export.handouts import handout_pdf, lesson_handout
+from calib.export.lessons import handout_pdf, lesson_card, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 

@@ -21,7 +21,7 @@ from calib.experiments.ballots import answers, ballots, letter, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
-from calib.export.cards import Staged, staged
+from calib.export.lessons import Staged, staged
 from calib.figures.narrowing import renamed, without_data
 from calib.figures.projector import for_projector
 from calib.kernel.checks import InputError

@@ -7,20 +7,8 @@ from collections.abc import Callable, Mapping
 from calib.experiments import chosen_experiment
 from calib.recipe import Recipe
 from pages.ui import lesson_layout, state
-from pages.ui.learn import (
-    algorithms,
-    calibration_size,
-    cl_gl,
-    experiments,
-    finite_example,
-    kept,
-    lessons,
-    overlap,
-    playground,
-    tree_depth,
-    triangle,
-    which_model,
-)
+from pages.ui.learn import experiments, kept, lessons, playground, triangle
+from pages.ui.learn.variations import variation_of
 
 SHOW_OF_VIEW: Mapping[str, Callable[[Recipe], None]] = {
     "playground": playground.show,
@@ -28,8 +16,6 @@ SHOW_OF_VIEW: Mapping[str, Callable[[Recipe], None]] = {
     "lesson": lessons.contents,
     "questions": lessons.questions,
 }
-DIFFERENT = (algorithms, calibration_size, cl_gl, finite_example, overlap, tree_depth, which_model)
-"""Modules with ``variations`` of experiments."""
 
 
 def show(recipe: Recipe, page: str) -> None:
@@ -42,5 +28,4 @@ def show(recipe: Recipe, page: str) -> None:
             kept.keep()
         SHOW_OF_VIEW[recipe.setting(f"{page}.experiment")](recipe)
     else:
-        variations = {key: one for module in DIFFERENT for key, one in module.variations().items()}
-        experiments.show(recipe, experiment, variations.get(experiment.key, experiments.PageVariation()))
+        experiments.show(recipe, experiment, variation_of(experiment.key))

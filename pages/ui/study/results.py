@@ -49,8 +49,7 @@ from calib.study.papers.printed import why_not_published
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, StudyTable, published_table, tables
 from pages.ui import chart, controls, current, downloads, headings, jobs, session_cache, state
-from pages.ui.grid import grid
-from pages.ui.tables import noted
+from pages.ui.tables import grid, noted
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import show_widget
