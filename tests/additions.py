@@ -656,9 +656,8 @@ def add_its_tests(tree: Path) -> None:
 
 
 def keys() -> set[str]:
-    """Return what tests of one addition have in their names: that of its file, or of an experiment's folder."""
-    files = [Path(file) for addition in ADDITIONS.values() for file in addition.files]
-    return {file.parent.name if "experiments" in file.parts else file.stem for file in files}
+    """Return what tests of one addition have in their names: that of its file."""
+    return {Path(file).stem for addition in ADDITIONS.values() for file in addition.files}
 
 
 def contracts() -> dict[str, list[str]]:

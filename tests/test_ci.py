@@ -9,7 +9,8 @@ import pytest
 from scripts import soak_state
 from tests.conftest import of_share
 
-RUN = Path(__file__).parents[1] / ".ci" / "run"
+ROOT = Path(__file__).parents[1]
+RUN = ROOT / ".ci" / "run"
 QUICK = {"make": "", "chromium": "", "initdb": "", "fc-list": "echo a font", "timeout": 'shift 3; exec "$@"'}
 
 
@@ -58,6 +59,21 @@ def test_a_share_that_took_long_is_the_last_if_another_would_not_end_in_time(tmp
     said, status = run(tmp_path, limit=123, make='[ "$1" != soak ] || { echo begun; sleep 2; }')
     assert said.startswith("begun\nSKIPPED: make soak")
     assert status == 0
+
+
+@pytest.mark.soak
+def test_a_worker_that_dies_fails_its_test_and_the_others_end(tmp_path):
+    dies = "import os\ndef test_before(): pass\ndef test_dies(): os.kill(os.getpid(), 9)\ndef test_after(): pass\n"
+    (tmp_path / "test_one.py").write_text(dies)
+    (tmp_path / "test_two.py").write_text("def test_one(): pass\ndef test_two(): pass\n")
+    make = ["make", "--dry-run", "test", f"ARGS=-p no:randomly --rootdir={tmp_path} {tmp_path}"]
+    environment = os.environ | {"MAKEFLAGS": ""}  # not those of a make that runs this test
+    said = subprocess.run(make, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    (command,) = [line for line in said.splitlines() if "pytest" in line]
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert "crashed while running" in done.stdout
+    assert "1 failed" in done.stdout
+    assert done.returncode == 1
 
 
 def test_each_test_is_in_one_share_and_the_shares_are_alike():

@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -60,12 +61,42 @@ def part_of(module: str) -> str | None:
     return next((name for name in longer if name in FLOOR), None)
 
 
+class Contents(NamedTuple):
+    """What several tests ask of a file, which is parsed once.
+
+    Attributes
+    ----------
+    imports
+        Dotted names of all that it imports, wherever in it; `from calib import checks` counts as its own.
+    handed_on
+        (module, name) of each name that it imports from a module, wherever in it.
+    classes
+        Public classes at its top level.
+    names
+        Public functions and constants at its top level.
+    """
+
+    imports: list[str]
+    handed_on: list[tuple[str, str]]
+    classes: list[str]
+    names: set[str]
+
+
 @cache
+def contents(path: Path, root: Path) -> Contents:
+    tree, here = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(root)
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    public = [name for name in classes if not name.startswith("_")]
+    return Contents(_imports(tree, here, root), _handed_on(tree, here), public, _defined_names(tree))
+
+
 def imports(path: Path, root: Path) -> list[str]:
-    """Dotted names of all that a file imports, wherever in it; `from calib import checks` counts as its own."""
-    here = path.relative_to(root)
+    return contents(path, root).imports
+
+
+def _imports(tree: ast.Module, here: Path, root: Path) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -283,9 +314,8 @@ def test_below_the_floor_that_declares_settings_none_is_read():
 def test_no_two_classes_have_one_name():
     found: dict[str, list[str]] = {}
     for path in [*ROOT.glob("calib/**/*.py"), *ROOT.glob("pages/**/*.py")]:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(dotted(path.relative_to(ROOT)))
+        for name in contents(path, ROOT).classes:
+            found.setdefault(name, []).append(dotted(path.relative_to(ROOT)))
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
 
 
@@ -298,8 +328,7 @@ PROTOCOL = {
 }
 
 
-def defined_names(tree: ast.Module) -> set[str]:
-    """Public functions and constants at the top level of a file."""
+def _defined_names(tree: ast.Module) -> set[str]:
     found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign):
@@ -310,9 +339,7 @@ def defined_names(tree: ast.Module) -> set[str]:
     return {name for name in found if not name.startswith("_")}
 
 
-def handed_on(path: Path, tree: ast.Module, root: Path) -> list[tuple[str, str]]:
-    """(module, name) of each name that a file imports from a module, wherever in it."""
-    here = path.relative_to(root)
+def _handed_on(tree: ast.Module, here: Path) -> list[tuple[str, str]]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -324,18 +351,17 @@ def handed_on(path: Path, tree: ast.Module, root: Path) -> list[tuple[str, str]]
 
 def two_meanings(root: Path) -> dict[str, list[str]]:
     """Public functions and constants that are imported from two or more modules which each define them."""
-    trees = {
-        dotted(path.relative_to(root)): (path, ast.parse(path.read_text(encoding="utf-8")))
+    files = {
+        dotted(path.relative_to(root)): contents(path, root)
         for pattern in ("calib/**/*.py", "pages/**/*.py", "app.py")
         for path in root.glob(pattern)
     }
-    defined = {module: defined_names(tree) for module, (_, tree) in trees.items()}
-    imported = {module: handed_on(path, tree, root) for module, (path, tree) in trees.items()}
     where: dict[str, set[str]] = {}
-    for base, name in [each for names in imported.values() for each in names]:
-        while base in trees and name not in defined[base]:  # a package hands it on
-            base = next((source for source, each in imported[base] if each == name and source != base), "")
-        if base in trees:
+    for base, name in [each for file in files.values() for each in file.handed_on]:
+        while base in files and name not in files[base].names:  # a package hands it on
+            sources = files[base].handed_on
+            base = next((source for source, each in sources if each == name and source != base), "")
+        if base in files:
             where.setdefault(name, set()).add(base)
     return {name: sorted(modules) for name, modules in where.items() if len(modules) > 1}
 

@@ -15,8 +15,6 @@ from calib.synthetic import SYNTHETIC
 from scripts.drawn_cases import ARRAYS, K_CLASSES, OF_K, TWO_CLASSES, WOODS, cases, tables
 from scripts.same_numbers import CLOSE, differences, numbers
 
-pytestmark = pytest.mark.whole_registry
-
 CASES = list(cases())
 RECIPES = [case["recipe"] for case in CASES if case["kind"] == "recipe"]
 
@@ -34,6 +32,7 @@ def test_as_many_cases_of_each_kind_as_stated():
     assert len({json.dumps(case, sort_keys=True) for case in CASES}) == len(CASES)
 
 
+@pytest.mark.whole_registry
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_of_a_recipe_takes_each_of_its_values(name):
     field, taken = FIELDS[name], values(name)
@@ -49,6 +48,7 @@ def stated(field):
     return {(name, json.dumps(value)) for recipe in RECIPES for name, value in recipe[field].items()}
 
 
+@pytest.mark.whole_registry
 def test_every_choice_of_a_model_and_of_a_calibrator_is_taken():
     wanted = {
         (p.name, json.dumps(each))
@@ -62,6 +62,7 @@ def test_every_choice_of_a_model_and_of_a_calibrator_is_taken():
     assert options <= stated("options")
 
 
+@pytest.mark.whole_registry
 def test_data_come_from_samples_from_all_synthetic_sets_and_from_every_table():
     taken = {recipe["data"] for recipe in RECIPES}
     assert {f"synthetic:{key}" for key in SYNTHETIC} <= taken
@@ -76,6 +77,7 @@ def test_k_classes_have_views_rates_segments_weights_and_clusters():
     assert {None, *WOODS} == {recipe["view_class"] for recipe in woods}
 
 
+@pytest.mark.whole_registry
 def test_every_figure_and_every_interval_is_reached_by_several_cases():
     drawn = [key for case in CASES for key in case.get("figures", [case.get("figure")])]
     for key in FIGURES:
@@ -84,6 +86,7 @@ def test_every_figure_and_every_interval_is_reached_by_several_cases():
     assert min(measured.count(key) for key in INTERVALS) >= 50
 
 
+@pytest.mark.whole_registry
 def test_the_settings_of_experiments_are_allowed():
     for case in of("experiment"):
         assert EXPERIMENTS[case["experiment"]].check(case["settings"])

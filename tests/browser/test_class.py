@@ -134,7 +134,7 @@ def seen_in(picture):
 SIZE = "element => parseFloat(getComputedStyle(element).fontSize)"
 
 
-@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(1920, 1080, marks=pytest.mark.soak), (1280, 720)])
 def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_left_of_the_picture(
     opened, width, height
 ):

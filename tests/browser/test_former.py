@@ -11,9 +11,7 @@ from tests.sweep import sweep
 from tests.where import where
 
 
-@pytest.mark.parametrize(
-    "page", sweep(list(former.FORMER), "learn_playground", "learn_lessons", "learn_overlap")
-)
+@pytest.mark.parametrize("page", sweep(list(former.FORMER), "learn_lessons", "learn_overlap"))
 def test_a_former_address_leads_to_its_view(tab, page):
     view = former.FORMER[page]
     tab.open()  # only a server that has run app.py once knows these addresses

@@ -9,7 +9,7 @@ from tests.sweep import sweep
 WIDTH, HEIGHT = 1366, 768
 CANCER = {"data": "sample:breast_cancer"}
 RARE = {"data": "sample:rare_faults"}  # 4.7 % positives
-FEW_TREES = {"params": '{"n_estimators":10}'}
+FEW_TREES = {"params": '{"n_estimators":2}'}
 # Pages without a chart of Plotly
 WORDS = {
     "explore_data",
@@ -69,7 +69,7 @@ def seen(box) -> float:
         for case, name, kept in zip(
             CASES,
             NAMES,
-            sweep(NAMES, "explore_trees sample:breast_cancer", "explore_compare sample:breast_cancer"),
+            sweep(NAMES, "explore_compare sample:breast_cancer"),
             strict=True,
         )
     ],

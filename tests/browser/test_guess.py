@@ -79,6 +79,7 @@ def test_a_curve_is_drawn_by_the_pointer_and_nothing_is_there_to_accept_before(t
     drawn_in(tab, step).get_by_text("too high", exact=True).wait_for()
 
 
+@pytest.mark.soak  # by keys to the end: test_moving_diagram.py
 def test_a_curve_is_drawn_by_keys(tab):
     opened(tab, of_kind("curve"))
     point, show = (

@@ -8,7 +8,9 @@ STEPS = [step for lesson in LESSONS.values() for step in lesson.steps if step.qu
 DOWN = "document.querySelector('.stMain').scrollTop"
 
 
-@pytest.mark.parametrize(("kind", "edge"), [("mark", 0.1), ("curve", 0.01)])
+@pytest.mark.parametrize(
+    ("kind", "edge"), [pytest.param("mark", 0.1, marks=pytest.mark.soak), ("curve", 0.01)]
+)
 def test_a_guess_follows_a_finger_to_its_end_and_the_page_stays(new_tab, kind, edge):
     step = next(step for step in STEPS if step.question.kind == kind)
     tab = new_tab(width=390, has_touch=True).open(step.page, **step.recipe.to_query(), lesson=step.place)

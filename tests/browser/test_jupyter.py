@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, FrameLocator, Page
 
 from tests.browser import files
 from tests.browser.driver import ROOT, answers, free_port, served_by
+from tests.sweep import sweep
 from tests.waiting import LIMIT, until
 
 # Not imported, which would take seconds in each worker
@@ -54,7 +55,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(port)
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", sweep(HOSTS, "localhost"))
 def test_a_cell_shows_the_dashboard_in_which_files_are_uploaded(chromium: Browser, jupyter: str, host: str):
     context = chromium.new_context(viewport={"width": 1366, "height": 1200})
     context.set_default_timeout(1000 * LIMIT)

@@ -32,7 +32,11 @@ def place(p, q):
 
 @pytest.mark.parametrize(
     ("scheme", "width", "motion"),
-    [("light", 1366, "no-preference"), ("dark", 1366, "reduce"), ("dark", 390, "no-preference")],
+    [
+        ("light", 1366, "no-preference"),
+        ("dark", 390, "reduce"),
+        pytest.param("dark", 390, "no-preference", marks=pytest.mark.soak),
+    ],
 )
 def test_the_calibrator_s_marks_move_from_those_of_the_model_and_the_switch_leads_back(
     new_tab, scheme, width, motion

@@ -7,7 +7,7 @@ import pandas as pd
 
 from tests.waiting import until
 
-SLOW = {"model": "large_forest", "params": json.dumps({"n_estimators": 1500})}
+SLOW = {"model": "large_forest", "params": json.dumps({"n_estimators": 300})}
 TEXT = "() => document.querySelector('.stMain').innerText"
 # All that stands on the page at the first moment at which its heading names these data
 ONCE_NAMED = """name => document.querySelector('.st-key-heading')?.innerText.includes(name)

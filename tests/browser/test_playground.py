@@ -11,6 +11,7 @@ from calib.evaluate import evaluate
 from calib.export.playground import playground_html
 from calib.recipe import Recipe
 from calib.sources import load
+from tests.sweep import sweep
 from tests.waiting import until
 
 
@@ -78,7 +79,7 @@ def test_a_handle_is_dragged_and_a_curve_is_drawn_with_the_pointer(tab):
     assert tab.faults() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", sweep(["light", "dark"], "dark"))
 def test_the_file_runs_alone_and_keeps_its_settings_in_its_address(new_tab, tmp_path, scheme):
     file = tmp_path / "playground.html"
     file.write_bytes(playground_html({"slope": 0.5}))

@@ -17,7 +17,7 @@ STATES = [
     )
 ]
 """Every page with its question open, and again with it skipped."""
-QUICK = [("explore_reliability", {}), ("explore_data", {}), ("learn_labs", {}), ("learn_glossary", {})]
+QUICK = [("explore_reliability", {}), ("learn_labs", {})]
 STANDS = ("explore_reliability", "explore_compare", "explore_groups", "explore_trees")
 SHIFTS = """() => {
     window.shifted = 0;

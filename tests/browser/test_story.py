@@ -2,17 +2,20 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
+from functools import cache
 from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from scipy.stats import binom, poisson_binom
 
 from calib.calibrators import CALIBRATORS
 from calib.export.story import PEOPLE, story_html
 from tests.browser.accessibility import AXE, GRAVE, RUN
 from tests.browser.driver import DRAWN
+from tests.sweep import sweep
 from tests.waiting import LIMIT, until
 
 DATA = json.loads(PEOPLE.read_text())
@@ -20,29 +23,54 @@ SIZES = {"desk": (1366, 768), "phone": (390, 844)}
 TRUE = (1, 3, 6, 8, 9, 11, 12, 13, 16, 18, 19)  # statements, from 0
 
 
-@pytest.fixture
-def reader(chromium, tmp_path):
-    """Return a function that opens the file without a network; the test fails if the page threw an error."""
-    file, contexts, errors, asked = tmp_path / "story.html", [], [], []
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> str:
+    """The address of the file."""
+    file = tmp_path_factory.mktemp("story") / "story.html"
     file.write_bytes(story_html())
+    return f"file://{file}"
 
-    def open_(fragment: str = "", size: str = "desk", motion: str = "reduce", **options) -> Page:
-        width, height = SIZES[size]
-        viewport = {"width": width, "height": height}
-        contexts.append(
-            chromium.new_context(viewport=viewport, reduced_motion=motion, offline=True, **options)
-        )
-        contexts[-1].set_default_timeout(1000 * LIMIT)
-        page = contexts[-1].new_page()
+
+@pytest.fixture(scope="module")
+def offline(chromium, file) -> Iterator[Callable[..., BrowserContext]]:
+    """Return a function that gives the one browser context with these options, as of the suite's server."""
+
+    opened: list[BrowserContext] = []
+
+    @cache
+    def context(**options) -> BrowserContext:
+        opened.append(made := chromium.new_context(offline=True, **options))
+        made.set_default_timeout(1000 * LIMIT)
+        made.new_page().goto(file)
+        return made
+
+    yield context
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def reader(offline, file):
+    """Return a function that opens the file without a network; the test fails if the page threw an error."""
+    pages, errors, asked = [], [], []
+
+    def open_(
+        fragment: str = "", size: str = "desk", motion: str = "reduce", scheme="light", **options
+    ) -> Page:
+        context = offline(**options)
+        context.pages[0].evaluate("localStorage.clear()")
+        pages.append(page := context.new_page())
+        page.set_viewport_size(dict(zip(("width", "height"), SIZES[size], strict=True)))
+        page.emulate_media(reduced_motion=motion, color_scheme=scheme)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"file://{file}#{fragment}")
+        page.goto(f"{file}#{fragment}")
         expect(page.locator(".stage canvas")).to_be_visible()
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert errors == []
     assert all(url.startswith(("file://", "about:", "data:", "blob:")) for url in asked)
 
@@ -91,7 +119,7 @@ def state(page: Page) -> dict[str, str]:
     return page.evaluate("({ ...calibrationStory.state })")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_ten_answers_become_the_readers_own_diagram(reader, size):
     page = reader("at=ten", size)
     assert page.locator("[aria-pressed=true]").count() == 0  # a confidence has no default
@@ -126,7 +154,7 @@ def test_the_dots_stay_until_their_question_is_answered(reader):
 CENTRES = "all => all.map(getComputedStyle).map(({ cx, cy }) => [parseFloat(cx), parseFloat(cy)])"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_a_mark_is_the_mean_of_its_dots_which_one_line_explains(reader, size):
     page = reader("at=ten", size)
     key = page.locator("#dock-ten .keys")
@@ -155,7 +183,7 @@ def test_the_phone_shows_what_a_reader_presses(reader):
     assert page.locator(".you summary").bounding_box()["x"] >= sizes[-1]["x"] + sizes[-1]["width"]
 
 
-@pytest.mark.parametrize("acted", [False, True])
+@pytest.mark.parametrize("acted", sweep([False, True], True))
 @pytest.mark.parametrize("size", SIZES)
 def test_the_picture_has_one_height_and_its_controls_their_room(reader, size, acted):
     page, heights = reader(f"at=start&{ACTED if acted else 'bets=' + '5' * 20}&limit=20", size), set()
@@ -175,31 +203,39 @@ def test_the_picture_has_one_height_and_its_controls_their_room(reader, size, ac
     assert len(heights) == 1
 
 
-@pytest.mark.parametrize(
-    ("bets", "verdict"),
-    [
-        (
-            "9191991911",
-            "0 of 10 were right: 0\u00a0%. Calibrated people with your probabilities usually get 7 to 10",
-        ),
-        ("9191991911", "You were overconfident, by 90 points"),
-        ("4646446466", "You were underconfident, by 40 points"),
-        ("8282228288", "Your number is within that range"),
-        # 91 and 43 % are shown, so 48; the exact difference is 48.6
-        ("0000a42555", "were 91\u00a0% sure on average. 3 of 7 were right: 43\u00a0%"),
-        ("0000a42555", "overconfident, by 48 points"),
-        ("5555555555", "You said 50\u00a0% in 10 answers, so no answer could be wrong"),
+VERDICTS = {
+    "9191991911": [
+        "0 of 10 were right: 0\u00a0%. Calibrated people with your probabilities usually get 7 to 10",
+        "You were overconfident, by 90 points",
     ],
-)
-def test_the_verdict_measures_the_readers_error(reader, bets, verdict):
-    page = reader(f"at=own&bets={bets}----------")
-    for place in ("#step-own .finding", ".you .panel"):
-        expect(page.locator(place)).to_contain_text(verdict)
-    heights = page.locator(".stage rect.band").evaluate_all(
-        "all => all.map(one => +one.getAttribute('height'))"
-    )
-    assert heights
-    assert min(heights) >= 8  # a band of one value is still seen
+    "4646446466": ["You were underconfident, by 40 points"],
+    "8282228288": ["Your number is within that range"],
+    # 91 and 43 % are shown, so 48; the exact difference is 48.6
+    "0000a42555": [
+        "were 91\u00a0% sure on average. 3 of 7 were right: 43\u00a0%",
+        "overconfident, by 48 points",
+    ],
+    "5555555555": ["You said 50\u00a0% in 10 answers, so no answer could be wrong"],
+}
+
+
+def put(page: Page, **values: str) -> None:
+    """Give parts of the story's state these values, as a link does."""
+    page.evaluate("values => Object.entries(values).forEach(one => calibrationStory.set(...one))", values)
+
+
+def test_the_verdict_measures_the_readers_error(reader):
+    page = reader(f"at=own&bets={'-' * 20}")
+    for bets, verdicts in VERDICTS.items():
+        put(page, bets=f"{bets}----------")
+        for place in ("#step-own .finding", ".you .panel"):
+            for verdict in verdicts:
+                expect(page.locator(place)).to_contain_text(verdict)
+        heights = page.locator(".stage rect.band").evaluate_all(
+            "all => all.map(one => +one.getAttribute('height'))"
+        )
+        assert heights
+        assert min(heights) >= 8  # a band of one value is still seen
 
 
 def test_nothing_tells_an_answer_before_the_reader_gave_one(reader):
@@ -363,7 +399,7 @@ def test_tab_goes_from_a_question_to_its_control_and_on(reader):
     assert page.evaluate(FOCUS)[0] == "step-bins"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_tab_in_the_bar_does_not_scroll(reader, size):
     page = reader("at=refused", size)
     page.locator("nav a").first.focus()
@@ -374,7 +410,7 @@ def test_tab_in_the_bar_does_not_scroll(reader, size):
         assert page.evaluate(FOCUS) == ["", before]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     page = reader(f"at=chance&{GUESSED}", size)
     answer(page, "chance", [30])
@@ -419,7 +455,7 @@ def test_other_customers_make_a_band_and_bins_make_noise(reader, size):
     assert page.locator(".stage circle.mark").count() == 2
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_predictions_are_dragged_to_the_diagonal_and_calibrators_do_it_too(reader, size):
     page = reader(f"at=repair&{GUESSED}", size)
     plot = page.evaluate("calibrationStory.stage.plot.width")
@@ -514,7 +550,7 @@ def test_the_refused_customers_are_the_dots_right_of_the_line(reader, fit, limit
         np.testing.assert_allclose(dots, DATA["p"], atol=1e-6)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_a_tree_without_questions_is_calibrated_and_of_no_use(reader, size):
     page = reader("at=enough", size)
     expect(shown(page, "enough")).to_be_hidden()
@@ -552,7 +588,7 @@ def test_a_drag_draws_again_only_what_it_changes(reader):
     assert not page.evaluate(f"own === {own}")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "phone"))
 def test_one_bar_shows_both_losses(reader, size):
     page = reader("at=enough&bets=----------------55--", size)
     page.locator("#dock-enough input[type=range]").focus()
@@ -575,26 +611,26 @@ def test_one_bar_shows_both_losses(reader, size):
     )
 
 
-@pytest.mark.parametrize("limit", [20, 25, 27, 50, 60, 72, 99])
-def test_a_limit_that_is_too_strict_or_too_lenient_is_explained(reader, limit):
-    page = reader(f"at=refused&limit={limit}&fit=platt&{GUESSED}".replace("55--------", "55--ss----"))
+def test_a_limit_that_is_too_strict_or_too_lenient_is_explained(reader):
+    page = reader(f"at=refused&fit=platt&{GUESSED}".replace("55--------", "55--ss----"))
     p, y = (np.array(DATA[name]) for name in "py")
     scores, labels = (np.array(DATA["calibration"][name]) for name in "py")
     platt = CALIBRATORS["platt"](on="log-odds").fit(scores, labels)
-    earned = [(1 - 2 * y)[q <= limit / 100].sum() for q in (p, platt.predict(p))]
-    (same,) = platt.predict(np.array([limit / 100]))
-    step = page.locator("#step-refused")
-    words = f"Without a calibrator, a risk of {limit} % stands for {100 * same:.0f} % after Platt scaling"
-    strict = limit < 50
-    if (same > limit / 100 if strict else same < limit / 100) and earned[0] > earned[1]:
-        expect(step).to_contain_text(f"This limit is too {'strict' if strict else 'lenient'}")
-        expect(step).to_contain_text(words.replace(" %", "\u00a0%"))
-    else:
-        expect(step).not_to_contain_text("This limit is too")
-    everybody = (1 - 2 * y).sum()
-    expect(step).to_contain_text(f"If it lent to everybody, the bank would earn €{everybody},000.")
-    worse = step.get_by_text("the uncalibrated model is worse than no model")
-    (expect(worse).to_be_visible if earned[0] < everybody else expect(worse).to_be_hidden)()
+    everybody, step = (1 - 2 * y).sum(), page.locator("#step-refused")
+    for limit in (20, 25, 27, 50, 60, 72, 99):
+        put(page, limit=str(limit))
+        earned = [(1 - 2 * y)[q <= limit / 100].sum() for q in (p, platt.predict(p))]
+        (same,) = platt.predict(np.array([limit / 100]))
+        words = f"Without a calibrator, a risk of {limit} % stands for {100 * same:.0f} % after Platt scaling"
+        strict = limit < 50
+        if (same > limit / 100 if strict else same < limit / 100) and earned[0] > earned[1]:
+            expect(step).to_contain_text(f"This limit is too {'strict' if strict else 'lenient'}")
+            expect(step).to_contain_text(words.replace(" %", "\u00a0%"))
+        else:
+            expect(step).not_to_contain_text("This limit is too")
+        expect(step).to_contain_text(f"If it lent to everybody, the bank would earn €{everybody},000.")
+        worse = step.get_by_text("the uncalibrated model is worse than no model")
+        (expect(worse).to_be_visible if earned[0] < everybody else expect(worse).to_be_hidden)()
 
 
 def failing_histories() -> list[tuple[str, float, float]]:
@@ -745,7 +781,7 @@ def test_any_box_with_a_large_clear_gap_is_right(reader, box, words):
     expect(page.locator("#step-whom .outcome")).to_contain_text("True.")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", sweep(SIZES, "desk"))
 def test_weeks_tick_and_the_test_cries_wolf(reader, size):
     page = reader("at=still", size)
     week = page.locator("#dock-still input[type=range]")
@@ -868,22 +904,23 @@ def test_the_end_compares_early_and_late_answers_and_the_model(reader):
     expect(page.locator("#step-end")).to_contain_text("You were overconfident by 90 points.")
 
 
-@pytest.mark.parametrize(
-    ("bets", "done", "words"),
-    [
-        ("1906258a37558a59728s", "klmnopqrst", "19 of your 20 answers count. You skipped 1 question."),
-        (
-            "1906258a37558a59s28-",
-            "klmnopqr",
-            "17 of your 20 answers count. You skipped 1 question. Still open: parts 6 and 7.",
-        ),
-        ("1906258a37----------", "", "10 of your 20 answers count. Still open: parts 2, 3, 4, 5, 6 and 7."),
-    ],
+ENDS = (
+    ("1906258a37558a59728s", "klmnopqrst", "19 of your 20 answers count. You skipped 1 question."),
+    (
+        "1906258a37558a59s28-",
+        "klmnopqr",
+        "17 of your 20 answers count. You skipped 1 question. Still open: parts 6 and 7.",
+    ),
+    ("1906258a37----------", "", "10 of your 20 answers count. Still open: parts 2, 3, 4, 5, 6 and 7."),
 )
-def test_the_end_says_which_answers_do_not_count(reader, bets, done, words):
-    page = reader(f"at=end&bets={bets}&done={done}")
-    expect(page.locator("#step-end .hint").first).to_contain_text(words)
-    assert ("An answer counts once" in page.locator("#step-end").inner_text()) == ("open" in words)
+
+
+def test_the_end_says_which_answers_do_not_count(reader):
+    page = reader("at=end")
+    for bets, done, words in ENDS:
+        put(page, bets=bets, done=done)
+        expect(page.locator("#step-end .hint").first).to_contain_text(words)
+        assert ("An answer counts once" in page.locator("#step-end").inner_text()) == ("open" in words)
 
 
 STEPS = (
@@ -924,7 +961,7 @@ ACTED = (
     ids=lambda value: {"": "before", ACTED: "after"}.get(value, value),
 )
 def test_axe_finds_no_barrier_and_nothing_sticks_out(reader, size, scheme, acted):
-    page = reader(f"at=start&{acted}", size, color_scheme=scheme)
+    page = reader(f"at=start&{acted}", size, scheme=scheme)
     page.evaluate(AXE)
     for step in STEPS:
         at(page, step)

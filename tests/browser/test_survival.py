@@ -1,5 +1,7 @@
 """Time to event, centres and optimism in a browser."""
 
+import pytest
+
 from pages.ui.explore.survival import RELAPSES
 
 TRAINED = {
@@ -21,6 +23,7 @@ def test_the_sample_opens_by_a_click_and_a_key_moves_the_horizon(tab):
     assert tab.faults() == []
 
 
+@pytest.mark.soak  # its words: tests/pages/test_explore_survival.py
 def test_centres_of_a_column_on_groups(tab):
     tab.open("explore_groups", **RELAPSES, **{"groups.view": "centres"})
     tab.page.get_by_text("In a new centre the calibration slope").first.wait_for()

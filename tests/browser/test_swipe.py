@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from calib.lessons import LESSONS
+from tests.sweep import sweep
 from tests.waiting import until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes", "curve": "binned", "bins": "5"}
@@ -36,7 +37,9 @@ def middle(picture):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.parametrize("path", ["explore_reliability", "study_simulations", "explore_decide"])
+@pytest.mark.parametrize(
+    "path", sweep(["explore_reliability", "study_simulations", "explore_decide"], "explore_reliability")
+)
 def test_a_swipe_on_a_picture_scrolls_the_page(new_tab, path):
     query = QUICK if path.startswith("explore") else {}
     tab = new_tab(width=390, has_touch=True, is_mobile=True).open(path, **query)

@@ -22,7 +22,9 @@ def _drag(tab, point, probabilities):
     tab.page.mouse.up()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1366, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1366, "light", marks=pytest.mark.soak), (390, "dark")]
+)
 def test_a_point_is_dragged_and_each_task_says_what_it_taught(new_tab, width, scheme):
     tab = new_tab(width=width, color_scheme=scheme)
     tab.experiment("triangle")

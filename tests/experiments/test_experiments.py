@@ -128,7 +128,9 @@ LONG = ("tree_depth", "tree_count", "leaf_estimates", "overlap")  # by make soak
 )
 def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, capsys):
     few = {
-        f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")
+        f"{experiment.key}.{p.name}": p.choices[0] if p.choices else p.low
+        for p in experiment.parameters
+        if p.name in ("draws", "n", "tables", "runs")
     }
     seed = 3
     if any(p.name == "results" for p in experiment.parameters):

@@ -36,6 +36,7 @@ from calib.sources import data_problems, digest, load
 from calib.splits import SPLITS
 from tests.evaluated import evaluated
 from tests.saying import assert_any_says, assert_says
+from tests.sweep import sweep
 
 PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
 
@@ -43,6 +44,12 @@ PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
 @pytest.fixture(scope="module")
 def report(evaluations):
     return report_html(evaluations).decode()
+
+
+@pytest.fixture(scope="module")
+def alone(evaluations):
+    """The report of one evaluation."""
+    return report_html(evaluations["Naive Bayes"]).decode()
 
 
 def own(report: str) -> str:
@@ -121,7 +128,7 @@ def test_curves_that_cover_each_other_are_those_of_two_methods(evaluations):
     assert set(evaluation.predictions) <= set(everything["net_benefit"])
 
 
-def test_the_first_page_has_title_purpose_author_date_data_and_model(evaluations):
+def test_the_first_page_has_title_purpose_author_date_data_and_model(evaluations, alone, report):
     evaluation = evaluations["Naive Bayes"]
     given = {"report.title": "Loans, <b>spring</b>", "report.purpose": "Set a rate", "report.author": "A. Bo"}
     asked = evaluation.with_view(evaluation.recipe.replace(**given))
@@ -135,21 +142,20 @@ def test_the_first_page_has_title_purpose_author_date_data_and_model(evaluations
     assert f"{events} ({100 * evaluation.dataset.y.mean():.3g} %); {tested}" in " ".join(head.split())
     positive, negative = evaluation.dataset.classes[::-1]
     assert_says(head, f"'{positive}' (event)", f"'{negative}' (no event)")
-    bare = own(report_html(evaluation).decode()).partition("</header>")[0]
+    bare = own(alone).partition("</header>")[0]
     for word, said in (
         ("Purpose", "Not given"),
         ("Author", "Not given"),
         ("Program", "Calibration Explorer 0"),
     ):
         assert re.search(rf"<dt>{word}</dt>\s*<dd>{said}", bare)
-    for name, evaluation in evaluations.items():  # without a title the models and data are named
-        assert "These settings" not in report_html({name: evaluation}).decode()
-    both = own(report_html(evaluations).decode())
-    headings = re.findall("<h1>(.*?)</h1>", both)
+    (_, (name, evaluation)) = evaluations.items()  # without a title the models and data are named
+    assert "These settings" not in report_html({name: evaluation}).decode()
+    headings = re.findall("<h1>(.*?)</h1>", own(report))
     assert_any_says(headings, "naive Bayes", "decision tree", SAMPLES["loans"].label)
 
 
-def test_data_warnings_are_in_the_report_with_their_columns(evaluations):
+def test_data_warnings_are_in_the_report_with_their_columns(evaluations, alone):
     evaluation = evaluations["Naive Bayes"]
     found = [
         Problem("warning", "a", "Too good.", "Leave it out."),
@@ -165,7 +171,7 @@ def test_data_warnings_are_in_the_report_with_their_columns(evaluations):
     assert "found no problem" not in said
     none = sections(report_html(evaluation, problems={name: []}).decode())["Data and flow of rows"]
     assert "found no problem" in none
-    assert "found no problem" not in sections(report_html(evaluation).decode())["Data and flow of rows"]
+    assert "found no problem" not in sections(alone)["Data and flow of rows"]
 
 
 def test_columns_that_are_excluded_and_remarks_of_the_data_page_are_in_the_report():
@@ -197,7 +203,7 @@ def test_nothing_on_paper_asks_for_a_click(report, archive):
 LOANS = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none", "platt"))
 
 
-@pytest.mark.parametrize("column", ["income", "branch", "loan_id"])
+@pytest.mark.parametrize("column", sweep(["income", "branch", "loan_id"], "income", "branch"))
 def test_any_column_of_the_table_makes_the_groups_of_the_report(column):
     """Also one that the model does not see, as on the page: branch is constant, loan_id an identifier."""
     recipe = LOANS.replace(exclude=("income",), **{"reliability.group": column})
@@ -237,19 +243,21 @@ def _upload(frame, **changes):
     return recipe, evaluate(recipe, load(recipe, {digest(content): read_table(content, "t.csv")}))
 
 
-def _repeating():
-    """Two hundred rows, thirty of them twice and one three times."""
+@pytest.fixture(scope="module")
+def repeating():
+    """Two hundred rows, thirty of them twice and one three times; the Recipe of the file, its evaluation and report."""
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"x": rng.normal(size=200).round(6), "target": rng.integers(0, 2, 200)})
-    return pd.concat([frame, frame.iloc[:30], frame.iloc[:1]], ignore_index=True)
+    frame = pd.concat([frame, frame.iloc[:30], frame.iloc[:1]], ignore_index=True)
+    recipe, evaluation = _upload(frame)
+    return frame, recipe, evaluation, own(report_html(evaluation).decode())
 
 
-def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out():
-    frame = _repeating()
-    _, evaluation = _upload(frame)
+def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(repeating):
+    frame, _, _, text = repeating
     said = "31 of the 231 rows used are copies of an earlier row. If copies of a row are in both"
     begin, end = "<h2>Data and flow of rows</h2>", "<h2>Model, split and calibrators</h2>"
-    assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
+    assert said in text.partition(begin)[2].partition(end)[0]
     _, once = _upload(frame, data_params={"drop_repeated": True})
     assert once.dataset.n == 200
     assert once.dataset.row_numbers.tolist() == list(range(1, 201))
@@ -260,10 +268,9 @@ def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(
     pd.testing.assert_frame_equal(once.metrics, unique.metrics)
 
 
-def test_a_file_has_one_digest_in_the_report():
+def test_a_file_has_one_digest_in_the_report(repeating):
     """That by which settings and source know it."""
-    recipe, evaluation = _upload(_repeating())
-    text = own(report_html(evaluation).decode())
+    _, recipe, evaluation, text = repeating
     assert f"digest {recipe.data.removeprefix('upload:')}." in text
     assert evaluation.dataset.digest not in text
 
@@ -316,12 +323,12 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(map(html.unescape, parts[::2]), words, strict=True))
 
 
-def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
+def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations, alone):
     """The items of TRIPOD+AI, in their order; numbers with the intervals of their own functions."""
     evaluation = evaluations["Naive Bayes"]
-    found = sections(report_html(evaluation).decode())
+    found = sections(alone)
     assert list(found) == SECTIONS
-    assert "3,000 rows" in own(report_html(evaluation).decode()).partition("<h2>")[0]
+    assert "3,000 rows" in own(alone).partition("<h2>")[0]
     assert f"Test {evaluation.size:,} {evaluation.y.sum():,}" in found["Data and flow of rows"]
     for key, predictions in evaluation.predictions.items():
         ends = confidence_interval("auc", predictions.y, predictions.p)
@@ -434,9 +441,8 @@ def test_predictions_alone_have_a_report():
     assert "Differences from the uncalibrated model" not in found
 
 
-def test_one_evaluation_needs_no_names(evaluations):
-    evaluation = evaluations["Naive Bayes"]
-    text = own(report_html(evaluation).decode())
+def test_one_evaluation_needs_no_names(alone):
+    text = own(alone)
     assert "Side by side" not in text
     assert re.search("<h1>Validation of naive Bayes on “[^”]*”</h1>", text)
     assert "recipe = Recipe(" in text
@@ -597,7 +603,7 @@ def test_weights_that_are_no_counts_are_drawn_too():
         assert chart.draw().data
 
 
-def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the_checklist():
+def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the_checklist(alone):
     settings = {"reliability.group": "purpose"}  # subgroups follow
     recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), settings=settings)
     found = evaluate(recipe, load_sample("loans"))
@@ -620,6 +626,5 @@ def test_optimism_and_centres_are_sections_with_figures_methods_and_items_of_the
     assert re.search(r"<td>12d</td>\s*<td>[^<]*</td>\s*<td>Centres</td>", text)
     numbers = [int(number) for number in re.findall(r"Figure (\d+)\. ", text)]
     assert numbers == list(range(1, len(numbers) + 1))
-    without = report_html(found).decode()
-    assert "Optimism</h2>" not in without
-    assert "Centres</h2>" not in without
+    assert "Optimism</h2>" not in alone
+    assert "Centres</h2>" not in alone

@@ -83,7 +83,7 @@ def test_every_model_of_the_menu_gives_a_diagram(model):
 
 @pytest.mark.parametrize("placement", [key for key in PLACEMENTS if key != "full"])
 def test_every_placement_gives_a_diagram_or_says_why_a_calibrator_is_missing(placement):
-    at = page(data="sample:breast_cancer", placement=placement, params='{"n_estimators":30}')
+    at = page(data="sample:breast_cancer", placement=placement, params='{"n_estimators":5}')
     assert faults(at) == []
     refused = [text for text in messages(at) if "is not shown" in text]
     assert len(refused) == (4 if placement == "none" else 0)

@@ -192,11 +192,8 @@ def test_a_file_of_recipes_comes_back_as_it_was():
     assert one.session_state["kept_recipes"] == {"alone": Recipe(model="naive_bayes")}
 
 
-@pytest.mark.parametrize(
-    "content", [b"nonsense", b'{"bins": 1}', b'{"format": "calib.calibrator"}', b"\x80\x04"]
-)
-def test_a_bad_file_of_recipes_gives_one_sentence_and_changes_nothing(content):
-    at = bring(keep(page("explore_compare", **QUICK), "kept"), "recipe_file", "bad.json", content)
+def test_a_bad_file_of_recipes_gives_one_sentence_and_changes_nothing():
+    at = bring(keep(page("explore_compare", **QUICK), "kept"), "recipe_file", "bad.json", b"nonsense")
     assert len(at.warning) == 1
     assert list(at.session_state["kept_recipes"]) == ["kept"]
     assert not at.exception

@@ -15,6 +15,7 @@ from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import faults, headline, messages, page
 from tests.saying import assert_any_says
+from tests.sweep import sweep
 
 DAILY = {"data": "sample:drift_abrupt", "content": "predictions", "time": "day", "calibrators": "none"}
 
@@ -63,7 +64,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("stem", SHOWN)
+@pytest.mark.parametrize("stem", sweep(SHOWN, "reliability", "out_of_bag"))
 def test_every_page_shows_only_the_period(stem, monkeypatch):
     shown, show = [], chart.show
     monkeypatch.setattr(

@@ -11,6 +11,7 @@ from calib.metrics import log_loss_clipped
 from pages.ui import current, evaluations, jobs
 from tests.evaluated import of_address
 from tests.pages.app import at_once, bring, faults, go, headline, page, working
+from tests.sweep import sweep
 from tests.waiting import LIMIT
 
 FOREST = {"model": "random_forest", "params": '{"n_estimators": 5}'}
@@ -48,7 +49,9 @@ def hold_fits(monkeypatch):
         monkeypatch.setattr(module, "fit", held)
 
 
-@pytest.mark.parametrize("script", FITTED)
+@pytest.mark.parametrize(
+    "script", sweep(FITTED, "pages/explore_reliability.py", "pages/explore_out_of_bag.py")
+)
 def test_while_the_model_of_other_data_is_fitted_nothing_of_the_last_is_there(script, monkeypatch):
     monkeypatch.setattr(jobs, "SECONDS_WITHOUT_PROGRESS", 0.0)
     stem = script.removeprefix("pages/").removesuffix(".py")
@@ -102,7 +105,7 @@ def test_what_was_picked_of_one_data_set_is_not_picked_of_the_next():
     assert not set(picked) & set(at.query_params)
 
 
-@pytest.mark.parametrize("query", [{}, {"presenter": "true"}])
+@pytest.mark.parametrize("query", sweep([{}, {"presenter": "true"}], {}))
 def test_every_explore_page_names_its_data_beside_the_title(query):
     for one in current.PAGES["Explore"]:
         at = at_once(
