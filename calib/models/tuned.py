@@ -64,13 +64,15 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
                 f"{counts.min()} rows. "
                 "Use fewer folds (cv) or more rows."
             )
-        splitter = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
-        folds = list(splitter.split(np.zeros(len(y)), y))
+        folds = list(self._splitter().split(np.zeros(len(y)), y))
         self.best_params_ = self._settings(X, y, folds, watch.within(0.0, 0.95))
         self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.within(0.95, 1.0))
         self.classes_ = self.best_estimator_.classes_
         self.n_features_in_ = self.best_estimator_.n_features_in_
         return self
+
+    def _splitter(self) -> StratifiedKFold:
+        return StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
 
     def _forest(self, **settings: Any) -> ProbabilityForest:
         return ProbabilityForest(
