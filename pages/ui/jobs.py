@@ -120,8 +120,13 @@ class Job(WorkItem):
 
 @st.cache_resource
 def scheduler() -> Scheduler:
-    """Return the workers of all sessions: one per processor with low priority, and as many trial places."""
-    return Scheduler(processors(), tried=processors())
+    """Return the workers of all sessions, with low priority, and as many trial places: together one per processor.
+
+    With twice as many, work waits for Python's interpreter rather than for a processor, and so do the pages
+    (docs/load.md).
+    """
+    half = max(1, processors() // 2)
+    return Scheduler(half, tried=half)
 
 
 def _owner() -> Owner:
