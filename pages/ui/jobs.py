@@ -120,7 +120,7 @@ class Job(WorkItem):
 
 @st.cache_resource
 def scheduler() -> Scheduler:
-    """Return the workers of all sessions, with low priority, and as many trial places: together one per processor.
+    """Return the workers of all sessions and as many trial places: together one per processor.
 
     With twice as many, work waits for Python's interpreter rather than for a processor, and so do the pages
     (docs/load.md).

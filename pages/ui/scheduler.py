@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +20,6 @@ from weakref import WeakKeyDictionary
 
 TIME_SLICE = 2.0  # seconds of work after which waiting work goes first
 TRIAL = 0.5  # seconds in which most short work ends
-WORK_NICENESS = 10  # nice value of work, so that pages go first; only where a thread can have one
 
 
 class Owner:
@@ -100,7 +98,6 @@ class Scheduler:
             self._waiting.append(item)
             self._fill()
         item.may_go_on.wait()
-        _after_the_pages()
 
     def cancel(self, item: WorkItem) -> None:
         """Cancel work: if it has not begun it never will, else it wakes up and ends at its next step."""
@@ -164,12 +161,10 @@ class Scheduler:
             item.may_go_on.set()
         else:
             item.begun = True
-            call = partial(self._work, item, behind=on is self._running)
-            threading.Thread(target=call, name="work", daemon=True).start()
+            threading.Thread(target=partial(self._work, item), name="work", daemon=True).start()
 
-    def _work(self, item: WorkItem, behind: bool) -> None:
-        if behind:
-            _after_the_pages()
+    def _work(self, item: WorkItem) -> None:
+        # At no lower priority than the pages: while it holds Python's lock and gets no processor, all of them wait
         try:
             if item.future.set_running_or_notify_cancel():
                 item.future.set_result(item.call())
@@ -191,9 +186,3 @@ def _over() -> None:
 def processors() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-
-
-def _after_the_pages() -> None:
-    """Lower this thread's priority, so that sliders are answered while other users' models are fitted."""
-    if sys.platform == "linux":  # elsewhere it would be the whole process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WORK_NICENESS)
