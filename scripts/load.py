@@ -40,7 +40,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.sources import load
 from pages.ui.learn.live_quiz import PHONE, PROJECTOR
 from tests.browser import files
-from tests.browser.driver import Tab, chromium, free_port, served_by
+from tests.browser.driver import Tab, chromium, free_port, started
 from tests.browser.reader import Reader, phone
 
 PAUSES = (3.0, 9.0)  # seconds that a user looks at an answer before the next step
@@ -80,10 +80,7 @@ class Process:
 def server(output: IO | None = None, port: int = 0, **environment: str) -> Iterator[tuple[str, Process]]:
     """Start a fresh server by its command, and yield its address and its process."""
     port = port or free_port()
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
-    changed = {"STREAMLIT_SERVER_HEADLESS": "true", "OMP_NUM_THREADS": "1"} | environment
-    with served_by(command, address, output, env=os.environ | changed):
+    with started(output, port, OMP_NUM_THREADS="1", **environment) as address:
         yield address, Process(port)
 
 

@@ -143,9 +143,8 @@ def _while_open(_owner: Owner, session: str) -> tuple[Owner, str]:
 def _tab_closed(owner: Owner, session: str) -> None:
     scheduler().end(owner)
     owner.closed = closed = object()
-    server.forget_when_closed(
-        session, lambda: owner.closed is closed
-    )  # not if it came back and is closed again
+    # Not if it came back and is closed again
+    server.forget_when_closed(session, lambda: owner.closed is closed)
 
 
 def _jobs(kind: str, size: int = MOST_JOBS) -> session_cache.Cache:

@@ -98,12 +98,14 @@ def serving(script: str | Path = "app.py") -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def started() -> Iterator[str]:
+def started(output: IO | None = None, port: int = 0, **environment: str) -> Iterator[str]:
     """Start a server by the program's own command, which knows the addresses of former pages from the start."""
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
     address = f"http://127.0.0.1:{port}"
-    with served_by(command, address, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}):
+    with served_by(
+        command, address, output, env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"} | environment
+    ):
         yield address
 
 
@@ -127,9 +129,8 @@ def served_by(
     finally:
         ended: list[Any] = [server]
         with contextlib.suppress(psutil.NoSuchProcess):  # it has ended by itself
-            ended += psutil.Process(server.pid).children(
-                recursive=True
-            )  # one that reads uploads may still be loading
+            # One that reads uploads may still be loading
+            ended += psutil.Process(server.pid).children(recursive=True)
         for process in ended:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
