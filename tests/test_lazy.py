@@ -81,17 +81,20 @@ PACKAGES = (
 )
 
 
-@pytest.mark.parametrize("package", ["calib", *(f"calib.{name}" for name in PACKAGES)])
-def test_every_name_of_a_package_is_found_also_after_its_modules_were_imported(package):
+def test_every_name_of_a_package_is_found_also_after_its_modules_were_imported():
+    """All packages in one process: a module imported later never hides a name of the same spelling."""
     code = (
-        "import importlib, pkgutil\n"
-        f"package = importlib.import_module({package!r})\n"
-        "for module in pkgutil.iter_modules(package.__path__, package.__name__ + '.'):\n"
-        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
-        "values = [getattr(package, name) for name in package.__all__]\n"
-        "print(set(package.__all__) <= set(dir(package)), [v.__name__ for v in values if type(v) is type(pkgutil)])"
+        "import importlib, pkgutil, sys\n"
+        "packages = [importlib.import_module(name) for name in sys.argv[1:]]\n"
+        "for package in packages:\n"
+        "    for module in pkgutil.iter_modules(package.__path__, package.__name__ + '.'):\n"
+        "        if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+        "for package in packages:\n"
+        "    values = [getattr(package, name) for name in package.__all__]\n"
+        "    print(set(package.__all__) <= set(dir(package)), [v.__name__ for v in values if type(v) is type(sys)])"
     )
-    assert fresh(code) == "True []\n"
+    names = ["calib", *(f"calib.{name}" for name in PACKAGES)]
+    assert fresh(code, *names).splitlines() == ["True []"] * len(names)
 
 
 def test_a_registry_is_listed_without_importing_what_it_holds():
@@ -140,20 +143,24 @@ def test_a_name_that_does_not_exist_is_an_attribute_error():
         _ = calib.evaluat
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
+def test_the_function_evaluate_is_not_hidden_by_its_package():
+    """Whatever was imported first: each in a process that has imported nothing of the package before."""
+    first = (
         "import calib.evaluate",
         "from calib.evaluate import fit",
         "import calib.evaluate.record",
         "import calib",
-    ],
-)
-def test_the_function_evaluate_is_not_hidden_by_its_package(first):
-    print_kind = (
-        "from calib import evaluate; import calib; print(type(evaluate).__name__, calib.evaluate is evaluate)"
     )
-    assert fresh(f"{first}\n{print_kind}").split() == ["function", "True"]
+    code = (
+        "import os, sys, pandas, scipy.stats, sklearn.ensemble\n"  # once for all
+        "for first in sys.argv[1:]:\n"
+        "    if not os.fork():\n"
+        "        exec(first + '; from calib import evaluate; import calib')\n"
+        "        print(type(evaluate).__name__, calib.evaluate is evaluate, flush=True)\n"
+        "        os._exit(0)\n"
+        "    os.wait()"
+    )
+    assert fresh(code, *first).splitlines() == ["function True"] * len(first)
 
 
 def test_settings_of_pages_are_known_although_nothing_imported_the_pages():

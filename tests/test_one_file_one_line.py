@@ -29,7 +29,9 @@ def run(
     tree: Path, *arguments: str, path: Path | None = None, status: int = 0
 ) -> subprocess.CompletedProcess:
     """A Python process in the copy, with a folder of installed packages on its path."""
-    environment = os.environ | {"PYTHONPATH": str(path or "")}
+    # Hypothesis finds there what it has read of the same modules, which would take five seconds again
+    kept = {"HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis")}
+    environment = os.environ | kept | {"PYTHONPATH": str(path or "")}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True
     )

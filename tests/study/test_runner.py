@@ -63,12 +63,6 @@ def test_every_setup_has_a_row_a_fold(path, sets, fits):
     assert rows.columns.tolist()[5:] == [*SMALL.metrics, "fit_seconds"]
 
 
-def test_the_number_of_jobs_changes_no_number(path, sets, tmp_path):
-    _, one = study(path, sets)
-    _, two = study(tmp_path / "two.sqlite", sets, jobs=2)
-    pd.testing.assert_frame_equal(numbers(one), numbers(two), check_exact=True)
-
-
 def test_a_run_goes_on_where_another_stopped(path, sets, fits):
     whole = study(path.with_name("whole.sqlite"), sets)[1]
     fits.clear()
@@ -175,7 +169,9 @@ def test_what_fails_once_can_be_repeated(path, sets, monkeypatch):
     assert len(rows) == 2 * 2 * 6
 
 
-def test_a_method_registered_here_is_known_to_workers(path, sets, monkeypatch):
+def test_the_number_of_jobs_changes_no_number_and_workers_know_a_method_registered_here(
+    path, sets, monkeypatch
+):
     class Half(Platt):
         key, label = "half", "Half"
 
@@ -183,11 +179,13 @@ def test_a_method_registered_here_is_known_to_workers(path, sets, monkeypatch):
             return super()._map(scores) / 2
 
     monkeypatch.setattr(CALIBRATORS, "_held", {**CALIBRATORS, "half": Half})
-    text = PROTOCOL.replace('"venn_abers"', '"half"').replace(', "width"', "")
+    setup = '{ name = "Half", calibrator = "half", placement = "split" },'
+    text = PROTOCOL.replace("]\n[data]", f"  {setup}\n]\n[data]").replace(', "width"', "")
     protocol = read_protocol(text, "small.toml")
-    done, rows = study(path, sets, protocol, setups=["VAP"], jobs=2)
+    done, rows = study(path, sets, protocol, jobs=2)
     assert done.complete
-    alone = study(path.with_name("alone.sqlite"), sets, protocol, setups=["VAP"])[1]
+    assert set(rows["setup"]) == {"Raw", "VAP", "Forest", "Half"}
+    alone = study(path.with_name("alone.sqlite"), sets, protocol)[1]
     pd.testing.assert_frame_equal(numbers(rows), numbers(alone), check_exact=True)
 
 
