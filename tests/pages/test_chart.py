@@ -72,7 +72,6 @@ def test_a_kept_figure_is_one_piece_of_bytes(draw):
     assert len(figure) <= chart._figures().cache.currsize < len(figure) + 100
 
 
-@pytest.mark.usefixtures("computed_anew")
 def test_figures_and_results_of_an_upload_are_kept_with_its_session_alone(draw):
     at = bring(page("explore_data", model="naive_bayes"), "mine.csv", files.as_csv(files.churn(300)))
     chart._figures.clear()

@@ -17,8 +17,6 @@ from tests.pages.app import LIMIT, at_once, faults, jobs_of, messages, settled
 from tests.saying import assert_says
 from tests.waiting import until
 
-pytestmark = pytest.mark.usefixtures("computed_anew")
-
 
 def two_of_one_kind():
     import streamlit as st
