@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from calib.data import confined
+
 settings.register_profile("house", deadline=None, derandomize="CI" in os.environ, max_examples=25)
 settings.register_profile("many", settings.get_profile("house"), max_examples=150)
 settings.load_profile("house")
@@ -73,8 +75,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare garbage collections the thousands of tests and all modules, which stay: each would look through them."""
+    """Spare garbage collections the thousands of tests and all modules, which stay: each would look through them.
+
+    The process that waits for uploads loads what a server names, or each of its calls would import it again.
+    """
     gc.freeze()
+    confined._WAITING.modules = ("calib.export.uploaded",)
 
 
 @pytest.hookimpl(optionalhook=True)  # only with pytest-xdist

@@ -35,7 +35,7 @@ LATE = 150  # MB that a process may take before the next look at it
 )
 def test_a_hostile_file_is_read_or_refused_within_its_limits(name):
     content = FILES[name]()
-    confined.warm()
+    confined.warm("calib.export.uploaded")
     watching = Watching(lambda: children(confined._WAITING.process.pid))
     watching.start()
     said = None

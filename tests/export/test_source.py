@@ -87,7 +87,7 @@ def test_all_columns_are_printed_whatever_the_terminal(several, capsys, monkeypa
 )
 def test_the_script_runs_as_its_first_line_says(file, tmp_path):
     """In a project's folder with what a fresh checkout has, by the interpreter that make run sets up."""
-    shutil.copytree(ROOT / "calib", tmp_path / "calib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "calib", tmp_path / "calib")
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     recipe, names = RECIPES[0], {}
     if file:

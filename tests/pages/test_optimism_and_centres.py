@@ -5,12 +5,14 @@ import html
 from calib import load_sample
 from calib.analysis.centres import centres
 from calib.analysis.optimism import leave_out_recipe, validate_recipe
+from calib.sources import load
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, jobs_of, messages, page, settled
 from tests.saying import assert_any_says
 
 TRAINED = {
-    "data": "sample:breast_cancer",
+    "data": "synthetic:gaussian",
+    "data_params": '{"n":120}',
     "model": "naive_bayes",
     "calibrators": "none",
     "reliability.details": "optimism",
@@ -29,7 +31,8 @@ def started(what, at):
 def test_the_tab_corrects_the_model_that_is_trained_here():
     at = started("optimism", page("explore_reliability", **TRAINED))
     assert faults(at) == []
-    made = validate_recipe(at.session_state["recipe"], load_sample("breast_cancer"), "none", 20)
+    recipe = at.session_state["recipe"]
+    made = validate_recipe(recipe, load(recipe), "none", 20)
     assert_any_says([each.value.replace("\\", "") for each in at.markdown], made.sentence)
 
 

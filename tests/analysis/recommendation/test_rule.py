@@ -282,7 +282,7 @@ def test_a_difference_that_the_rows_cannot_show_is_left_open_and_shown_with_more
             ]
         )
 
-    assert share_calibrated(10_000, 5) == 1
+    assert share_calibrated(10_000, 2) == 1
 
     def share_beyond_platt(n, seeds):
         worlds = (known_truth(seed, n, distort) for seed in range(seeds))
@@ -295,7 +295,7 @@ def test_a_difference_that_the_rows_cannot_show_is_left_open_and_shown_with_more
         )
 
     assert share_beyond_platt(40, 60) < 0.3
-    assert share_beyond_platt(10_000, 5) == 1
+    assert share_beyond_platt(10_000, 2) == 1
 
 
 # --- an infinite log loss
