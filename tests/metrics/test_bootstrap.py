@@ -61,7 +61,7 @@ def test_the_standard_error_of_a_mean_is_the_textbooks():
 def test_intervals_cover_the_true_brier_score():
     rng = np.random.default_rng(4)
     covered = []
-    for seed in range(400):
+    for seed in range(200):
         p = rng.random(150)
         found = bootstrap_interval("brier", rng.random(150) < p, p, repeats=300, level=0.9, random_state=seed)
         covered.append(found.lower <= 1 / 6 <= found.upper)  # ∫ p(1 − p) dp

@@ -67,9 +67,10 @@ def roots(true, said):
     }
 
 
+@pytest.mark.parametrize("draws", [40, pytest.param(100, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("power", [1.0, 1.8])
-def test_intervals_of_bias_corrected_errors_include_the_population_and_the_estimate(power):
-    truth, draws = roots(*world(200_000, power, np.random.default_rng(99))), 100
+def test_intervals_of_bias_corrected_errors_include_the_population_and_the_estimate(power, draws):
+    truth = roots(*world(200_000, power, np.random.default_rng(99)))
     if power == 1:
         truth = dict.fromkeys(truth, 0.0)
     held = dict.fromkeys(truth, 0)
