@@ -1008,7 +1008,7 @@ def test_the_page_shows_the_file_in_its_colours_and_keeps_its_address(new_tab):
     "query", [{"lesson": "fair_on_average:3", "bins": "7"}, {"lesson": "still_calibrated"}]
 )
 def test_a_link_to_a_lesson_that_became_a_part_opens_this_part(new_tab, query):
-    tab = new_tab()
+    tab = new_tab().open()  # only a server that has run app.py once knows this address
     tab.page.goto(f"{tab.address}/learn_fair_on_average?{urlencode(query)}")
     part = "whom" if "fair" in query["lesson"] else "still"
     tab.page.wait_for_url(re.compile(f"learn_story.*#at={part}"))
