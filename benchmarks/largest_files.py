@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from benchmarks._ratios import Verdicts
+from benchmarks._ratios import Verdicts, elapsed
 from calib.data import limits, prepare, read_table, summarise_columns, validate
 from scripts.suite_times import spent
 from tests.data.test_hostile import HEADER, ROW, sheet
@@ -54,12 +54,6 @@ def beside_pandas(content: bytes, repeats: int = 4) -> float:
     ]
     ours, theirs = np.min(took, axis=0)
     return float(ours / theirs)
-
-
-def elapsed(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def waits(content: bytes, name: str) -> np.ndarray:
