@@ -357,11 +357,6 @@ class ColumnBuilder:
         self.rows += len(values)
         self._pieces.append(_compact(values))
 
-    def add_first(self, values: Sequence[Any]) -> None:
-        """Add values before all others."""
-        self.rows += len(values)
-        self._pieces.insert(0, _compact(values))
-
     def skip_to(self, rows: int) -> None:
         """Add missing values up to this number of rows."""
         if rows > self.rows:
@@ -378,7 +373,7 @@ class ColumnBuilder:
         ):
             return dates
         if kinds and kinds <= {"int64", "double"}:
-            return pd.Series(_joined(held, kinds), copy=False)
+            return pd.Series(joined(held, pa.float64() if "double" in kinds else pa.int64()), copy=False)
         if kinds <= {"bool"}:
             return typed_arrow(pa.chunked_array([piece.cast(pa.bool_()) for piece in held], pa.bool_()), name)
         for i, piece in enumerate(held):
@@ -438,19 +433,18 @@ def _values(piece: pa.Array | list[Any]) -> list[Any]:
     return piece if isinstance(piece, list) else piece.to_pylist()
 
 
-def _joined(held: list[Any], kinds: set[str]) -> np.ndarray:
-    """Join numbers in one array, and release the pieces on the way; whole numbers stay whole if none is missing."""
-    whole = kinds == {"int64"} and not any(piece.null_count for piece in held)
-    joined = np.empty(sum(map(len, held)), np.int64 if whole else np.float64)
-    at = len(joined)
+def joined(held: list[pa.Array], kind: pa.DataType) -> np.ndarray:
+    """Join numbers in one array of a type, and release the pieces on the way; integers cannot be missing."""
+    gaps = any(piece.null_count for piece in held)
+    exact = pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not gaps)
+    found = np.empty(sum(map(len, held)), kind.to_pandas_dtype() if exact else np.float64)
+    at = len(found)
     while held:
         piece = held.pop()
         at -= len(piece)
-        if whole:
-            joined[at : at + len(piece)] = piece.to_numpy()
-        else:
-            joined[at : at + len(piece)] = piece.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return joined
+        numbers = piece if pa.types.is_primitive(piece.type) else piece.cast(pa.float64())
+        found[at : at + len(piece)] = numbers.to_numpy(zero_copy_only=False)
+    return found
 
 
 def texts_of(cells: Iterable[Any]) -> pa.Array:

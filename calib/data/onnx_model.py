@@ -147,8 +147,7 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         )
     if len(model) > MODEL_LIMIT:
         raise DataError(
-            f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.",
-            "Use a smaller model.",
+            f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.", "Use a smaller model."
         )
     size = len(model) + int(typed.memory_usage(deep=True).sum())
     bounds = Bounds(MOST_MEMORY + MEMORY_PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
