@@ -373,7 +373,7 @@ class ColumnBuilder:
         ):
             return dates
         if kinds and kinds <= {"int64", "double"}:
-            return pd.Series(joined(held, pa.float64() if "double" in kinds else pa.int64()), copy=False)
+            return pd.Series(_joined(held, kinds), copy=False)
         if kinds <= {"bool"}:
             return typed_arrow(pa.chunked_array([piece.cast(pa.bool_()) for piece in held], pa.bool_()), name)
         for i, piece in enumerate(held):
@@ -433,18 +433,19 @@ def _values(piece: pa.Array | list[Any]) -> list[Any]:
     return piece if isinstance(piece, list) else piece.to_pylist()
 
 
-def joined(held: list[pa.Array], kind: pa.DataType) -> np.ndarray:
-    """Join numbers in one array of a type, and release the pieces on the way; integers cannot be missing."""
-    gaps = any(piece.null_count for piece in held)
-    exact = pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not gaps)
-    found = np.empty(sum(map(len, held)), kind.to_pandas_dtype() if exact else np.float64)
-    at = len(found)
+def _joined(held: list[Any], kinds: set[str]) -> np.ndarray:
+    """Join numbers in one array, and release the pieces on the way; whole numbers stay whole if none is missing."""
+    whole = kinds == {"int64"} and not any(piece.null_count for piece in held)
+    joined = np.empty(sum(map(len, held)), np.int64 if whole else np.float64)
+    at = len(joined)
     while held:
         piece = held.pop()
         at -= len(piece)
-        numbers = piece if pa.types.is_primitive(piece.type) else piece.cast(pa.float64())
-        found[at : at + len(piece)] = numbers.to_numpy(zero_copy_only=False)
-    return found
+        if whole:
+            joined[at : at + len(piece)] = piece.to_numpy()
+        else:
+            joined[at : at + len(piece)] = piece.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return joined
 
 
 def texts_of(cells: Iterable[Any]) -> pa.Array:

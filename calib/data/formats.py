@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from calib.data import limits
 from calib.data.arrays import native, numbered
-from calib.data.column_types import ColumnBuilder, as_frame, batches, is_number_type, joined, typed_arrow
+from calib.data.column_types import ColumnBuilder, as_frame, batches, is_number_type, typed_arrow
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import PER_CELL, check_columns, check_memory, check_names, most_unpacked, too_large
@@ -55,18 +55,15 @@ def read_parquet(content: bytes, name: str, watch: Watch | None = None) -> pd.Da
             check_names(names)
             cells = file.metadata.num_rows * max(file.metadata.num_columns, _longest(file.metadata))
             check_memory(PER_CELL * cells)
-            columns, kinds = _unpacked(file, len(content), name, watch or Watch()), file.schema_arrow.types
+            columns = _unpacked(file, len(content), name, watch or Watch())
         del content
         typed, wide = {}, []
-        for key, kind, pieces in zip(names, kinds, columns, strict=True):
-            array = _array(pieces) if _holds_lists_of_numbers(kind) else None
-            if array is not None:
-                wide.append(numbered(key, array, range(array.shape[1])))
-            elif is_number_type(kind):
-                typed[key] = pd.Series(joined(pieces, kind), copy=False)
+        for key, column in zip(names, columns, strict=True):
+            array = column.array() if isinstance(column, _ListColumn) else None
+            if array is None:
+                typed[key] = column.typed(key)
             else:
-                typed[key] = typed_arrow(pa.chunked_array(pieces, kind), key)
-            pieces.clear()
+                wide.append(numbered(key, array, range(array.shape[1])))
             release_memory(file.metadata.num_rows)
         return _with_arrays(typed, wide)
     except (DataError, MemoryError):
@@ -75,10 +72,10 @@ def read_parquet(content: bytes, name: str, watch: Watch | None = None) -> pd.Da
         raise damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
-def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[list[pa.Array]]:
+def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[_NumberColumn | _OtherColumn]:
     """Read all columns, a few at a time and batch by batch, because a few thousand bytes may expand to gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
-    columns: list[list[pa.Array]] = [[] for _ in schema]
+    columns = [_holder(field.type)(rows, field.type) for field in schema]
     longest = max(_longest(file.metadata), 1)
     size, most = 0, most_unpacked(packed)
     for first in range(0, len(columns), COLUMNS_AT_ONCE):
@@ -92,7 +89,7 @@ def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[list[pa.A
             batch.validate(full=True)
             for column, key in zip(columns[first:], names, strict=False):
                 # select by name, because for a column "a.b" Arrow also reads the field b of a struct a
-                column.append(batch.column(key))
+                column.write(at, batch.column(key))
             at += len(batch)
         if at < rows:
             raise ValueError(f"it contains only {at:,} of {rows:,} rows")
@@ -118,35 +115,71 @@ def _with_arrays(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -
     return joined
 
 
-def _holds_lists_of_numbers(kind: pa.DataType) -> bool:
+def _holder(kind: pa.DataType) -> type[_NumberColumn | _OtherColumn]:
+    if is_number_type(kind):
+        return _NumberColumn
     nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return nested and is_number_type(kind.value_type)
+    return _ListColumn if nested and is_number_type(kind.value_type) else _OtherColumn
 
 
-def _array(pieces: list[pa.Array]) -> np.ndarray | None:
-    """Return lists of numbers as an (n, K) array and release the pieces; None for lists of different lengths."""
-    lengths = pa.chunked_array([pc.list_value_length(piece).cast(pa.int64()) for piece in pieces])
-    ends = pc.min_max(lengths)
-    width = ends["min"].as_py()
-    if width is None or width != ends["max"].as_py() or width < 2:
-        return None
-    rows, at = len(lengths), 0
-    check_memory(PER_CELL * rows * width)
-    check_columns(width)
-    array = None
-    while pieces:
-        piece = pieces.pop(0)
-        values = native(piece.flatten().to_numpy(zero_copy_only=False))
-        if array is None:
-            array = np.empty((rows, width), values.dtype)
-        if (piece.null_count or values.dtype.kind == "f") and array.dtype.kind != "f":
-            array = array.astype(np.float64)
-        there = piece.is_valid().to_numpy(zero_copy_only=False)
-        array[at : at + len(piece)][there] = values.reshape(-1, width)
-        if not there.all():
-            array[at : at + len(piece)][~there] = np.nan
-        at += len(piece)
-    return array
+class _NumberColumn:
+    """Column of numbers; each batch is copied to its place at once, so no batch is held twice."""
+
+    def __init__(self, rows: int, kind: pa.DataType) -> None:
+        self._kind = pa.float64() if pa.types.is_decimal(kind) else kind
+        self._values = np.empty(rows, self._kind.to_pandas_dtype())
+
+    def write(self, at: int, piece: pa.Array) -> None:
+        if piece.null_count and self._values.dtype.kind in "iu":  # integers cannot be missing
+            self._values = self._values.astype(np.float64)
+        self._values[at : at + len(piece)] = piece.cast(self._kind).to_numpy(zero_copy_only=False)
+
+    def typed(self, name: str) -> pd.Series:
+        return pd.Series(self._values, copy=False)
+
+
+class _OtherColumn:
+    """Column of any other type, which is typed as a whole."""
+
+    def __init__(self, rows: int, kind: pa.DataType) -> None:
+        self._kind, self._pieces = kind, list[pa.Array]()
+
+    def write(self, at: int, piece: pa.Array) -> None:
+        self._pieces.append(piece)
+
+    def typed(self, name: str) -> pd.Series:
+        """Return the typed column and release its pieces."""
+        column, self._pieces = pa.chunked_array(self._pieces, self._kind), []
+        return typed_arrow(column, name)
+
+
+class _ListColumn(_OtherColumn):
+    """Column of lists of numbers, which becomes an (n, K) array if all have the same length."""
+
+    def array(self) -> np.ndarray | None:
+        """Return the array and release its pieces; None for lists of different lengths."""
+        lengths = pa.chunked_array([pc.list_value_length(piece).cast(pa.int64()) for piece in self._pieces])
+        ends = pc.min_max(lengths)
+        width = ends["min"].as_py()
+        if width is None or width != ends["max"].as_py() or width < 2:
+            return None
+        rows, at = len(lengths), 0
+        check_memory(PER_CELL * rows * width)
+        check_columns(width)
+        array = None
+        while self._pieces:
+            piece = self._pieces.pop(0)
+            values = native(piece.flatten().to_numpy(zero_copy_only=False))
+            if array is None:
+                array = np.empty((rows, width), values.dtype)
+            if (piece.null_count or values.dtype.kind == "f") and array.dtype.kind != "f":
+                array = array.astype(np.float64)
+            there = piece.is_valid().to_numpy(zero_copy_only=False)
+            array[at : at + len(piece)][there] = values.reshape(-1, width)
+            if not there.all():
+                array[at : at + len(piece)][~there] = np.nan
+            at += len(piece)
+        return array
 
 
 # -----------------------------------------------------------------------------------------------------------

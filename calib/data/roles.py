@@ -169,7 +169,7 @@ def read_roles(
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)
-    values, rows, left_out = {}, np.ones(len(typed), dtype=bool), []
+    values, rows, left_out = {}, np.ones(len(typed), dtype=bool), list[str]()
     for role, name in given.items():
         values[role], missing = ROLE_READERS[role](typed[name], name)
         reasons = {f"because the {role} in {name!r} is missing": missing}

@@ -157,7 +157,7 @@ def _ask_about_wrong(
     """Ask what to do with a few values outside [0, 1] in a column of probabilities."""
     wrong, total = int(outside.sum()), int(np.isfinite(values).sum())
     first = int(np.argmax(outside))
-    state = {} if scores_as is None else {"scores_as": scores_as}
+    state: dict[str, Any] = {} if scores_as is None else {"scores_as": scores_as}
     excluded = f"{counted(wrong, 'row')} {'is' if wrong == 1 else 'are'} excluded: {row_numbers(outside)}."
     answers = [answer("Exclude these rows", excluded, **state, wrong_scores="exclude")]
     if scores_as is None and values[outside].min() >= 0 and high <= WHOLE_SCALE:
@@ -396,8 +396,8 @@ def ask_for_class(
         what = f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}"
         answers.append(answer(what, consequence(each.values, label, name, each.kind), {"positive": name}))
     for name in hard if each.kind == "probability" else ():
-        options = {"scores_as": "right", "predicted": name, "scores": (column,)}
-        answers.append(answer(f"Confidence of the class in {name!r}", **options))
+        what = f"Confidence of the class in {name!r}"
+        answers.append(answer(what, scores_as="right", predicted=name, scores=(column,)))
     columns = "" if len(found) == 1 else " This choice applies to all score columns."
     raise ReadingQuestion(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither the name of "

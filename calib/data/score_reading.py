@@ -273,12 +273,7 @@ def _confidences(given: Given, found: Mapping[str, Scaled], beside: Beside) -> S
     stated, counts, two = given.stated, given.counts, len(given.counts) == 2
     positive, why = _positive(counts, {}, stated)
     if stated.scores_as == "right" or (stated.scores_as != "confidence" and (not two or positive is None)):
-        options = {"scores_as": "confidence", "predicted": beside.column}
-        of_class = answer("Probability of a class", "", {"positive": None}, **options)
-        note = f"{POSITIVE}: the prediction in {beside.column!r} is right, not wrong."
-        classes = Classes(("wrong", "right"), "right", note)
-        right, others = beside.codes == given.label.among(given.texts), [of_class] if two else []
-        return _of_columns(_as(found, "right", ""), classes, "named", _notes(found), others, beside, right)
+        return _of_being_right(given, found, beside)
     if not two:
         raise DataError(
             "scores_as is 'confidence', but the label has more than two classes.",
@@ -291,6 +286,20 @@ def _confidences(given: Given, found: Mapping[str, Scaled], beside: Beside) -> S
     found = _as(_for_class(found, beside, given.texts.index(classes.positive)), "confidence", scale)
     others = (as_right(beside.column), *_other_positives(counts, classes.positive))
     return _of_columns(found, classes, why, _notes(found), others, beside)
+
+
+def _of_being_right(given: Given, found: Mapping[str, Scaled], beside: Beside) -> Scores:
+    """Read confidences of predicted classes as the probability that the prediction is right."""
+    note = f"{POSITIVE}: the prediction in {beside.column!r} is right, not wrong."
+    classes, right = (
+        Classes(("wrong", "right"), "right", note),
+        beside.codes == given.label.among(given.texts),
+    )
+    words = ("Probability of a class", "", {"positive": None})
+    others = (
+        [answer(*words, scores_as="confidence", predicted=beside.column)] if len(given.counts) == 2 else []
+    )
+    return _of_columns(_as(found, "right", ""), classes, "named", _notes(found), others, beside, right)
 
 
 def _as(found: Mapping[str, Scaled], kind: str, scale: str) -> dict[str, Scaled]:
