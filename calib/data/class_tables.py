@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from calib.data.columns import is_number
 from calib.data.conventions import conventional, number_text
-from calib.data.errors import DataError, ReadingQuestion, answer
+from calib.data.errors import DataError, ReadingQuestion, as_answer
 from calib.data.label import in_sorted_order
 from calib.kernel.checks import ROW_SUM_ERROR
 from calib.kernel.wording import counted, number, quoted, row_numbers, split_words
@@ -39,10 +39,10 @@ NEGATIVE = -1e-6  # a value below is not a probability, however it was rounded
 ROWS_OF_SUM_CHECK = 1000  # rows used to check whether columns sum to one
 CELLS_AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
-AS_SHARES = answer(
+AS_SHARES = as_answer(
     "Divide each row by its sum", "The probabilities of each row then sum to 1.", scores_as="shares"
 )
-AS_LOGITS = answer("These are logits", "The program uses their softmax.", scores_as="logits")
+AS_LOGITS = as_answer("These are logits", "The program uses their softmax.", scores_as="logits")
 MOST_WRONG_ROWS = 0.05  # largest share of rows with another sum that may simply be wrong
 UNNAMED = "predictions"  # title of a model that no column names
 Ends = tuple[str, str]  # prefix and suffix of names, around the class
@@ -538,7 +538,7 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
         answers.append(AS_LOGITS)
     if few:
         excluded = f"{counted(int(off.sum()), 'row')} are excluded."
-        answers.insert(0, answer("Exclude these rows", excluded, wrong_scores="exclude"))
+        answers.insert(0, as_answer("Exclude these rows", excluded, wrong_scores="exclude"))
     return ReadingQuestion(
         f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
         f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",

@@ -40,10 +40,10 @@ class ReadingQuestion(DataError):
         self.answers = answers
 
 
-def answer(label: str, consequence: str = "", fields: Mapping[str, Any] = {}, **options: Any) -> Answer:
+def as_answer(label: str, consequence: str = "", fields: Mapping[str, Any] = {}, **options: Any) -> Answer:
     """Return an answer that sets these fields of a Recipe, and these options of its ``data_params``.
 
-    >>> answer("Classes", labels_as="classes").fix
+    >>> as_answer("Classes", labels_as="classes").fix
     {'data_params': {'labels_as': 'classes'}}
     """
     return Answer({**fields, **({"data_params": options} if options else {})}, label, consequence)

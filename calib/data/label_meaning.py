@@ -15,7 +15,7 @@ import pandas as pd
 
 from calib.data.columns import as_float, whole_counts
 from calib.data.conventions import codes_for_missing, number_of
-from calib.data.errors import DataError, ReadingQuestion, answer, no_column
+from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
 from calib.data.label import Labels
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted
@@ -98,8 +98,10 @@ def ask_about_labels(
     raise ReadingQuestion(
         message,
         (
-            answer("Missing: exclude these rows", missing, drop_labels=tuple(codes)),
-            answer("A class" if one else "Classes", f"There are {len(counts)} classes.", labels_as="classes"),
+            as_answer("Missing: exclude these rows", missing, drop_labels=tuple(codes)),
+            as_answer(
+                "A class" if one else "Classes", f"There are {len(counts)} classes.", labels_as="classes"
+            ),
         ),
     )
 
@@ -136,13 +138,13 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
         f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. These numbers may be "
         "shares or classes.",
         (
-            answer(
+            as_answer(
                 "Shares of annotators",
                 "The Brier score and the reliability diagram of the mean label are available. Accuracy, AUC "
                 "and other metrics that need one class per row are not.",
                 labels_as="shares",
             ),
-            answer("Classes", f"There are {len(counts):,} classes.", labels_as="classes"),
+            as_answer("Classes", f"There are {len(counts):,} classes.", labels_as="classes"),
         ),
     )
 

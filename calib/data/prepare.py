@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from calib.data.column_types import as_frame, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.conventions import conventional
-from calib.data.errors import DataError, answer
+from calib.data.errors import DataError, as_answer
 from calib.data.join import both_files_phrase
 from calib.data.label import UNLABELLED, Classes, Labels, choose_classes, coded_labels
 from calib.data.label_meaning import ask_about_labels
@@ -140,7 +140,7 @@ def positive_of(counts: Mapping[str, int], positive: object) -> tuple[object | N
 
 def _read_as(target: str, classes: Classes, why: str, counts: Mapping[str, int]) -> ReadAs:
     others = tuple(
-        answer(f"{name!r} is positive", "", {"positive": name})
+        as_answer(f"{name!r} is positive", "", {"positive": name})
         for name in counts
         if len(counts) == 2 and name != classes.positive
     )

@@ -33,7 +33,7 @@ from calib.data.columns import (
     is_number,
 )
 from calib.data.conventions import NEGATIONS, NEGATIVE_WORDS
-from calib.data.errors import ReadingQuestion, answer
+from calib.data.errors import ReadingQuestion, as_answer
 from calib.data.label import Labels, coded_labels, guess_target
 from calib.kernel.read_as import MOST_NAMED_SCORES
 from calib.kernel.wording import listed
@@ -180,8 +180,10 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
     return ReadingQuestion(
         f"{named} may be predictions to evaluate, or {features} for training a model.",
         (
-            answer(f"Evaluate {named}", "No model is trained.", {"content": "predictions"}),
-            answer("Train a model", f"{named} and all other columns are features.", {"content": "features"}),
+            as_answer(f"Evaluate {named}", "No model is trained.", {"content": "predictions"}),
+            as_answer(
+                "Train a model", f"{named} and all other columns are features.", {"content": "features"}
+            ),
         ),
     )
 

@@ -19,7 +19,7 @@ from scipy.special import expit
 from calib.data.class_tables import LABELLED, LOGIT_WORDS
 from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, has_fractions, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
-from calib.data.errors import DataError, ReadingQuestion, answer, no_column
+from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
 from calib.data.label import Labels, alternative_spellings, coded_labels
 from calib.data.ranking import column_aucs
 from calib.data.score_columns import add_up
@@ -159,12 +159,12 @@ def _ask_about_wrong(
     first = int(np.argmax(outside))
     state: dict[str, Any] = {} if scores_as is None else {"scores_as": scores_as}
     excluded = f"{counted(wrong, 'row')} {'is' if wrong == 1 else 'are'} excluded: {row_numbers(outside)}."
-    answers = [answer("Exclude these rows", excluded, **state, wrong_scores="exclude")]
+    answers = [as_answer("Exclude these rows", excluded, **state, wrong_scores="exclude")]
     if scores_as is None and values[outside].min() >= 0 and high <= WHOLE_SCALE:
-        answers.append(answer("Percentages", "Divided by 100.", scores_as="percentages"))
+        answers.append(as_answer("Percentages", "Divided by 100.", scores_as="percentages"))
     if scores_as is None:
         only = "Only calibrators for arbitrary scores can be used."
-        answers.append(answer("Not probabilities", only, scores_as="margins"))
+        answers.append(as_answer("Not probabilities", only, scores_as="margins"))
     raise ReadingQuestion(
         f"{wrong:,} of {total:,} scores in {column!r} {'is' if wrong == 1 else 'are'} not between 0 and 1 "
         f"(row {first + 1:,}: {number(float(values[first]))}). The other scores look like probabilities.",
@@ -178,8 +178,10 @@ def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
         f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or other scores "
         "that are not probabilities.",
         (
-            answer("Percentages", f"{number(high)} becomes {number(high / 100)}.", scores_as="percentages"),
-            answer(
+            as_answer(
+                "Percentages", f"{number(high)} becomes {number(high / 100)}.", scores_as="percentages"
+            ),
+            as_answer(
                 "Not probabilities",
                 "Only calibrators for arbitrary scores can be used, such as Platt scaling.",
                 scores_as="margins",
@@ -337,7 +339,7 @@ def beside_predictions(
 def as_right(beside: str) -> Answer:
     """Return the answer that scores are the probability that the predictions in a column are right."""
     label = "Probability that the prediction is right"
-    return answer(label, "", {"positive": None}, scores_as="right", predicted=beside)
+    return as_answer(label, "", {"positive": None}, scores_as="right", predicted=beside)
 
 
 def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
@@ -346,7 +348,7 @@ def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
         f"The name of {column!r} suggests the confidence in the class in {beside!r}, but the values are "
         f"higher wherever {beside!r} is {label!r}.",
         (
-            answer(
+            as_answer(
                 f"Probability of {label!r}",
                 "",
                 {"positive": label},
@@ -366,10 +368,10 @@ def ask_about_two(
     for name, column, values in [*zip(names, columns, P.T, strict=True)][::-1]:
         use = f"Use only {column!r}, as the probability of {name!r}"
         what = consequence(values, label, name, None)
-        answers.append(answer(use, what, {"positive": name}, scores=(column,)))
+        answers.append(as_answer(use, what, {"positive": name}, scores=(column,)))
     if (positive := conventional(names)) is not None:
         models = f"Two models: both columns are probabilities of {positive!r}"
-        answers.append(answer(models, "", {"positive": positive}, scores=tuple(columns)))
+        answers.append(as_answer(models, "", {"positive": positive}, scores=tuple(columns)))
     raise ReadingQuestion(question.message, tuple(answers), question.remedy) from None
 
 
@@ -389,15 +391,15 @@ def ask_for_class(
     known: Collection[str] = next((pair for pair in combinations(counts, 2) if conventional(pair)), ())
     rest, answers = tuple(name for name in counts if name not in known), []
     if len(counts) - len(alternative_spellings(counts)) == 2 < len(counts):
-        answers.append(answer("Merge spellings of one label", "Two classes remain.", merge_labels=True))
+        answers.append(as_answer("Merge spellings of one label", "Two classes remain.", merge_labels=True))
     elif len(rest) == 1 and len(counts) == 3:
-        answers.append(answer(f"Exclude {rest[0]!r}", "Two classes remain.", drop_labels=rest))
+        answers.append(as_answer(f"Exclude {rest[0]!r}", "Two classes remain.", drop_labels=rest))
     for name in names:
         what = f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}"
-        answers.append(answer(what, consequence(each.values, label, name, each.kind), {"positive": name}))
+        answers.append(as_answer(what, consequence(each.values, label, name, each.kind), {"positive": name}))
     for name in hard if each.kind == "probability" else ():
         what = f"Confidence of the class in {name!r}"
-        answers.append(answer(what, scores_as="right", predicted=name, scores=(column,)))
+        answers.append(as_answer(what, scores_as="right", predicted=name, scores=(column,)))
     columns = "" if len(found) == 1 else " This choice applies to all score columns."
     raise ReadingQuestion(
         f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither the name of "
@@ -417,7 +419,7 @@ def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[
     for column, other in (pair, pair[::-1]):
         reading = f"{column!r} is the probability of {positive!r}, and {other!r} of {negative!r}"
         what = consequence(found[column].values, label, positive, None)
-        answers.append(answer(reading, what, {"positive": positive}, scores=(column,)))
+        answers.append(as_answer(reading, what, {"positive": positive}, scores=(column,)))
     raise ReadingQuestion(
         f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The column names "
         f"do not show which column belongs to which class.",

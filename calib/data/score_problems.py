@@ -7,7 +7,7 @@ import pandas as pd
 
 from calib.data.class_tables import AS_LOGITS
 from calib.data.duplicates import repeats
-from calib.data.errors import ReadingQuestion, answer
+from calib.data.errors import ReadingQuestion, as_answer
 from calib.data.ranking import auc_interval, class_draws, column_aucs
 from calib.data.score_meaning import STATE_CLASS
 from calib.kernel.cache import cached_result
@@ -37,8 +37,8 @@ def ask_if_reversed(data: Dataset) -> None:
         f"By convention, {column!r} was read as a score for {positive!r}, but it ranks the classes in "
         f"reverse: {result}.",
         (
-            answer(f"Score for {negative!r}", f"AUC {number(1 - area)}.", {"positive": negative}),
-            answer(
+            as_answer(f"Score for {negative!r}", f"AUC {number(1 - area)}.", {"positive": negative}),
+            as_answer(
                 f"Score for {positive!r}, as currently read", f"AUC {number(area)}.", {"positive": positive}
             ),
         ),

@@ -12,7 +12,7 @@ import pandas as pd
 from calib.data.class_tables import ClassTables, cells, to_probabilities, wrong_sums
 from calib.data.columns import Column, as_float, inspect, is_number, positions
 from calib.data.conventions import PREDICTED, conventional
-from calib.data.errors import DataError, ReadingQuestion, answer, no_column
+from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
 from calib.data.label import MOST_PREDICTED, POSITIVE, Classes, Labels, choose_classes
 from calib.data.score_columns import (
     classes_of_columns,
@@ -297,7 +297,7 @@ def _of_being_right(given: Given, found: Mapping[str, Scaled], beside: Beside) -
     )
     words = ("Probability of a class", "", {"positive": None})
     others = (
-        [answer(*words, scores_as="confidence", predicted=beside.column)] if len(given.counts) == 2 else []
+        [as_answer(*words, scores_as="confidence", predicted=beside.column)] if len(given.counts) == 2 else []
     )
     return _of_columns(_as(found, "right", ""), classes, "named", _notes(found), others, beside, right)
 
@@ -392,7 +392,7 @@ def _of_one_class(given: Given, tables: ClassTables) -> Scores:
 def _other_positives(counts: Mapping[str, int], positive: str) -> tuple[Answer, ...]:
     """Return the readings with another positive class."""
     names = sorted((name for name in counts if name != positive), key=lambda name: -counts[name])
-    return tuple(answer(f"Probability of {name!r}", "", {"positive": name}) for name in names[:MOST_ASKED])
+    return tuple(as_answer(f"Probability of {name!r}", "", {"positive": name}) for name in names[:MOST_ASKED])
 
 
 def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: Stated) -> tuple[Answer, ...]:
@@ -401,9 +401,9 @@ def _other_meanings(found: Mapping[str, Scaled], beside: Beside | None, stated: 
     if beside is not None and all(each.kind == "probability" for each in found.values()):
         answers.append(as_right(beside.column))
     if any(each.kind == "margin" for each in found.values()):
-        answers.append(answer("Logits", "The program uses their sigmoid.", scores_as="logits"))
+        answers.append(as_answer("Logits", "The program uses their sigmoid.", scores_as="logits"))
     if any(each.scale for each in found.values()) or stated.scores_as == "logits":
-        answers.append(answer("Not probabilities", scores_as="margins"))
+        answers.append(as_answer("Not probabilities", scores_as="margins"))
     return tuple(answers)
 
 

@@ -44,7 +44,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import split_words
 
-# What readers import when they first need it, which a confined process cannot
+# What readers import when they first need it, which a confined process cannot. words: right, names of modules
 IMPORTED_BY_READERS = split_words("""
     pyarrow.csv pyarrow.json pyarrow.parquet pyarrow.acero python_calamine numpy.lib.format
     encodings.utf_8_sig encodings.utf_16 encodings.utf_16_le encodings.utf_16_be encodings.utf_32

@@ -32,6 +32,7 @@ def _numbers(calls: str) -> dict[str, int]:
 CALLS: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
+        # words: right, a table
         _numbers("""
             read 0, write 1, close 3, fstat 5, poll 7, lseek 8, mmap 9, mprotect 10, munmap 11,
             brk 12, rt_sigaction 13, rt_sigprocmask 14, rt_sigreturn 15, pread64 17, readv 19,
@@ -44,6 +45,7 @@ CALLS: dict[str, tuple[int, dict[str, int]]] = {
     ),
     "aarch64": (
         0xC00000B7,
+        # words: right, a table
         _numbers("""
             close 57, lseek 62, read 63, write 64, readv 65, writev 66, pread64 67, ppoll 73,
             fstat 80, exit 93, exit_group 94, futex 98, set_robust_list 99, nanosleep 101,
