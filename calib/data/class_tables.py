@@ -164,8 +164,7 @@ def called_predictions(column: str) -> bool:
     >>> called_predictions("logits_3"), called_predictions("X_3")
     (True, False)
     """
-    words = set(re.findall(r"[^\W\d_]+", column.casefold()))
-    return bool(words & (SCORE_WORDS | LOGIT_WORDS | OUTPUT_WORDS))
+    return bool(name_words(column) & (SCORE_WORDS | LOGIT_WORDS | OUTPUT_WORDS))
 
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
@@ -248,9 +247,8 @@ def _are_predictions(
 
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
     """
-    words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
     terms = LABELLED | SCORE_WORDS | OUTPUT_WORDS if from_zero else LABELLED
-    return bool(words & terms) or (sure and from_zero) or sum_to_one(seen, columns)
+    return bool(name_words(" ".join(ends)) & terms) or (sure and from_zero) or sum_to_one(seen, columns)
 
 
 def _named_tables(
@@ -478,7 +476,16 @@ def are_margins(columns: Sequence[str]) -> bool:
 
 def _letters(column: str) -> set[str]:
     """Return the words of a column's name, also those that begin with a capital."""
-    return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold()))
+    return name_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column))
+
+
+def name_words(name: str) -> set[str]:
+    """Return the words of a name, in lower case.
+
+    >>> sorted(name_words("P_yes2"))
+    ['p', 'yes']
+    """
+    return set(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
 def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.ndarray, model: str) -> str:

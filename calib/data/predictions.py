@@ -173,7 +173,7 @@ def _labels(
 def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
     """Refuse to merge labels of a table in which every class has its own column."""
     labels = list(coded_labels(frame, target).counts)
-    if tables_of(typed_frame(frame), target, labels, list(scores) or None) is not None:
+    if tables_of(typed_frame(frame), target, labels, list(scores)) is not None:
         raise DataError(
             "Classes cannot be merged here, because each class has its own column.",
             "Remove data_params.join_labels, or add up the columns of these classes in the file.",

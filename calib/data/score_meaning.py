@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calib.data.class_tables import LABELLED, LOGIT_WORDS
+from calib.data.class_tables import LABELLED, LOGIT_WORDS, name_words
 from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, has_fractions, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
 from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
@@ -55,7 +55,7 @@ def is_logit(column: str) -> bool:
     >>> is_logit("logit_yes"), is_logit("log_odds"), is_logit("logistic")
     (True, True, False)
     """
-    words = set(re.findall(r"[^\W\d_]+", column.casefold()))
+    words = name_words(column)
     return bool(words & LOGIT_WORDS) or {"log", "odds"} <= words or "logodds" in words
 
 
@@ -210,7 +210,7 @@ def named_probability(column: str) -> bool:
     >>> named_probability("p_1"), named_probability("y_pred"), named_probability("pred_class")
     (True, False, False)
     """
-    return bool((LABELLED - {"class"}) & set(re.findall(r"[^\W\d_]+", column.casefold())))
+    return bool((LABELLED - {"class"}) & name_words(column))
 
 
 def predicted_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:

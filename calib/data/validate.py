@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.class_tables import ClassTables, columns_in_words
+from calib.data.class_tables import columns_in_words
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, events_and_trials, inspect
 from calib.data.duplicates import FLATTER, repeats
@@ -107,8 +107,9 @@ def validate(
     try:
         typed = typed_frame(frame)
     except DataError as error:
-        return [Problem("error", None, error.message, error.remedy)]
+        return [problem_of(error)]
     roles, tables, label = roles or {}, None, None
+    taken = [name for name in map(str, roles.values()) if name in typed]
     if target is None or str(target) not in typed:
         found = [label_not_chosen(frame, target)]
     else:
@@ -117,7 +118,8 @@ def validate(
             meanings.get("trials") or labels_as == "shares" or events_and_trials(typed, str(target))
         )
         if content == "predictions":
-            tables = _tables(typed, str(target), label, scores, roles, meanings.get("scores_as"))
+            rest, scores_as = typed.drop(columns=taken), meanings.get("scores_as")
+            tables = tables_of(rest, str(target), list(label.counts), list(scores), scores_as=scores_as)
         asked = (str(target), label, positive, rows_needed, content, tables, labels_as)
         found = [] if counts_events else list(label_problems(*asked))
     found += _roles(frame, typed, target, roles, weight_as)
@@ -134,7 +136,6 @@ def validate(
         found.extend(_predictions(frame, str(target), positive, scores, options) if usable else ())
     else:
         judging.step(0.0, "repeated rows and leaks")
-        taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(
             _features(typed, target, label, positive, (*exclude, *taken), columns, drop_repeated, keep)
         )
@@ -145,19 +146,6 @@ def validate(
         found.extend(propose_roles(typed, str(target), roles, content == "features", held, weight_as))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
-
-
-def _tables(
-    typed: pd.DataFrame,
-    target: str,
-    label: Labels,
-    scores: Collection[str],
-    roles: Mapping[str, str | None],
-    scores_as: str | None,
-) -> ClassTables | None:
-    """Return the columns of all classes, if the table has them."""
-    rest = typed.drop(columns=[name for name in map(str, roles.values()) if name in typed])
-    return tables_of(rest, target, list(label.counts), list(scores) or None, scores_as=scores_as)
 
 
 def _roles(
@@ -171,7 +159,7 @@ def _roles(
     try:
         read_roles(typed, roles, str(target), reading_of(frame).notes, weight_as)
     except DataError as error:
-        yield Problem("error", None, error.message, error.remedy)
+        yield problem_of(error)
 
 
 def _features(
