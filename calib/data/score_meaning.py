@@ -388,12 +388,12 @@ def ask_for_class(
     only_named = len(counts) > 2 and all(named.values())
     able = [name for name in counts if not only_named or name in named.values()]
     names = sorted(able, key=lambda name: -counts[name])[:MOST_ASKED]
-    known: Collection[str] = next((pair for pair in combinations(counts, 2) if conventional(pair)), ())
-    rest, answers = tuple(name for name in counts if name not in known), []
+    pairs = {name: [other for other in counts if other != name] for name in counts if len(counts) == 3}
+    rest, answers = [name for name, pair in pairs.items() if conventional(pair)][-1:], []
     if len(counts) - len(alternative_spellings(counts)) == 2 < len(counts):
         answers.append(as_answer("Merge spellings of one label", "Two classes remain.", merge_labels=True))
-    elif len(rest) == 1 and len(counts) == 3:
-        answers.append(as_answer(f"Exclude {rest[0]!r}", "Two classes remain.", drop_labels=rest))
+    elif rest:
+        answers.append(as_answer(f"Exclude {rest[0]!r}", "Two classes remain.", drop_labels=tuple(rest)))
     for name in names:
         what = f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}"
         answers.append(as_answer(what, consequence(each.values, label, name, each.kind), {"positive": name}))
