@@ -1,5 +1,8 @@
 """Print numbers beside their bounds, and record whether all bounds of a run hold."""
 
+import time
+from collections.abc import Callable
+
 
 class Verdicts:
     """Writer of numbers with their bounds; ``status`` is 0 while no bound is broken, then 1."""
@@ -14,3 +17,9 @@ class Verdicts:
         kept = ratio >= bound if at_least else ratio <= bound
         self.status |= not kept
         return f"{ratio:9.2f} ({'≥' if at_least else '≤'} {bound:g}{'' if kept else ' BROKEN'})"
+
+
+def elapsed(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin

@@ -400,7 +400,9 @@ def windows(count: int) -> int:
         print(f"no session yet: {process.megabytes:.0f} MiB")
         for number in range(1, count + 1):
             begin = process.seconds
-            tab = Tab(browser.new_context(viewport={"width": 1400, "height": 900}).new_page(), address).open()
+            tab = Tab(browser.new_context(viewport={"width": 1400, "height": 900}).new_page(), address).open(
+                "explore_reliability"
+            )
             opened = process.seconds
             for _ in range(STEPS):
                 tab.slide("bins", 1)

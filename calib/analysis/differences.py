@@ -27,10 +27,12 @@ from scipy.stats import t as student
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation, evaluate
 from calib.evaluate.estimate import PER_NAT, Difference
+from calib.kernel.cache import cached_result
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import change, number, some_of
+from calib.metrics import METRICS
 from calib.metrics.confidence_intervals import LEVEL, View
 from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.paired_intervals import METRIC_DIFFERENCES, difference_interval
@@ -208,7 +210,6 @@ def differences_of_classes(whole: Evaluation) -> tuple[Difference, ...]:
 def _difference(evaluation: Evaluation, metric: str, key: str, reference: str, seed: int) -> Difference:
     """Return the difference of one metric and method."""
     rows, p, base = evaluation.sample, evaluation.predictions[key].p, evaluation.predictions[reference].p
-    view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning, seed=seed)
     losses = (
         [PER_ROW[metric](rows.y, each) for each in (p, base)] if metric in PER_ROW else [np.zeros(rows.n)] * 2
     )
@@ -218,10 +219,26 @@ def _difference(evaluation: Evaluation, metric: str, key: str, reference: str, s
         key,
         evaluation.size_text,
         evaluation.recipe.base_rate,
-        *difference_interval(metric, rows, p, base, view),
+        *paired_difference(evaluation, metric, key, reference, seed),
         clipped=clipped_change(evaluation, metric, key, reference),
         against=reference,
         unknown=unknown,
+    )
+
+
+def paired_difference(
+    evaluation: Evaluation, metric: str, key: str, reference: str, seed: int = 0
+) -> tuple[float, float, float]:
+    """Return a metric of one method minus that of another, with its ends.
+
+    It is computed once for all views that agree on the bins.
+    """
+    one, other = evaluation.predictions[key], evaluation.predictions[reference]
+    view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning, seed=seed)
+    return cached_result(
+        one,
+        ("difference", metric, other, view if METRICS[metric].binned else seed),
+        lambda: difference_interval(metric, evaluation.sample, one.p, other.p, view),
     )
 
 

@@ -18,11 +18,10 @@ from scipy.special import softmax
 
 from calib.data.columns import is_number
 from calib.data.conventions import conventional, number_text
-from calib.data.errors import DataError, ReadingQuestion
+from calib.data.errors import DataError, ReadingQuestion, as_answer
 from calib.data.label import in_sorted_order
 from calib.kernel.checks import ROW_SUM_ERROR
-from calib.kernel.read_as import Answer
-from calib.kernel.wording import counted, number, quoted, row_numbers
+from calib.kernel.wording import counted, number, quoted, row_numbers, split_words
 
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
 LOGIT_WORDS = frozenset(("logit", "logits", "logodds"))
@@ -30,12 +29,8 @@ LOG_WORDS = frozenset(("logprob", "logprobs", "logproba", "logp"))  # their soft
 MARGIN_WORDS = frozenset(("margin", "margins", "decision", "raw", "rawprediction"))
 # Words whose number names a class
 LABELLED = PROBABILITY_WORDS | LOGIT_WORDS | LOG_WORDS | MARGIN_WORDS | {"class"}
-OUTPUT_WORDS = frozenset(
-    ("output", "outputs", "preds", "predictions", "softmax", "decision", "margin", "margins")
-)
-SCORE_WORDS = PROBABILITY_WORDS | frozenset(
-    ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
-)
+OUTPUT_WORDS = frozenset(split_words("output outputs preds predictions softmax decision margin margins"))
+SCORE_WORDS = PROBABILITY_WORDS | {"score", "scores", "pred", "prediction", "predicted", "confidence", "risk"}
 FILLERS = frozenset(("of", "for", "class", "label"))
 NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 ROUNDING_OF_TWO_DECIMALS = 0.0051  # largest rounding error of a probability with two decimals
@@ -44,15 +39,10 @@ NEGATIVE = -1e-6  # a value below is not a probability, however it was rounded
 ROWS_OF_SUM_CHECK = 1000  # rows used to check whether columns sum to one
 CELLS_AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
-AS_SHARES = Answer(
-    {"data_params": {"scores_as": "shares"}},
-    "Divide each row by its sum",
-    "The probabilities of each row then sum to 1.",
+AS_SHARES = as_answer(
+    "Divide each row by its sum", "The probabilities of each row then sum to 1.", scores_as="shares"
 )
-AS_LOGITS = Answer(
-    {"data_params": {"scores_as": "logits"}}, "These are logits", "The program uses their softmax."
-)
-EXCLUDE: Mapping[str, Any] = {"data_params": {"wrong_scores": "exclude"}}
+AS_LOGITS = as_answer("These are logits", "The program uses their softmax.", scores_as="logits")
 MOST_WRONG_ROWS = 0.05  # largest share of rows with another sum that may simply be wrong
 UNNAMED = "predictions"  # title of a model that no column names
 Ends = tuple[str, str]  # prefix and suffix of names, around the class
@@ -80,6 +70,10 @@ class ClassTables:
     def all_columns(self) -> list[str]:
         """Columns of all models, one model after the other."""
         return [column for columns in self.columns.values() for column in columns]
+
+    def sum_to_one(self, seen: pd.DataFrame) -> bool:
+        """Tell whether the probabilities of every model sum to one in these rows, as in ``sum_to_one``."""
+        return all(sum_to_one(seen, columns) for columns in self.columns.values())
 
 
 def class_tables(
@@ -128,20 +122,22 @@ def _of_two_labels(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataF
     Numbers at the end of names may number models, and positions may be in any order. They count only if the columns
     sum to 1 and no convention contradicts them.
     """
-    several = _by_name(labels, numbers, seen, False) or _by_place(labels, numbers, seen, False)
+    named = _by_name(labels, numbers, seen, False)
+    several = named or _by_place(labels, numbers, seen, False)
     if several is not None and len(several.names) > 2:
-        return several if all(sum_to_one(seen, columns) for columns in several.columns.values()) else None
-    found = _by_name(labels, numbers, seen, False)
-    if found is not None:
-        words = all(LABELLED & _letters(column) for column in found.all_columns)
-        named = not all(label.lstrip("-").isdecimal() for label in labels)
-        sums = all(sum_to_one(seen, columns) for columns in found.columns.values())
-        return found if named or words or sums else None
+        return several if several.sum_to_one(seen) else None
+    if named is not None:
+        words = all(LABELLED & _letters(column) for column in named.all_columns)
+        return named if words or not _are_whole(labels) or named.sum_to_one(seen) else None
     if conventional(labels) == labels[-1]:
         found = _by_number(labels, numbers, seen, False)
-        if found is not None and all(sum_to_one(seen, columns) for columns in found.columns.values()):
+        if found is not None and found.sum_to_one(seen):
             return found
     return _by_words(labels, numbers, seen)
+
+
+def _are_whole(labels: Sequence[str]) -> bool:
+    return all(label.lstrip("-").isdecimal() for label in labels)
 
 
 def _by_words(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
@@ -168,8 +164,7 @@ def called_predictions(column: str) -> bool:
     >>> called_predictions("logits_3"), called_predictions("X_3")
     (True, False)
     """
-    words = set(re.findall(r"[^\W\d_]+", column.casefold()))
-    return bool(words & (SCORE_WORDS | LOGIT_WORDS | OUTPUT_WORDS))
+    return bool(name_words(column) & (SCORE_WORDS | LOGIT_WORDS | OUTPUT_WORDS))
 
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
@@ -209,27 +204,19 @@ def _by_name(
     labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
 ) -> ClassTables | None:
     """Match columns that are named after the classes, with one common prefix and suffix."""
-    words = not all(label.lstrip("-").isdecimal() for label in labels)
     for fold in (number_text, _bare):  # spelt as the labels, then without spaces, dots and dashes
         spelt = {fold(label): label for label in labels}
         if len(spelt) < len(labels):
             continue
         around = _by_affixes(numbers, spelt, str.casefold if fold is number_text else _bare)
-        complete = {ends: found for ends, found in around.items() if len(found) == len(labels)}
-        tables = {
-            ends: found
-            for ends, found in complete.items()
-            if words
-            or _are_predictions(
-                ends,
-                "0" in labels,
-                list(found.values()),
-                seen,
-                sure and len(_others(ends, numbers)) == len(found),
-            )
-        }
+        tables = {ends: found for ends, found in around.items() if len(found) == len(labels)}
+        if _are_whole(labels):
+            for ends, found in list(tables.items()):
+                alone = sure and len(_others(ends, numbers)) == len(found)
+                if not _are_predictions(ends, "0" in labels, list(found.values()), seen, alone):
+                    del tables[ends]
         if tables:
-            return _named_tables(tables, labels, numbers, seen)
+            return _named_tables(tables, numbers, seen)
     return None
 
 
@@ -260,20 +247,12 @@ def _are_predictions(
 
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
     """
-    words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
-    terms = (
-        PROBABILITY_WORDS
-        | LOGIT_WORDS
-        | LOG_WORDS
-        | MARGIN_WORDS
-        | {"class"}
-        | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
-    )
-    return bool(words & terms) or (sure and from_zero) or sum_to_one(seen, columns)
+    terms = LABELLED | SCORE_WORDS | OUTPUT_WORDS if from_zero else LABELLED
+    return bool(name_words(" ".join(ends)) & terms) or (sure and from_zero) or sum_to_one(seen, columns)
 
 
 def _named_tables(
-    tables: Mapping[Ends, dict[str, str]], labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame
+    tables: Mapping[Ends, dict[str, str]], numbers: Sequence[str], seen: pd.DataFrame
 ) -> ClassTables:
     """Choose tables that share no column, preferring those that sum to one, and add classes without rows."""
     order = sorted(
@@ -378,11 +357,8 @@ def _by_place(
     if len(sizes) != 1:
         return None
     positions, classes = sorted(map(int, labels)), sizes.pop()
-    if positions[0] == 0 and positions[-1] < classes:
-        start = 0
-    elif positions[0] >= 1 and positions[-1] == classes:
-        start = 1
-    else:
+    start = min(positions[0], 1)
+    if not (positions[-1] == classes if start else positions[-1] < classes):
         return None
     first = next(iter(groups.values()))
     names = tuple(map(str, range(start, start + len(first))))
@@ -465,7 +441,8 @@ def to_probabilities(
         _softmax(P)
         seen = "" if scores_as or named else " (negative values, sums other than 1)"
         return f"{model}: the columns contain logits{seen}, so their softmax is used."
-    if scores_as == "percentages" or (scores_as is None and low >= NEGATIVE and _are_percentages(sums, rows)):
+    hundred = bool(rows.any()) and bool((np.abs(sums[rows] - 100) <= MOST_ROUNDING * 100).all())
+    if scores_as == "percentages" or (scores_as is None and low >= NEGATIVE and hundred):
         P /= 100
         return f"{model}: percentages were divided by 100."
     if low < NEGATIVE and not margins:
@@ -499,11 +476,16 @@ def are_margins(columns: Sequence[str]) -> bool:
 
 def _letters(column: str) -> set[str]:
     """Return the words of a column's name, also those that begin with a capital."""
-    return set(re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold()))
+    return name_words(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column))
 
 
-def _are_percentages(sums: np.ndarray, rows: np.ndarray) -> bool:
-    return bool(rows.any()) and bool((np.abs(sums[rows] - 100) <= MOST_ROUNDING * 100).all())
+def name_words(name: str) -> set[str]:
+    """Return the words of a name, in lower case.
+
+    >>> sorted(name_words("P_yes2"))
+    ['p', 'yes']
+    """
+    return set(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
 def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.ndarray, model: str) -> str:
@@ -512,12 +494,8 @@ def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, rows: np.nda
     if clipped:
         np.clip(P, 0, 1, out=P)
     if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
-        return (
-            f"{model}: values slightly outside [0, 1] because of rounding were clipped in "
-            f"{counted(clipped, 'row')}."
-            if clipped
-            else ""
-        )
+        off = "values slightly outside [0, 1] because of rounding were clipped in"
+        return f"{model}: {off} {counted(clipped, 'row')}." if clipped else ""
     P /= sums[:, None]
     return (
         f"{model}: rows were divided by their sums, which differ from 1 by at most {number(most)} because "
@@ -566,9 +544,8 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
     if P[rows].max() > 1 + ROW_SUM_ERROR or negative:
         answers.append(AS_LOGITS)
     if few:
-        answers.insert(
-            0, Answer(EXCLUDE, "Exclude these rows", f"{counted(int(off.sum()), 'row')} are excluded.")
-        )
+        excluded = f"{counted(int(off.sum()), 'row')} are excluded."
+        answers.insert(0, as_answer("Exclude these rows", excluded, wrong_scores="exclude"))
     return ReadingQuestion(
         f"The probabilities of {_titled(model)} do not sum to 1 in {int(off.sum()):,} of "
         f"{counted(int(rows.sum()), 'row')} ({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",

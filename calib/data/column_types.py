@@ -357,11 +357,6 @@ class ColumnBuilder:
         self.rows += len(values)
         self._pieces.append(_compact(values))
 
-    def add_first(self, values: Sequence[Any]) -> None:
-        """Add values before all others."""
-        self.rows += len(values)
-        self._pieces.insert(0, _compact(values))
-
     def skip_to(self, rows: int) -> None:
         """Add missing values up to this number of rows."""
         if rows > self.rows:

@@ -30,32 +30,16 @@ SOME_ROWS, REPEATED = 20_000, 0.5  # share of distinct values among the first ro
 FEWEST_DISTINCT = 20  # below this, "every value differs" says nothing
 # A column with at least this share of numbers, and more distinct numbers than this, is numeric
 MOSTLY, FEW_NUMBERS = 0.8, 10
-IDENTIFIER_WORDS = frozenset(
-    (
-        "id",
-        "ids",
-        "uuid",
-        "guid",
-        "index",
-        "key",
-        "nr",
-        "no",
-        "number",
-        "row",
-        "rownames",
-        "rowname",
-        "unnamed",
-    )
-)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # At the end of a name, these words mean a key, never a count
 KEY_WORDS = frozenset(("id", "ids", "uuid", "guid", "key"))
+IDENTIFIER_WORDS = KEY_WORDS | {"index", "nr", "no", "number", "row", "rownames", "rowname", "unnamed"}
+CALENDAR = frozenset(("year", "month", "day", "week", "quarter"))
 ROLE_WORDS = {
     "weight": frozenset(("weight", "weights", "wt", "wgt")),
-    "time": frozenset(("date", "datetime", "timestamp", "time", "year", "month", "day", "week", "quarter")),
+    "time": CALENDAR | {"date", "datetime", "timestamp", "time"},
     "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
 }
-CALENDAR = frozenset(("year", "month", "day", "week", "quarter"))
 # Complete names of weight columns
 COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))
 SCORE_NAME = re.compile(
@@ -125,11 +109,14 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
 
 def _inspect(column: pd.Series, name: str) -> Column:
     kind = column.dtype
-    if not sortable(kind):
-        return _inspect_other(column, name)
-    values = column.to_numpy()
+    if isinstance(column.array, pd.arrays.ArrowStringArray):
+        texts = arrow(column)
+        return replace(cached_result(texts, "column", lambda: _inspect_text(column, name)), name=name)
+    if not (sortable(kind) or is_number(column)):
+        return _inspect_text(column, name)
+    values = column.to_numpy() if sortable(kind) else as_float(column)
     missing, distinct = counts(values)
-    if kind.kind in "bM":
+    if kind.kind in KIND_NAMES:
         return _same(name, missing, distinct) or Column(name, KIND_NAMES[kind.kind], missing, distinct)
     return _same(name, missing, distinct) or _number(name, values, missing, distinct)
 
@@ -168,20 +155,6 @@ def counts(values: np.ndarray) -> tuple[int, int]:
     else:
         values = np.sort(values)[: len(values) - missing]  # missing values sort last
     return missing, int((values[1:] != values[:-1]).sum()) + 1 if len(values) else 0
-
-
-def _inspect_other(column: pd.Series, name: str) -> Column:
-    """Inspect texts, categories, and pandas' nullable truth values and numbers."""
-    kind = column.dtype
-    if isinstance(column.array, pd.arrays.ArrowStringArray):
-        texts = arrow(column)
-        return replace(cached_result(texts, "column", lambda: _inspect_text(column, name)), name=name)
-    if isinstance(kind, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(kind):
-        return _inspect_text(column, name)
-    missing, distinct = int(column.isna().sum()), int(column.nunique())
-    if pd.api.types.is_bool_dtype(kind):
-        return _same(name, missing, distinct) or Column(name, "boolean", missing, distinct)
-    return _same(name, missing, distinct) or _number(name, as_float(column), missing, distinct)
 
 
 def positions(rows: np.ndarray) -> pd.Index:

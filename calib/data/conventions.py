@@ -6,15 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import product
 
+from calib.kernel.wording import split_words
+
 # (words for the negative class, words for the positive one); the words of one side may be spellings of one another
 NO_AND_YES: tuple[tuple[str, str], ...] = (
-    *(("0", "1"), ("-1", "1"), ("-", "+"), ("no n", "yes y"), ("false f", "true t")),
-    *(
-        ("negative neg", "positive pos"),
-        ("absent", "present"),
-        ("off", "on"),
-        ("wrong incorrect", "right correct"),
-    ),
+    *(("0", "1"), ("-1", "1"), ("-", "+"), ("no n", "yes y"), ("false f", "true t"), ("off", "on")),
+    *(("negative neg", "positive pos"), ("absent", "present"), ("wrong incorrect", "right correct")),
     *(("nein", "ja"), ("falsch", "wahr"), ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("faux", "vrai")),
     *(("no", "sí si sì"), ("falso", "verdadero vero"), ("não", "sim"), ("nie", "tak")),
     *(("нет", "да"), ("否", "是"), ("いいえ", "はい")),
@@ -51,23 +48,9 @@ PREDICTED = re.compile(
 # Words that mean "unknown"
 NO_LABEL = frozenset(
     (
-        *("unknown", "unk", "missing", "not known", "not available", "not applicable"),
-        *(
-            "undefined",
-            "undetermined",
-            "none",
-            "nil",
-            "n.a.",
-            "na",
-            "n/a",
-            "nan",
-            "null",
-            "-",
-            "--",
-            ".",
-            "?",
-        ),
-        *("unbekannt", "k.a.", "inconnu", "desconocido"),
+        *split_words("unknown unk missing undefined undetermined none nil n.a. na n/a nan null - -- . ?"),
+        *("not known", "not available", "not applicable"),
+        *split_words("unbekannt k.a. inconnu desconocido"),
     )
 )
 MAY_BE_CLASSES = frozenset(("none", "nil"))  # words of ``NO_LABEL`` that often name a class

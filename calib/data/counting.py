@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from calib.data.columns import as_float, is_number
 from calib.data.database import COUNT
-from calib.data.errors import DataError
+from calib.data.errors import DataError, no_column
+from calib.data.label import UNLABELLED
 from calib.data.table import note_reading, reading_of
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
@@ -106,8 +107,7 @@ def check_roles(head: pd.DataFrame, target: str, score: str, count: str | None) 
     """Refuse a column that a table does not have."""
     for role, name in (("target", target), ("score", score), ("weight", count)):
         if name is not None and name not in head:
-            known = ", ".join(map(str, head))
-            raise DataError(f"{role}: column {name!r} was not found.", f"Choose one of {known}.")
+            raise no_column(f"{role}: column {name!r}", head)
 
 
 def check_numbers(frame: pd.DataFrame, score: str) -> None:
@@ -122,18 +122,12 @@ def excluded_rows(unlabelled: int, unscored: int, score: str) -> list[str]:
     >>> excluded_rows(2, 0, "p")
     ['Excluded because the label is missing: 2 rows.']
     """
-    reasons = {
-        "because the label is missing": unlabelled,
-        f"because {score!r} is missing or infinite": unscored,
-    }
+    reasons = {UNLABELLED: unlabelled, f"because {score!r} is missing or infinite": unscored}
     return [f"Excluded {why}: {counted(n, 'row')}." for why, n in reasons.items() if n]
 
 
 def count_scores(
-    scored: Iterable[tuple[np.ndarray, np.ndarray]],
-    most: int = MOST_DISTINCT_SCORES,
-    memory: str = DUCKDB_MEMORY,
-    spill: bool = True,
+    scored: Iterable[tuple[np.ndarray, np.ndarray]], most: int = MOST_DISTINCT_SCORES
 ) -> tuple[pd.DataFrame, list[str]]:
     """Count scores that arrive in blocks, in the same way as ``count_blocks`` counts those of a table.
 
@@ -141,7 +135,7 @@ def count_scores(
     ----------
     scored
         Pairs of scores (m,) and labels of 0 and 1 (m,).
-    most, memory, spill
+    most
         As in ``count_blocks``.
 
     Returns
@@ -154,7 +148,7 @@ def count_scores(
     >>> count_scores([(np.array([0.5, 0.2]), np.array([1, 0])), (np.array([0.5]), np.array([1]))])[0].values.tolist()
     [[0.0, 0.2, 1.0], [1.0, 0.5, 2.0]]
     """
-    with _counts(most, memory, spill) as counts:
+    with _counts(most) as counts:
         for scores, y in scored:
             counts.add(pd.Series(y.astype(np.uint8)), scores, None)
         note = counts.finish()
@@ -343,7 +337,7 @@ def _one(sql: Any, query: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _counts(most: int, memory: str, spill: bool) -> Iterator[_Counts]:
+def _counts(most: int, memory: str = DUCKDB_MEMORY, spill: bool = True) -> Iterator[_Counts]:
     """Open an in-memory database that loads no extension and writes only to a temporary folder."""
     import duckdb  # only here, as it takes long to load
 

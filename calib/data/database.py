@@ -376,11 +376,7 @@ def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
     what = f"{name} of {connection.name}" if name else connection.name
     try:
         yield
-    except sql.exc.NoSuchModuleError:
-        raise DataError(
-            f"{connection.name} needs a package that is not installed.", DATABASES_NEEDED
-        ) from None
-    except ImportError:
+    except (sql.exc.NoSuchModuleError, ImportError):
         raise DataError(
             f"{connection.name} needs a package that is not installed.", DATABASES_NEEDED
         ) from None

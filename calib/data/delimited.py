@@ -14,14 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.column_types import (
-    Typed,
-    are_plain,
-    as_frame,
-    kinds_of,
-    own_numbers,
-    typed_cells,
-)
+from calib.data.column_types import Typed, are_plain, as_frame, kinds_of, own_numbers, typed_cells
 from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER_PATTERN, header_note, is_data, rows_above
 from calib.data.limits import PER_BYTE, PER_CELL, check_columns, check_memory, check_names

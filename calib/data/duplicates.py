@@ -12,7 +12,6 @@ import pandas as pd
 from calib.data.column_types import typed_frame
 from calib.data.columns import coded, sortable
 from calib.kernel.records import Dataset
-from calib.kernel.wording import counted, row_numbers
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with evenly distributed bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
@@ -64,12 +63,6 @@ def repeats_note(data: Dataset) -> tuple[str, ...]:
     return (
         (f"{again:,} of the {data.n:,} rows used are copies of an earlier row. {FLATTER}",) if again else ()
     )
-
-
-def left_out(again: np.ndarray) -> tuple[str, ...]:
-    """Return a note on the rows, bool (n,), that were excluded because they repeat an earlier one."""
-    rows = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
-    return (f"Excluded because they are copies of an earlier row: {rows}.",) if again.any() else ()
 
 
 def _values(column: pd.Series) -> np.ndarray:

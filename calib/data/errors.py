@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from calib.kernel.checks import InputError
@@ -40,12 +40,30 @@ class ReadingQuestion(DataError):
         self.answers = answers
 
 
+def as_answer(label: str, consequence: str = "", fields: Mapping[str, Any] = {}, **options: Any) -> Answer:
+    """Return an answer that sets these fields of a Recipe, and these options of its ``data_params``.
+
+    >>> as_answer("Classes", labels_as="classes").fix
+    {'data_params': {'labels_as': 'classes'}}
+    """
+    return Answer({**fields, **({"data_params": options} if options else {})}, label, consequence)
+
+
 class TooLargeError(DataError):
     """Error for a table that does not fit into memory; predictions can still be counted in the file."""
 
 
 class TooManyRowsError(TooLargeError):
     """Error for a query that returns more rows than its connection allows; predictions can still be counted."""
+
+
+def no_column(what: str, known: Iterable[str]) -> DataError:
+    """Return the error for a column that the ``known`` columns do not include.
+
+    >>> print(no_column("weight: column 'n'", ["a", "b"]))
+    weight: column 'n' was not found. Choose one of a, b.
+    """
+    return DataError(f"{what} was not found.", f"Choose one of {', '.join(map(str, known))}.")
 
 
 def first_line(error: Exception) -> str:

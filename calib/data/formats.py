@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, dropwhile, islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,7 @@ from calib.data.arrays import native, numbered
 from calib.data.column_types import ColumnBuilder, as_frame, batches, is_number_type, typed_arrow
 from calib.data.errors import DataError, first_line
 from calib.data.head import SEARCHED, header_note, rows_above
-from calib.data.limits import (
-    PER_CELL,
-    check_columns,
-    check_memory,
-    check_names,
-    most_unpacked,
-    too_large,
-)
+from calib.data.limits import PER_CELL, check_columns, check_memory, check_names, most_unpacked, too_large
 from calib.data.table import note_reading
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
@@ -73,12 +66,10 @@ def read_parquet(content: bytes, name: str, watch: Watch | None = None) -> pd.Da
                 wide.append(numbered(key, array, range(array.shape[1])))
             release_memory(file.metadata.num_rows)
         return _with_arrays(typed, wide)
-    except DataError:
-        raise
-    except MemoryError:
+    except (DataError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged(name, "Parquet", error, "Save or download it again.") from None
+        raise damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
 def _unpacked(file: Any, packed: int, name: str, watch: Watch) -> list[_NumberColumn | _OtherColumn]:
@@ -207,36 +198,22 @@ def read_excel(
     watch
         Can cancel the reading.
     """
-    title, read, sheets = _sheet(content, name, sheet, at, watch or Watch())
-    notes = (
-        [f"Only sheet {title!r} was read, although {len(sheets)} sheets have content."]
-        if len(sheets) > 1
-        else []
-    )
-    numbers = [number for number, _ in read.first]
-    texts = [
-        ["" if cell is None else str(cell).strip() for cell in row]
-        for _, row in read.first[:ROWS_WITH_HEADER]
-    ]
-    texts = [row + [""] * (read.width - len(row)) for row in texts]
-    above = rows_above(texts, read.width) if at is None else sum(number < at for number in numbers)
-    if above >= len(numbers):
-        raise DataError(
-            f"Sheet {title!r} has no row {at}, so this row cannot contain the header.",
-            "Choose a row that exists.",
-        )
-    if above:
-        notes.append(header_note(numbers[above], above, "row"))
-    headed = at != 0
-    frame = _table(_typed_sheet(read, above, headed), notes, truth=("FALSE", "TRUE"))
+    read = _sheet(content, name, sheet, at, watch or Watch())
+    headed, several = at != 0, len(read.sheets) > 1
+    notes = []
+    if several:
+        notes.append(f"Only sheet {read.title!r} was read, although {len(read.sheets)} sheets have content.")
+    if read.above:
+        notes.append(header_note(read.number, read.above, "row"))
+    frame = _table(_typed_sheet(read), notes, truth=("FALSE", "TRUE"))
+    stated = {"sheet": read.title} if several else {}
     return note_reading(
         frame,
-        header=numbers[above] if headed else 0,
-        sheet=title,
-        sheets=tuple(sheets),
-        top=tuple(" | ".join(row)[:200] for row in texts[:TOP_ROWS]),
-        stated=({"sheet": title} if len(sheets) > 1 else {})
-        | ({"header": numbers[above]} if above and headed else {}),
+        header=read.number if headed else 0,
+        sheet=read.title,
+        sheets=tuple(read.sheets),
+        top=tuple(" | ".join(row)[:200] for row in read.top[:TOP_ROWS]),
+        stated=stated | ({"header": read.number} if read.above and headed else {}),
     )
 
 
@@ -246,24 +223,30 @@ class _Sheet:
 
     Attributes
     ----------
-    first
-        (number, cells) of the first rows, among which the header is.
-    columns
-        All other rows; those above a given header are left out.
-    rows, width
-        Number of rows in ``columns``; most cells of any row.
+    title, sheets
+        Its name, and all sheets with content.
+    top
+        First rows as texts.
+    number, above
+        Number of the first row of the table, and how many filled rows precede it.
+    head
+        Cells of the header; empty if there is none.
+    columns, rows
+        All rows below, and their number.
     """
 
-    first: list[Row] = field(default_factory=list)
+    title: str
+    sheets: list[str]
+    top: list[list[str]]
+    number: int
+    above: int
+    head: SheetRow
     columns: list[ColumnBuilder] = field(default_factory=list)
     rows: int = 0
-    width: int = 0
 
 
-def _sheet(
-    content: bytes, name: str, sheet: str | None, at: int | None, watch: Watch
-) -> tuple[str, _Sheet, list[str]]:
-    """Return (name of the sheet, the sheet, all sheets with content)."""
+def _sheet(content: bytes, name: str, sheet: str | None, at: int | None, watch: Watch) -> _Sheet:
+    """Read a sheet, or refuse it."""
     try:
         book = Workbook(content, name)
         sheets = list(book)
@@ -277,38 +260,43 @@ def _sheet(
                 f"{name} has no sheet {sheet!r}, or the sheet is empty.",
                 f"Choose one of {', '.join(map(repr, sheets))}.",
             )
-        title = sheets[0] if sheet is None else sheet
-        return title, _read_sheet(book.rows(title), title, at, watch), sheets
+        return _read_sheet(book, sheets[0] if sheet is None else sheet, sheets, at, watch)
     except (DataError, Cancelled, MemoryError):
         raise
     # calamine and zipfile raise their own errors
     except Exception as error:
-        raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
+        raise damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
-def _read_sheet(filled: Iterable[Row], title: str, at: int | None, watch: Watch) -> _Sheet:
-    """Read the filled rows; refuse a sheet in which a distant cell makes too many empty ones."""
-    read = _Sheet()
-    for piece in batches(filled, lambda row: len(row[1])):
+def _read_sheet(book: Workbook, title: str, sheets: list[str], at: int | None, watch: Watch) -> _Sheet:
+    """Find the header, and read the rows below it."""
+    filled, width = book.rows(title), book.width(title)
+    first = list(islice(filled, ROWS_WITH_HEADER))
+    top = [["" if cell is None else str(cell).strip() for cell in row] for _, row in first]
+    top = [row + [""] * (width - len(row)) for row in top]
+    above = rows_above(top, width) if at is None else sum(number < at for number, _ in first)
+    rows = dropwhile(lambda row: at and row[0] < at, chain(first[above:], filled))
+    begin = next(rows, None)
+    if begin is None:
+        raise DataError(
+            f"Sheet {title!r} has no row {at}, so this row cannot contain the header.",
+            "Choose a row that exists.",
+        )
+    read = _Sheet(title, sheets, top, begin[0], above, begin[1] if at != 0 else ())
+    for piece in batches(rows if read.head else chain([begin], rows), lambda row: len(row[1])):
         watch.step(0.0, f"{piece[-1][0]:,} rows read")
-        read.width = max(read.width, *(len(row) for _, row in piece))
-        if piece[-1][0] > LAST_ROW or read.width > limits.MOST_TABLE_COLUMNS:
-            raise DataError(
-                f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_TABLE_COLUMNS:,} columns.",
-                "Delete stray cells outside the table, or keep fewer columns.",
-            )
-        rows = []
-        for number, row in piece:
-            if len(read.first) < ROWS_WITH_HEADER or (at is not None and read.first[-1][0] < at <= number):
-                read.first.append((number, row))
-            elif at is None or number >= at:
-                rows.append(row)
-        _add_rows(read, rows)
+        _add_rows(read, piece)
     return read
 
 
-def _add_rows(read: _Sheet, rows: Sequence[SheetRow]) -> None:
-    cells = list(zip_longest(*rows))
+def _add_rows(read: _Sheet, rows: Sequence[Row]) -> None:
+    """Add rows to the columns; refuse a sheet in which a distant cell makes too many empty ones."""
+    cells = list(zip_longest(*(row for _, row in rows)))
+    if rows[-1][0] > LAST_ROW or len(cells) > limits.MOST_TABLE_COLUMNS:
+        raise DataError(
+            f"Sheet {read.title!r} spans more than {LAST_ROW:,} rows or {limits.MOST_TABLE_COLUMNS:,} columns.",
+            "Delete stray cells outside the table, or keep fewer columns.",
+        )
     check_memory(PER_CELL * (read.rows + len(rows)) * max(len(read.columns), len(cells)))
     read.columns += [ColumnBuilder() for _ in range(len(cells) - len(read.columns))]
     for column, values in zip(read.columns, cells, strict=False):
@@ -317,19 +305,17 @@ def _add_rows(read: _Sheet, rows: Sequence[SheetRow]) -> None:
     read.rows += len(rows)
 
 
-def _typed_sheet(read: _Sheet, above: int, headed: bool) -> dict[str, pd.Series]:
-    """Return the rows below the header as typed columns; a column without a name is named by position."""
-    rows = [row for _, row in read.first[above:]]
-    width = max(len(read.columns), *map(len, rows))
-    first = rows.pop(0) if headed else ()
-    head = [str(cell).strip() if cell is not None else "" for cell in first] + [""] * (width - len(first))
-    names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]
+def _typed_sheet(read: _Sheet) -> dict[str, pd.Series]:
+    """Return the typed columns; a column without a name is named by position."""
+    names = [
+        ("" if cell is None else str(cell).strip()) or f"column {i}"
+        for i, (cell, _) in enumerate(zip_longest(read.head, read.columns), start=1)
+    ]
     check_names(names)
+    read.columns += [ColumnBuilder() for _ in range(len(names) - len(read.columns))]
     columns = {}
-    for i, name in enumerate(names):
-        column = read.columns[i] if i < len(read.columns) else ColumnBuilder()
+    for name, column in zip(names, read.columns, strict=True):
         column.skip_to(read.rows)
-        column.add_first([row[i] if i < len(row) else None for row in rows])
         columns[name] = column.typed(name)
     return columns
 
@@ -367,12 +353,19 @@ class Workbook:
             if sheet.typ == SheetTypeEnum.WorkSheet and next(self.rows(sheet.name), None):
                 yield sheet.name
 
-    def rows(self, title: str) -> Iterator[Row]:
-        """Yield each row that has values."""
+    def width(self, title: str) -> int:
+        """Return the number of columns up to the last that has values."""
+        return 1 + (self._sheet(title).end or (0, 0))[1]
+
+    def _sheet(self, title: str) -> Any:
         if self._last is None or self._last[0] != title:
             self._last = None  # before the next one is held
             self._last = title, self._book.get_sheet_by_name(title)
-        sheet = self._last[1]
+        return self._last[1]
+
+    def rows(self, title: str) -> Iterator[Row]:
+        """Yield each row that has values."""
+        sheet = self._sheet(title)
         _, left = sheet.start or (0, 0)  # calamine leaves out the columns before, but not the rows
         for number, row in enumerate(sheet.iter_rows(), start=1):
             cells = [*[None] * left, *map(_value, row)]
@@ -439,5 +432,6 @@ def _table(
     return note_reading(frame, notes=tuple(notes), spelling=spelling)
 
 
-def _damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:
+def damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:
+    """Return the error for a file that a library cannot read."""
     return DataError(f"{name} is a damaged {kind} file ({first_line(error)}).", remedy)

@@ -17,8 +17,9 @@ from calib.data.conventions import NO, NO_LABEL, PREDICTED, YES, folded, number_
 from calib.data.errors import DataError
 from calib.data.notation import MISSING_CODES, label
 from calib.data.table import note_reading, reading_of
-from calib.kernel.wording import counted, listed
+from calib.kernel.wording import counted, listed, split_words
 
+UNLABELLED = "because the label is missing"  # reason for excluding a row
 POSITIVE = "Positive class"  # beginning of the note that names it
 PREDICTED_TOGETHER = "are predicted together"  # phrase of the note on all classes
 MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # most classes if a model is trained here, and if predictions exist
@@ -28,32 +29,9 @@ OTHER = "other"  # name of the class into which labels are merged
 LIKELY_CLASSES = 50
 ROWS_EACH = 5  # rows per value on average
 # Names of labels, hardly ever of other columns
-TARGET_NAMES = (
-    "target",
-    "label",
-    "labels",
-    "class",
-    "y",
-    "y_true",
-    "ytrue",
-    "y_test",
-    "ytest",
-    "truth",
-    "ground_truth",
-    "gold",
-)
+TARGET_NAMES = split_words("target label labels class y y_true ytrue y_test ytest truth ground_truth gold")
 # Names of labels and of other columns
-LIKELY = (
-    "outcome",
-    "actual",
-    "actuals",
-    "response",
-    "result",
-    "diagnosis",
-    "observed",
-    "true_label",
-    "true_class",
-)
+LIKELY = split_words("outcome actual actuals response result diagnosis observed true_label true_class")
 IDENTIFIER = re.compile(r"(?i)(^|[_\W])(id|idx|index|row|nr|no|number)$")
 COLUMNS_OF_SERIES = 3  # columns that differ in a number, such as pixel_3_0 and pixel_3_1, are measurements
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calib.data.columns import as_float, whole_counts
 from calib.data.conventions import codes_for_missing, number_of
-from calib.data.errors import DataError, ReadingQuestion
+from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
 from calib.data.label import Labels
-from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted
-
-AS_CLASSES: Mapping[str, Any] = {"data_params": {"labels_as": "classes"}}
 
 
 class Counted(NamedTuple):
@@ -101,8 +98,10 @@ def ask_about_labels(
     raise ReadingQuestion(
         message,
         (
-            Answer({"data_params": {"drop_labels": tuple(codes)}}, "Missing: exclude these rows", missing),
-            Answer(AS_CLASSES, f"{'A class' if one else 'Classes'}", f"There are {len(counts)} classes."),
+            as_answer("Missing: exclude these rows", missing, drop_labels=tuple(codes)),
+            as_answer(
+                "A class" if one else "Classes", f"There are {len(counts)} classes.", labels_as="classes"
+            ),
         ),
     )
 
@@ -139,13 +138,13 @@ def ask_about_shares(target: str, counts: Mapping[str, int], labels_as: str | No
         f"Labels in {target!r} lie between 0 and 1, such as {quoted(fractions, 3)}. These numbers may be "
         "shares or classes.",
         (
-            Answer(
-                {"data_params": {"labels_as": "shares"}},
+            as_answer(
                 "Shares of annotators",
                 "The Brier score and the reliability diagram of the mean label are available. Accuracy, AUC "
                 "and other metrics that need one class per row are not.",
+                labels_as="shares",
             ),
-            Answer(AS_CLASSES, "Classes", f"There are {len(counts):,} classes."),
+            as_answer("Classes", f"There are {len(counts):,} classes.", labels_as="classes"),
         ),
     )
 
@@ -160,7 +159,7 @@ def counted_events(typed: pd.DataFrame, events: str, trials: str) -> Counted:
     """
     for name in (events, trials):
         if name not in typed:
-            raise DataError(f"trials: column {name!r} was not found.", f"Choose one of {', '.join(typed)}.")
+            raise no_column(f"trials: column {name!r}", typed)
         if whole_counts(typed[name]) is None:
             raise DataError(
                 f"{name!r} must contain counts of rows: whole numbers of at least 0.", "Correct its values."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -86,7 +86,7 @@ def label_problems(
     several = len(counts) - len(alternative_spellings(counts)) > 2
     if not classes.together:
         if several:
-            yield _against_the_rest(target, counts, classes, predictions and tables is None)
+            yield against_the_rest(target, counts, classes.positive, predictions and tables is None)
         yield from _few_rows(target, counts, classes, rows_needed)
         return
     if sorted(counts.values())[-2] < rows_needed:
@@ -107,11 +107,14 @@ def label_problems(
 
 def problem_of(error: DataError, column: str | None = None) -> Problem:
     """Return an error as a Problem, with its remedies as buttons."""
-    found = Problem("error", column, error.message, error.remedy)
-    if not error.fixes:
-        return found
-    (fix, action), *also = error.fixes
-    return replace(found, fix=fix, action=action, also=tuple(also))
+    return _with_fixes(Problem("error", column, error.message, error.remedy), error.fixes)
+
+
+def _with_fixes(problem: Problem, fixes: Sequence[tuple[Any, str]]) -> Problem:
+    if not fixes:
+        return problem
+    (fix, action), *also = fixes
+    return replace(problem, fix=fix, action=action, also=tuple(also))
 
 
 def label_not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
@@ -125,16 +128,14 @@ def label_not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
     return Problem("error", None, message, hint)
 
 
-def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, single: bool) -> Problem:
+def against_the_rest(target: str, counts: Mapping[str, int], positive: str, single: bool) -> Problem:
     """Report that one of several classes is predicted; ``single`` if all together would need further columns."""
-    message = (
-        f"The label has {len(counts):,} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
-    )
+    which = f"{len(counts):,} classes ({quoted(list(counts))})"
+    message = f"The label has {which}; {positive!r} is predicted against the other classes."
     if single:
         remedy = "To evaluate all classes together, the table needs one column per class."
-        return Problem("info", target, f"{message}against the other classes.", remedy)
-    remedy = "You can also predict all classes together."
-    return Problem("info", target, f"{message}against the other classes.", remedy, *ALL_CLASSES)
+        return Problem("info", target, message, remedy)
+    return Problem("info", target, message, "You can also predict all classes together.", *ALL_CLASSES)
 
 
 def _few_rows(
@@ -157,33 +158,31 @@ def _few_rows(
 def _rare_classes(target: str, counts: Mapping[str, int], tables: ClassTables | None) -> Iterator[Problem]:
     """Report classes of existing predictions with few or no rows, whose estimates are uncertain."""
     rows = {name: counts.get(name, 0) for name in (tables.names if tables else counts)}
-    few = {name: n for name, n in rows.items() if n < COMFORTABLE}
-    if few:
-        message = f"{_how_many(few, rows)} fewer than {COMFORTABLE} rows: {_with_rows(few)}."
+    if message := _with_few_rows(rows, 0, COMFORTABLE):
         yield Problem("info", target, message, "Estimates for such a class are uncertain.")
 
 
 def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
     """Report small classes; ``most`` is the largest number of classes after a remedy."""
-    few = {name: rows for name, rows in counts.items() if rows < FEWEST_OF_LABEL}
-    if few:
-        message = f"{_how_many(few, counts)} fewer than {FEWEST_OF_LABEL} rows: {_with_rows(few)}."
+    if message := _with_few_rows(counts, 0, FEWEST_OF_LABEL):
+        few = [name for name, rows in counts.items() if rows < FEWEST_OF_LABEL]
         remedy = (
             "There are too few rows to calibrate and evaluate such a class. Exclude or merge small classes."
         )
-        found = Problem("warning", target, message, remedy)
-        remedies = list(_remedies(few, counts, most))
-        if remedies:
-            found = replace(found, fix=remedies[0][0], action=remedies[0][1], also=tuple(remedies[1:]))
-        yield found
-    scarce = {name: rows for name, rows in counts.items() if FEWEST_OF_LABEL <= rows < COMFORTABLE}
-    if scarce:
-        message = f"{_how_many(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
+        yield _with_fixes(Problem("warning", target, message, remedy), [*_remedies(few, counts, most)])
+    if message := _with_few_rows(counts, FEWEST_OF_LABEL, COMFORTABLE):
         remedy = "Estimates for such a class are uncertain. Take bands and intervals into account."
         yield Problem("warning", target, message, remedy)
 
 
-def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
+def _with_few_rows(counts: Mapping[str, int], least: int, below: int) -> str:
+    """Say which classes have at least ``least`` rows, but fewer than ``below``; "" if there are none."""
+    few = [f"{name!r} ({rows})" for name, rows in counts.items() if least <= rows < below]
+    have = f"{len(few)} of {len(counts):,} classes {'has' if len(few) == 1 else 'have'}"
+    return f"{have} fewer than {below} rows: {listed(few, 6)}." if few else ""
+
+
+def _remedies(few: Sequence[str], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
     """Yield remedies: exclude small classes, or merge them and the next larger ones into one class."""
     if 2 <= len(counts) - len(few) <= most:
         yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
@@ -200,27 +199,13 @@ def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> I
         yield {"data_params": {"join_labels": tuple(merged)}}, action
 
 
-def _how_many(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
-    return f"{len(few)} of {len(counts):,} classes {'has' if len(few) == 1 else 'have'}"
-
-
-def _with_rows(few: Mapping[str, int]) -> str:
-    return listed([f"{name!r} ({rows})" for name, rows in few.items()], 6)
-
-
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     """Report labels that seem to be spellings of one label; the user decides."""
     other = alternative_spellings(counts)
     if other:
-        kept = len(counts) - len(other)
-        message = f"{len(counts)} labels seem to be spellings of only {kept}: " + ", ".join(
-            f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5]
-        )
-        yield Problem(
-            "warning",
-            target,
-            f"{message}{' …' if len(other) > 5 else ''}.",
-            "Merge these labels, or correct the file. Until then, each spelling is treated as a class.",
-            {"data_params": {"merge_labels": True}},
-            "Merge spellings",
-        )
+        shown = ", ".join(f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5])
+        only = f"{len(counts)} labels seem to be spellings of only {len(counts) - len(other)}"
+        message = f"{only}: {shown}{' …' if len(other) > 5 else ''}."
+        remedy = "Merge these labels, or correct the file. Until then, each spelling is treated as a class."
+        button = {"data_params": {"merge_labels": True}}, "Merge spellings"
+        yield Problem("warning", target, message, remedy, *button)

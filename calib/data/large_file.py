@@ -21,9 +21,9 @@ import pyarrow.csv
 from calib.data.column_types import is_text_type
 from calib.data.delimited import Layout, block_for, comma_of, csv_options, lay_out, parse_cells, wrong_line
 from calib.data.errors import DataError, first_line
-from calib.data.formats import read_parquet
+from calib.data.formats import damaged, read_parquet
 from calib.data.notation import PLAIN, TOO_LARGE, Comma
-from calib.data.read import EXTENSIONS, TEXT, as_utf8, read_table
+from calib.data.read import EXTENSIONS, TEXT, as_utf8, read_table, refuse_changed, state_of
 from calib.data.relation import BLOCK_ROWS, ArrowRelation
 from calib.data.table import note_reading
 from calib.kernel.progress import Watch
@@ -47,16 +47,11 @@ class LargeFile(ArrowRelation):
 
     def __init__(self, path: Path, head: pd.DataFrame, rows: int) -> None:
         self.path, self.name, self.head, self.rows = path, path.name, head, rows
-        self._opened = self._state()
-
-    def _state(self) -> tuple[int, int]:
-        now = self.path.stat()
-        return now.st_size, now.st_mtime_ns
+        self._opened = state_of(path)
 
     def blocks(self, names: Sequence[str] | None, watch: Watch) -> Iterator[pd.DataFrame]:
         yield from super().blocks(names, watch)
-        if self._state() != self._opened:
-            raise DataError(f"{self.name} changed while it was being read.", "Read it again.")
+        refuse_changed(self.path, self._opened)
 
 
 class _Parquet(LargeFile):
@@ -81,7 +76,7 @@ class _Parquet(LargeFile):
                     watch.step(done / max(self.rows, 1), f"{done:,} of {self.rows:,} rows read")
                     yield batch
         except (pa.ArrowException, OSError) as error:
-            raise _damaged(self.path, error) from None
+            raise damaged(self.name, "Parquet", error, "Save it again.") from None
 
 
 class _Text(LargeFile):
@@ -146,7 +141,7 @@ class _Text(LargeFile):
     @contextmanager
     def _opened_text(self) -> Iterator[tuple[Any, Callable[[], float]]]:
         """Open the text, and tell which share of the file was read."""
-        size = max(1, self._opened[0])
+        size = max(1, self.path.stat().st_size)
         with open(self.path, "rb") as file, gzip.GzipFile(fileobj=file) if self._packed else file as text:
             yield text, lambda: min(file.tell() / size, 1.0)
 
@@ -224,16 +219,12 @@ def _parquet(path: Path) -> LargeFile:
             batches = [batch for batch, _ in zip(file.iter_batches(FIRST_ROWS), range(1), strict=False)]
             first, rows = pa.Table.from_batches(batches, file.schema_arrow), file.metadata.num_rows
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path.name, "Parquet", error, "Save it again.") from None
     written = io.BytesIO()
     parquet.write_table(first, written)
     head = note_reading(read_parquet(written.getvalue(), path.name), name=path.name.split(".")[0])
     _check_cells(path, head, first.column_names)
     return _Parquet(path, head, rows, first)
-
-
-def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path.name} is a damaged Parquet file ({first_line(error)}).", "Save it again.")
 
 
 def _text(path: Path, packed: bool, header: int | None) -> LargeFile:

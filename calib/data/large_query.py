@@ -109,12 +109,7 @@ class LargeQuery(ArrowRelation):
             yield pa.record_batch(list(map(_cells, zip(*rows, strict=True))), found)
 
     def count(
-        self,
-        target: str,
-        score: str,
-        count: str | None = None,
-        watch: Watch | None = None,
-        **limits: Any,
+        self, target: str, score: str, count: str | None = None, watch: Watch | None = None, **limits: Any
     ) -> pd.DataFrame:
         """Let the database count the rows by score and label, with its own limits; it rounds no scores."""
         check_roles(self.head, target, score, count)

@@ -23,7 +23,6 @@ SPARE = 500_000_000
 PER_BYTE, PER_CELL, PER_OBJECT = 3, 10, 100  # a cell of a query is a Python object
 SECONDS_PER_LOOK = 0.3  # seconds between looks at Cancel
 LARGE_FILE = 50_000_000  # bytes; files above this size are read one after the other
-ELEMENT = 250  # bytes of an XML element as a Python object
 MOST_TABLE_COLUMNS = 5_000
 # A process that reads one file may take SPARE, and this many bytes per byte of a text (or per byte of ALWAYS, if that
 # is more), or per byte that a packed file may expand to

@@ -106,9 +106,7 @@ COMMAS_OF_THOUSANDS = Notation(
     COMMA_THOUSANDS, ",", note="commas were read as thousands separators (1,234 is 1234)."
 )
 DOTS_OF_THOUSANDS = Notation(
-    DOT_THOUSANDS,
-    ".",
-    note="dots were read as thousands separators, because the file uses decimal commas.",
+    DOT_THOUSANDS, ".", note="dots were read as thousands separators, because the file uses decimal commas."
 )
 
 

@@ -8,9 +8,8 @@ are refused. Both packages are optional (the extra ``onnx``).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import astuple, dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,8 +39,7 @@ TENSOR_TYPES = {
 ONNX_SCORE = "model_score"
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """Number or text that a model needs, and the column of the table that supplies it.
 
     Attributes
@@ -62,8 +60,7 @@ class Input:
     misfit: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
+class Inputs(NamedTuple):
     """Inputs of a model, and the columns of a table that supply them.
 
     Attributes
@@ -95,7 +92,7 @@ def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> 
     beside
         Columns that are not inputs: the label, columns with a role and excluded columns.
     """
-    by_position, each = _confined(_described, model, typed_frame(frame), beside)
+    each, by_position = _confined(_described, model, typed_frame(frame), beside)
     return Inputs(tuple(Input(*one) for one in each), by_position)
 
 
@@ -147,8 +144,7 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         )
     if len(model) > MODEL_LIMIT:
         raise DataError(
-            f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.",
-            "Use a smaller model.",
+            f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.", "Use a smaller model."
         )
     size = len(model) + int(typed.memory_usage(deep=True).sum())
     bounds = Bounds(MOST_MEMORY + MEMORY_PER_BYTE * size, LONGEST_RUN * (1 + len(typed) // ROWS_AT_ONCE))
@@ -162,10 +158,9 @@ def _confined(call: Callable[..., Any], model: bytes, typed: pd.DataFrame, besid
         ) from None
 
 
-def _described(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> tuple[bool, list[Any]]:
-    """Return the fields of the model's ``Inputs``, in the confined process."""
-    inputs = _inputs(_session(model), typed, beside)
-    return inputs.by_position, [astuple(one) for one in inputs.each]
+def _described(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> Inputs:
+    """Return the model's inputs, in the confined process."""
+    return _inputs(_session(model), typed, beside)
 
 
 def _scores(model: bytes, typed: pd.DataFrame, beside: Collection[str]) -> pd.DataFrame:

@@ -16,30 +16,18 @@ import pandas as pd
 
 from calib.data.column_types import typed_frame
 from calib.data.columns import events_and_trials
-from calib.data.duplicates import left_out as repeated_left_out
-from calib.data.duplicates import repeats
 from calib.data.errors import DataError
 from calib.data.join import both_files_phrase
-from calib.data.label import (
-    Labels,
-    coded_labels,
-)
-from calib.data.label_meaning import (
-    Counted,
-    ask_about_labels,
-    ask_about_shares,
-    counted_events,
-    shares_of,
-)
+from calib.data.label import UNLABELLED, Labels, coded_labels
+from calib.data.label_meaning import Counted, ask_about_labels, ask_about_shares, counted_events, shares_of
 from calib.data.roles import RoleColumns, read_roles, weight_note
 from calib.data.score_columns import tables_of, with_columns
 from calib.data.score_problems import ask_if_reversed, ranking_problems
-from calib.data.score_reading import Scores, Stated, read_scores
+from calib.data.score_reading import Given, Scores, Stated, read_scores
 from calib.data.table import reading_of
 from calib.kernel.cache import share
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.wording import counted, row_numbers
 
 
 def prepare_predictions(
@@ -127,15 +115,12 @@ def prepare_predictions(
     taken = {*map(str, (roles or {}).values()), *counting}
     watch.step(0.2, "the scores")
     others = typed.drop(columns=[name for name in typed if name in taken])
-    found = read_scores(others, target, label, counts, stated, both_files_phrase(frame))
-    scored = known.rows & found.scored
-    rows = label.there & scored
+    found = read_scores(Given(others, target, label, counts, stated, both_files_phrase(frame)))
+    reasons = {UNLABELLED: ~label.there} | {why: ~there for why, there in found.missing.items()}
+    rows, left_out = known.used(typed, reasons, drop_repeated)
+    del reasons
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in missing labels and scores.")
-    left_out = (*_left_out(label.there, found.missing), *known.notes)
-    if drop_repeated:
-        again = repeats(typed)
-        rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
     watch.step(0.5, "the rows")
     used = {*found.values, *taken, *([found.beside] if found.beside else [])}
     notes = [*([lines.note] if lines else []), *found.notes, *left_out, *_unused(typed, target, used)]
@@ -149,14 +134,14 @@ def prepare_predictions(
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
         **found.of_all_classes(label, rows),
-        **_without_label(found, scored & ~label.there, known),
+        **_without_label(found, known.rows & found.scored & ~label.there, known),
         **known.of(rows),
     )
     classes, why, reading = found.classes, found.why, found.reading(target, tuple(counts))
     if lines is not None:
         data = lines.on(data, rows)
     total = known.total_weight(rows)
-    del label, known, found, scored, rows  # free arrays as long as the table
+    del label, known, found, rows  # free arrays as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n, total) if lines is None else []
     watch.step(0.7, "how the scores rank the classes")
     if why == "convention" and positive is None:
@@ -188,7 +173,7 @@ def _labels(
 def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
     """Refuse to merge labels of a table in which every class has its own column."""
     labels = list(coded_labels(frame, target).counts)
-    if tables_of(typed_frame(frame), target, labels, list(scores) or None) is not None:
+    if tables_of(typed_frame(frame), target, labels, list(scores)) is not None:
         raise DataError(
             "Classes cannot be merged here, because each class has its own column.",
             "Remove data_params.join_labels, or add up the columns of these classes in the file.",
@@ -205,13 +190,3 @@ def _without_label(found: Scores, rows: np.ndarray, known: RoleColumns) -> dict[
     if not rows.any():
         return {}
     return {"unlabelled_scores": found.table(rows), "unlabelled_time": known.of(rows).get("time")}
-
-
-def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[str]:
-    reasons = {"because the label is missing": ~labelled}
-    reasons |= {why: ~there for why, there in missing.items()}
-    return [
-        f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
-        for why, out in reasons.items()
-        if out.any()
-    ]

@@ -11,19 +11,17 @@ import pyarrow.compute as pc
 from calib.data.column_types import as_frame, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.conventions import conventional
-from calib.data.duplicates import left_out as repeated_left_out
-from calib.data.duplicates import repeats
-from calib.data.errors import DataError
+from calib.data.errors import DataError, as_answer
 from calib.data.join import both_files_phrase
-from calib.data.label import Classes, Labels, choose_classes, coded_labels
+from calib.data.label import UNLABELLED, Classes, Labels, choose_classes, coded_labels
 from calib.data.label_meaning import ask_about_labels
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles, weight_note
 from calib.data.table import reading_of
 from calib.kernel.progress import Watch
-from calib.kernel.read_as import Answer, ReadAs
+from calib.kernel.read_as import ReadAs
 from calib.kernel.records import Dataset
-from calib.kernel.wording import counted, quoted, row_numbers
+from calib.kernel.wording import counted, quoted
 
 WHY_LEFT_OUT = {
     "empty": "all its values are missing",
@@ -97,10 +95,7 @@ def prepare(
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     known = read_roles(typed, roles or {}, target, reading_of(frame).notes, weight_as)
-    rows, left_out = label.there & known.rows, (*_unlabelled(label.there), *known.notes)
-    if drop_repeated:
-        again = repeats(typed)
-        rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
+    rows, left_out = known.used(typed, {UNLABELLED: ~label.there}, drop_repeated)
     ask_about_labels(target, label.counts, labels_as)
     counts = _counts(label, rows, positive)
     chosen, why = positive_of(counts, positive)
@@ -145,7 +140,7 @@ def positive_of(counts: Mapping[str, int], positive: object) -> tuple[object | N
 
 def _read_as(target: str, classes: Classes, why: str, counts: Mapping[str, int]) -> ReadAs:
     others = tuple(
-        Answer({"positive": name}, f"{name!r} is positive")
+        as_answer(f"{name!r} is positive", "", {"positive": name})
         for name in counts
         if len(counts) == 2 and name != classes.positive
     )
@@ -162,12 +157,6 @@ def _counts(label: Labels, rows: np.ndarray, positive: object) -> dict[str, int]
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     # A copy would double the memory of a large table
     return typed if rows.all() else typed.loc[rows]
-
-
-def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
-    if not labelled.all():
-        missing = f"{counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})"
-        yield f"Excluded because the label is missing: {missing}."
 
 
 def _excluded_by_choice(unused: Collection[str]) -> Iterator[str]:

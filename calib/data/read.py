@@ -220,13 +220,19 @@ def unchanged(path: Path) -> Iterator[None]:
     DataError
         If its size or the time of its last change differ afterwards.
     """
-    before = _state(path)
+    before = state_of(path)
     yield
-    if before != _state(path):
+    refuse_changed(path, before)
+
+
+def refuse_changed(path: Path, before: tuple[int, int] | None) -> None:
+    """Refuse a file that is no longer in the state ``before``."""
+    if before != state_of(path):
         raise DataError(f"{path.name} changed while it was being read.", "Read it again.")
 
 
-def _state(path: Path) -> tuple[int, int] | None:
+def state_of(path: Path) -> tuple[int, int] | None:
+    """Return a file's size and the time of its last change; None if the system does not say it."""
     with suppress(OSError):  # said by whoever reads it
         now = path.stat()
         return now.st_size, now.st_mtime_ns

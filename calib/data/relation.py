@@ -62,12 +62,7 @@ class Relation(ABC):
         """
 
     def count(
-        self,
-        target: str,
-        score: str,
-        count: str | None = None,
-        watch: Watch | None = None,
-        **limits: Any,
+        self, target: str, score: str, count: str | None = None, watch: Watch | None = None, **limits: Any
     ) -> pd.DataFrame:
         """Count the rows by score and label; parameters, limits and errors are those of ``count_blocks``."""
         return count_blocks(self.blocks, self.head, target, score, count, watch or Watch(), **limits)

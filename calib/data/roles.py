@@ -13,43 +13,23 @@ import numpy as np
 import pandas as pd
 
 from calib.data.columns import WORD, Column, as_float, coded, inspect, is_number
-from calib.data.errors import DataError
+from calib.data.duplicates import repeats
+from calib.data.errors import DataError, no_column
 from calib.data.join import FILE_PART
 from calib.data.label import Labels
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
 from calib.kernel.weights import are_whole, describe_lines, importance_weights, or_ones
-from calib.kernel.wording import counted, quoted, row_numbers
+from calib.kernel.wording import excluded, quoted, split_words
 
 ROLES = ("weight", "time", "cluster", "part")  # names of the fields of Recipe and Dataset
 SYNONYMS = {
-    "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
-    "calibrate": (
-        "calibrate",
-        "calibration",
-        "calib",
-        "cal",
-        "validate",
-        "validation",
-        "valid",
-        "val",
-    ),
-    "test": (
-        "test",
-        "testing",
-        "tst",
-        "te",
-        "holdout",
-        "held out",
-        "hold out",
-        "evaluate",
-        "evaluation",
-        "eval",
-        "oot",
-        "out of time",
-        "oos",
-        "out of sample",
-    ),
+    "train": split_words("train training trn tr learn learning fit development"),
+    "calibrate": split_words("calibrate calibration calib cal validate validation valid val"),
+    "test": [
+        *split_words("test testing tst te holdout evaluate evaluation eval oot oos"),
+        *("held out", "hold out", "out of time", "out of sample"),
+    ],
 }
 # With a training set, "dev" means calibration, as in machine learning; without one, training, as in banks
 DEVELOPMENT = "dev"
@@ -60,7 +40,7 @@ NO_FRACTIONS = frozenset(("count", "counts", "n", "rows", "cases"))
 COUNT_WORDS = NO_FRACTIONS | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
 # Anywhere in a name, these words mean importance weights
 IMPORTANCE_WORDS = frozenset(
-    ("sampling", "survey", "importance", "design", "inverse", "probability", "propensity", "ipw", "iptw")
+    split_words("sampling survey importance design inverse probability propensity ipw iptw")
 )
 # Names of times that are sufficient to order rows
 MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
@@ -118,6 +98,25 @@ class RoleColumns:
             return None
         return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
 
+    def used(
+        self, typed: pd.DataFrame, reasons: Mapping[str, np.ndarray], drop_repeated: bool
+    ) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Return the rows that are used, bool (n,), and notes on the others.
+
+        Parameters
+        ----------
+        reasons
+            Reason for excluding a row → the rows, bool (n,), to which it applies.
+        drop_repeated
+            Whether to exclude rows that repeat an earlier row in every column.
+        """
+        rows = self.rows & ~np.logical_or.reduce(list(reasons.values()))
+        notes = (*excluded(reasons), *self.notes)
+        if not drop_repeated:
+            return rows, notes
+        again = repeats(typed)
+        return rows & ~again, (*notes, *excluded({"because they are copies of an earlier row": again}))
+
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Return the values of each role in the chosen rows, bool (n,), as fields of a Dataset.
 
@@ -170,7 +169,7 @@ def read_roles(
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)
-    values, rows, left_out = {}, np.ones(len(typed), dtype=bool), []
+    values, rows, left_out = {}, np.ones(len(typed), dtype=bool), list[str]()
     for role, name in given.items():
         values[role], missing = ROLE_READERS[role](typed[name], name)
         reasons = {f"because the {role} in {name!r} is missing": missing}
@@ -181,10 +180,8 @@ def read_roles(
                 f"time: the dates in {name!r} are ambiguous: the day or the month may come first.",
                 "Write the dates as 2024-05-31.",
             )
-        for why, out in reasons.items():
-            if out.any():
-                left_out.append(f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
-                rows &= ~out
+        left_out += excluded(reasons)
+        rows &= ~np.logical_or.reduce(list(reasons.values()))
     counts = _are_counts(values.get("weight"), given.get("weight"), weight_as)
     return RoleColumns(values, rows, tuple(left_out), counts)
 
@@ -241,9 +238,7 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
     held = {target: "label"}
     for role, name in given.items():
         if name not in typed.columns:
-            raise DataError(
-                f"{role}: column {name!r} was not found.", f"Choose one of {', '.join(typed.columns)}."
-            )
+            raise no_column(f"{role}: column {name!r}", typed)
         if name in held:
             raise DataError(
                 f"{role}: column {name!r} already has the role {held[name]}.",

@@ -20,15 +20,18 @@ SAMPLES_FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
 
 @dataclass(frozen=True)
 class Sample:
-    """File in ``sample_data/``, its label column, its positive class (None: all classes), and why it is shown."""
+    """File in ``sample_data/``: its title, positive class (None: all classes), why it is shown, its label column."""
 
     key: str
     label: str
-    file: str
     positive: str | None
     why: str
-    target: str = "target"
     predictions: bool = False
+    target: str = "target"
+
+    @property
+    def file(self) -> str:
+        return f"{self.key}.csv.gz"
 
 
 SAMPLES: dict[str, Sample] = {
@@ -37,14 +40,12 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "digits",
             "Handwritten digits: odd or even",
-            "digits.csv.gz",
             "odd",
             "A random forest is nearly always right but very underconfident, so its reliability curve is S-shaped.",
         ),
         Sample(
             "all_digits",
             "Handwritten digits: all ten classes",
-            "all_digits.csv.gz",
             None,
             "Ten classes are predicted together. Study one digit at a time, or the confidence in the "
             "predicted digit.",
@@ -52,7 +53,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "breast_cancer",
             "Breast tumours: malignant or benign",
-            "breast_cancer.csv.gz",
             "malignant",
             "This easy data set is small, and most probabilities are near 0 or 1, so the benefit of "
             "calibration depends on a few rows.",
@@ -60,7 +60,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "rare_faults",
             "Rare faults (one row in twenty)",
-            "rare_faults.csv.gz",
             "fault",
             "The classes are imbalanced: accuracy is high even if the probabilities of the rare faults are "
             "wrong.",
@@ -68,14 +67,12 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "loans",
             "Loans with gaps and categories",
-            "loans.csv.gz",
             "default",
             "See how missing values are imputed, rare categories merged and dates encoded for a model.",
         ),
         Sample(
             "predictions",
             "Predictions of three models",
-            "predictions.csv.gz",
             "yes",
             "Only labels and scores: naive Bayes is overconfident, the forest is underconfident, and the "
             "SVM gives margins.",
@@ -84,7 +81,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "dated",
             "Orders by date, with a rising return rate",
-            "dated.csv.gz",
             "returned",
             "The return rate rises over time. A split by time reveals this change; a random split hides it. "
             "On the Data page, choose the column “ordered” under “Date or time”.",
@@ -92,7 +88,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "customers",
             "Customers with many calls",
-            "customers.csv.gz",
             "complaint",
             "Calls of one customer are similar. Compare a random split with a split by cluster, which keeps these "
             "calls together.",
@@ -100,7 +95,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "counts",
             "A billion predictions as counts",
-            "counts.csv.gz",
             "yes",
             "The table is the result of GROUP BY on a billion rows: score, label and count. On the Data "
             "page, choose the column “count” under “Weight or count”.",
@@ -109,7 +103,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "drift_abrupt",
             "Predictions by day, with a sudden change",
-            "drift_abrupt.csv.gz",
             "yes",
             "A deployed model is calibrated for 300 days and then underestimates. On the Data page, choose "
             "the column “day” under “Date or time”, then open Watch.",
@@ -118,7 +111,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "drift_slow",
             "Predictions by day, with a slow change",
-            "drift_slow.csv.gz",
             "yes",
             "A deployed model slowly becomes overconfident from day 200 onwards. On the Data page, choose "
             "the column “day” under “Date or time”, then open Watch.",
@@ -127,7 +119,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "hidden_group",
             "Predictions with a hidden group",
-            "hidden_group.csv.gz",
             "yes",
             "The predictions are right on average, but too low for one row in twenty. Open Groups to see "
             "whose predictions are wrong.",
@@ -136,7 +127,6 @@ SAMPLES: dict[str, Sample] = {
         Sample(
             "relapses",
             "Risks of a relapse, with censored patients",
-            "relapses.csv.gz",
             "relapse",
             "Predicted risks within one to five years, for patients of eight hospitals. Some die first, and "
             "many are censored. Open Survival.",

@@ -15,13 +15,12 @@ import pandas as pd
 
 from calib.data.column_types import as_frame
 from calib.data.columns import bounded, is_number
-from calib.data.counting import MOST_DISTINCT_LABELS, Blocks
+from calib.data.counting import MOST_DISTINCT_LABELS, Blocks, excluded_rows
 from calib.data.errors import DataError
 from calib.data.label import coded_labels
 from calib.data.table import LEARN_ROWS, note_reading, reading_of
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
-from calib.kernel.wording import counted
 
 MOST_SAMPLED_CELLS = 40_000_000  # largest number of cells of a sample: 320 MB
 
@@ -229,8 +228,7 @@ def draw_rows(
         f"is evaluated on the other {total - rest.sampled:,}, which were scored in batches and counted by "
         f"score and label."
     ]
-    if labels.missing:
-        notes.append(f"Excluded because the label is missing: {counted(labels.missing, 'row')}.")
+    notes += excluded_rows(labels.missing, 0, "")
     return note_reading(frame, notes=(*reading_of(frame).notes, *notes), rest=rest)
 
 

@@ -33,13 +33,9 @@ from calib.data.columns import (
     is_number,
 )
 from calib.data.conventions import NEGATIONS, NEGATIVE_WORDS
-from calib.data.errors import ReadingQuestion
-from calib.data.label import (
-    Labels,
-    coded_labels,
-    guess_target,
-)
-from calib.kernel.read_as import MOST_NAMED_SCORES, Answer
+from calib.data.errors import ReadingQuestion, as_answer
+from calib.data.label import Labels, coded_labels, guess_target
+from calib.kernel.read_as import MOST_NAMED_SCORES
 from calib.kernel.wording import listed
 
 MOST_SCORE_COLUMNS = 20  # most columns of a table of one label and scores
@@ -148,14 +144,10 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
     if tables is None:
         return False
     seen = few_rows(typed)
-    if any(
-        sum_to_one(seen, columns) and has_fractions(seen[columns[0]]) for columns in tables.columns.values()
-    ):
+    if any(sum_to_one(seen, each) and has_fractions(seen[each[0]]) for each in tables.columns.values()):
         return True
-    clear = [called_predictions(columns[0]) for columns in tables.columns.values()]
-    every = set(tables.all_columns)
-    beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
-    return all(clear) and not _numbers(beside)
+    clear = all(called_predictions(columns[0]) for columns in tables.columns.values())
+    return clear and not _numbers(inspect_others(target, typed.drop(columns=tables.all_columns)))
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
@@ -188,8 +180,10 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
     return ReadingQuestion(
         f"{named} may be predictions to evaluate, or {features} for training a model.",
         (
-            Answer({"content": "predictions"}, f"Evaluate {named}", "No model is trained."),
-            Answer({"content": "features"}, "Train a model", f"{named} and all other columns are features."),
+            as_answer(f"Evaluate {named}", "No model is trained.", {"content": "predictions"}),
+            as_answer(
+                "Train a model", f"{named} and all other columns are features.", {"content": "features"}
+            ),
         ),
     )
 
@@ -197,11 +191,8 @@ def evaluate_or_train(frame: pd.DataFrame, target: str) -> ReadingQuestion | Non
 def with_columns(typed: pd.DataFrame, target: str, label: Labels) -> set[str | None]:
     """Return the labels after which a column of numbers is named."""
     names = [name for name in typed if name != target and is_number(typed[name])]
-    return (
-        {named_class(name, list(label.counts)) for name in names}
-        if len(label.counts) <= MOST_SCORE_COLUMNS
-        else set()
-    )
+    labels = list(label.counts)
+    return {named_class(name, labels) for name in names if len(labels) <= MOST_SCORE_COLUMNS}
 
 
 def tables_of(

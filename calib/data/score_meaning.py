@@ -1,6 +1,7 @@
 """Decide what single score columns are, or ask: probabilities, percentages, logits, margins, confidences or classes.
 
-Names and the predictions beside a column decide, never how well it agrees with the labels.
+Names and the predictions beside a column decide, never how well it agrees with the labels. The last functions ask which
+class scores are the probability of, with what follows from each answer.
 """
 
 from __future__ import annotations
@@ -8,20 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calib.data.class_tables import LABELLED, LOGIT_WORDS
-from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, is_number
+from calib.data.class_tables import LABELLED, LOGIT_WORDS, name_words
+from calib.data.columns import ROUNDING_OF_PROBABILITY, as_float, clip_rounding, has_fractions, is_number
 from calib.data.conventions import PREDICTED, conventional, number_text
-from calib.data.errors import DataError, ReadingQuestion
-from calib.data.label import coded_labels
+from calib.data.errors import DataError, ReadingQuestion, as_answer, no_column
+from calib.data.label import Labels, alternative_spellings, coded_labels
+from calib.data.ranking import column_aucs
+from calib.data.score_columns import add_up
 from calib.kernel.checks import clipped_note
 from calib.kernel.read_as import Answer
-from calib.kernel.wording import counted, listed, number, quoted, row_numbers
+from calib.kernel.wording import counted, listed, number, percent, quoted, row_numbers
 
 CONFIDENCE = re.compile(
     r"(?i)(^|[_\W\d])(conf(idence)?|certainty|max_?prob(ability)?|top_?1?_?prob(ability)?|"
@@ -31,22 +35,18 @@ PERCENT_NAME = re.compile(r"(?i)(^|[_\W\d])(pct|perc|percent\w*)($|[_\W\d])|%")
 MOST_WRONG = 0.05  # largest share of values outside [0, 1] in a column that seems to hold probabilities
 FEWEST_KNOWN = 2  # known values below which a column's scale is not judged
 WHOLE_SCALE = 100
+MOST_ASKED = 6  # classes that a question offers
+STATE_CLASS = 'State the positive class: pos_label in Python, "positive" in a Recipe.'
 
 
 class Scaled(NamedTuple):
-    """Values (n,) of a score, ``kind`` of its meaning, note on the conversion, rows bool (n,) to exclude and why."""
+    """Values (n,) of a score, ``kind`` of its meaning, note on the conversion, reason → rows bool (n,) to exclude."""
 
     values: np.ndarray
     kind: str
     scale: str = ""
     note: str = ""
-    wrong: np.ndarray | None = None
-    why_wrong: str = "is not between 0 and 1"
-
-
-def as_recipe(**options: Any) -> dict[str, Any]:
-    """Return fields of a Recipe that set options of ``data_params``."""
-    return {"data_params": options}
+    wrong: Mapping[str, np.ndarray] = {}  # never mutated
 
 
 def is_logit(column: str) -> bool:
@@ -55,7 +55,7 @@ def is_logit(column: str) -> bool:
     >>> is_logit("logit_yes"), is_logit("log_odds"), is_logit("logistic")
     (True, True, False)
     """
-    words = set(re.findall(r"[^\W\d_]+", column.casefold()))
+    words = name_words(column)
     return bool(words & LOGIT_WORDS) or {"log", "odds"} <= words or "logodds" in words
 
 
@@ -91,7 +91,9 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
     if scores_as in (None, "probabilities", "right", "confidence", "shares") and _is_unit(low, high):
         if scores_as is None and known.size >= FEWEST_KNOWN and ((known == 0) | (known == 1)).all():
             refuse_classes([column], {"scores": (column,), "scores_as": "probabilities"})
-        return _without_certain(values, column) if wrong_scores == "certain" else _clipped(values, column)
+        if wrong_scores == "certain":
+            return _without((values == 0) | (values == 1), values, column, "is exactly 0 or 1")
+        return _clipped(values, column)
     if scores_as == "margins":
         return Scaled(values, "margin")
     called = scores_as in (None, "right", "confidence") and PERCENT_NAME.search(column)
@@ -105,7 +107,7 @@ def read_scale(values: np.ndarray, column: str, scores_as: str | None, wrong_sco
         (values < -ROUNDING_OF_PROBABILITY) | (values > 1 + ROUNDING_OF_PROBABILITY)
     )
     if wrong_scores == "exclude":
-        return _clipped(np.where(outside, np.nan, values), column)._replace(wrong=outside)
+        return _without(outside, values, column, "is not between 0 and 1")
     one_code = 2 * outside.sum() < known.size and len(np.unique(values[outside])) == 1
     if scores_as is not None or one_code or outside.sum() <= MOST_WRONG * known.size:
         _ask_about_wrong(values, column, outside, scores_as, high)
@@ -124,10 +126,9 @@ def _is_unit(low: float, high: float) -> bool:
     return low >= -ROUNDING_OF_PROBABILITY and high <= 1 + ROUNDING_OF_PROBABILITY
 
 
-def _without_certain(values: np.ndarray, column: str) -> Scaled:
-    certain = (values == 0) | (values == 1)
-    found = _clipped(np.where(certain, np.nan, values), column)
-    return found._replace(wrong=certain, why_wrong="is exactly 0 or 1")
+def _without(rows: np.ndarray, values: np.ndarray, column: str, why: str) -> Scaled:
+    found = _clipped(np.where(rows, np.nan, values), column)
+    return found._replace(wrong={f"because {column!r} {why}": rows})
 
 
 def _clipped(values: np.ndarray, column: str) -> Scaled:
@@ -156,19 +157,14 @@ def _ask_about_wrong(
     """Ask what to do with a few values outside [0, 1] in a column of probabilities."""
     wrong, total = int(outside.sum()), int(np.isfinite(values).sum())
     first = int(np.argmax(outside))
-    state = {} if scores_as is None else {"scores_as": scores_as}
+    state: dict[str, Any] = {} if scores_as is None else {"scores_as": scores_as}
     excluded = f"{counted(wrong, 'row')} {'is' if wrong == 1 else 'are'} excluded: {row_numbers(outside)}."
-    answers = [Answer(as_recipe(**state, wrong_scores="exclude"), "Exclude these rows", excluded)]
+    answers = [as_answer("Exclude these rows", excluded, **state, wrong_scores="exclude")]
+    if scores_as is None and values[outside].min() >= 0 and high <= WHOLE_SCALE:
+        answers.append(as_answer("Percentages", "Divided by 100.", scores_as="percentages"))
     if scores_as is None:
-        if values[outside].min() >= 0 and high <= WHOLE_SCALE:
-            answers.append(Answer(as_recipe(scores_as="percentages"), "Percentages", "Divided by 100."))
-        answers.append(
-            Answer(
-                as_recipe(scores_as="margins"),
-                "Not probabilities",
-                "Only calibrators for arbitrary scores can be used.",
-            )
-        )
+        only = "Only calibrators for arbitrary scores can be used."
+        answers.append(as_answer("Not probabilities", only, scores_as="margins"))
     raise ReadingQuestion(
         f"{wrong:,} of {total:,} scores in {column!r} {'is' if wrong == 1 else 'are'} not between 0 and 1 "
         f"(row {first + 1:,}: {number(float(values[first]))}). The other scores look like probabilities.",
@@ -182,15 +178,13 @@ def _ask_about_percentages(column: str, low: float, high: float) -> NoReturn:
         f"Scores from {number(low)} to {number(high)} in {column!r} may be percentages, or other scores "
         "that are not probabilities.",
         (
-            Answer(
-                as_recipe(scores_as="percentages"),
-                "Percentages",
-                f"{number(high)} becomes {number(high / 100)}.",
+            as_answer(
+                "Percentages", f"{number(high)} becomes {number(high / 100)}.", scores_as="percentages"
             ),
-            Answer(
-                as_recipe(scores_as="margins"),
+            as_answer(
                 "Not probabilities",
                 "Only calibrators for arbitrary scores can be used, such as Platt scaling.",
+                scores_as="margins",
             ),
         ),
     )
@@ -206,7 +200,7 @@ def refuse_classes(columns: Sequence[str], certain: Mapping[str, Any] | None = N
         f"{listed(list(map(repr, columns)), 4)} {verb} predicted classes, not probabilities, so calibration cannot be "
         "evaluated.",
         "Save probabilities: predict_proba() instead of predict().",
-        ((as_recipe(**certain), "Evaluate as 0 % and 100 %"),) if certain else (),
+        (({"data_params": certain}, "Evaluate as 0 % and 100 %"),) if certain else (),
     )
 
 
@@ -216,7 +210,7 @@ def named_probability(column: str) -> bool:
     >>> named_probability("p_1"), named_probability("y_pred"), named_probability("pred_class")
     (True, False, False)
     """
-    return bool((LABELLED - {"class"}) & set(re.findall(r"[^\W\d_]+", column.casefold())))
+    return bool((LABELLED - {"class"}) & name_words(column))
 
 
 def predicted_columns(typed: pd.DataFrame, target: str, texts: Collection[str]) -> list[str]:
@@ -258,16 +252,13 @@ def _other_words(typed: pd.DataFrame, column: str, texts: Sequence[str]) -> dict
 
 def _holds_only(column: pd.Series, known: Collection[str]) -> bool:
     for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
-        if is_number(part):
-            values = as_float(part)
-            values = np.unique(values[np.isfinite(values)])
-            if len(values) > len(known) or (values != np.floor(values)).any():
-                return False
-        else:
-            values = part.dropna().unique()
-            if len(values) > len(known):
-                return False
-        if not len(values) or not {number_text(str(value).strip()) for value in values} <= set(known):
+        if is_number(part) and has_fractions(part):
+            return False
+        finite = pd.Series(as_float(part)).where(np.isfinite) if is_number(part) else part
+        values = finite.dropna().unique()
+        if not 0 < len(values) <= len(known):
+            return False
+        if not {number_text(str(value).strip()) for value in values} <= set(known):
             return False
     return True
 
@@ -299,9 +290,7 @@ def predicted_column(
     """
     if stated is not None:
         if stated not in typed or stated == target:
-            raise DataError(
-                f"predicted: column {stated!r} was not found.", f"Choose one of {', '.join(typed)}."
-            )
+            raise no_column(f"predicted: column {stated!r}", typed)
         if stated not in found:
             raise DataError(
                 f"predicted: {stated!r} contains values other than the labels {quoted(list(texts))}.",
@@ -347,20 +336,116 @@ def beside_predictions(
     return ("confidence", -1) if named else None
 
 
+def as_right(beside: str) -> Answer:
+    """Return the answer that scores are the probability that the predictions in a column are right."""
+    label = "Probability that the prediction is right"
+    return as_answer(label, "", {"positive": None}, scores_as="right", predicted=beside)
+
+
 def ask_about_confidence(column: str, beside: str, label: str) -> NoReturn:
     """Ask whether a column named like a confidence is one, if the predicted classes beside it say otherwise."""
-    options = {"predicted": beside}
     raise ReadingQuestion(
         f"The name of {column!r} suggests the confidence in the class in {beside!r}, but the values are "
         f"higher wherever {beside!r} is {label!r}.",
         (
-            Answer(
-                {"positive": label, **as_recipe(scores_as="probabilities", **options)},
+            as_answer(
                 f"Probability of {label!r}",
+                "",
+                {"positive": label},
+                scores_as="probabilities",
+                predicted=beside,
             ),
-            Answer(
-                {"positive": None, **as_recipe(scores_as="right", **options)},
-                "Probability that the prediction is right",
-            ),
+            as_right(beside),
         ),
+    )
+
+
+def ask_about_two(
+    P: np.ndarray, label: Labels, names: Sequence[str], columns: Sequence[str], question: ReadingQuestion
+) -> NoReturn:
+    """Ask how two columns, one per class, are to be brought together if they do not add up to 1."""
+    answers = list(question.answers)
+    for name, column, values in [*zip(names, columns, P.T, strict=True)][::-1]:
+        use = f"Use only {column!r}, as the probability of {name!r}"
+        what = consequence(values, label, name, None)
+        answers.append(as_answer(use, what, {"positive": name}, scores=(column,)))
+    if (positive := conventional(names)) is not None:
+        models = f"Two models: both columns are probabilities of {positive!r}"
+        answers.append(as_answer(models, "", {"positive": positive}, scores=tuple(columns)))
+    raise ReadingQuestion(question.message, tuple(answers), question.remedy) from None
+
+
+def ask_for_class(
+    label: Labels,
+    counts: Mapping[str, int],
+    found: Mapping[str, Scaled],
+    named: Mapping[str, str | None],
+    hard: Collection[str] = (),
+) -> NoReturn:
+    """Ask which class the scores are the probability of, with the consequences of each answer."""
+    column, each = next(iter(found.items()))
+    kind = "the probability of" if each.kind == "probability" else "a score for"
+    only_named = len(counts) > 2 and all(named.values())
+    able = [name for name in counts if not only_named or name in named.values()]
+    names = sorted(able, key=lambda name: -counts[name])[:MOST_ASKED]
+    pairs = {name: [other for other in counts if other != name] for name in counts if len(counts) == 3}
+    rest, answers = [name for name, pair in pairs.items() if conventional(pair)][-1:], []
+    if len(counts) - len(alternative_spellings(counts)) == 2 < len(counts):
+        answers.append(as_answer("Merge spellings of one label", "Two classes remain.", merge_labels=True))
+    elif rest:
+        answers.append(as_answer(f"Exclude {rest[0]!r}", "Two classes remain.", drop_labels=tuple(rest)))
+    for name in names:
+        what = f"{'Probability of' if each.kind == 'probability' else 'Score for'} {name!r}"
+        answers.append(as_answer(what, consequence(each.values, label, name, each.kind), {"positive": name}))
+    for name in hard if each.kind == "probability" else ():
+        what = f"Confidence of the class in {name!r}"
+        answers.append(as_answer(what, scores_as="right", predicted=name, scores=(column,)))
+    columns = "" if len(found) == 1 else " This choice applies to all score columns."
+    raise ReadingQuestion(
+        f"{column!r} may be {kind} {listed([repr(name) for name in names], last='or')}. Neither the name of "
+        f"the column nor a convention answers this question.{columns}",
+        tuple(answers),
+        STATE_CLASS,
+    )
+
+
+def ask_which_is_which(label: Labels, counts: Mapping[str, int], found: Mapping[str, Scaled]) -> None:
+    """Ask which of two columns that add up to 1 belongs to which of two classes, if no name says so."""
+    columns = [column for column, each in found.items() if each.kind == "probability"]
+    pairs = (pair for pair in combinations(columns, 2) if add_up([found[column].values for column in pair]))
+    if len(counts) != 2 or (pair := next(pairs, None)) is None or np.ptp(found[pair[0]].values) == 0:
+        return
+    (negative, positive), answers = _in_order(counts), []
+    for column, other in (pair, pair[::-1]):
+        reading = f"{column!r} is the probability of {positive!r}, and {other!r} of {negative!r}"
+        what = consequence(found[column].values, label, positive, None)
+        answers.append(as_answer(reading, what, {"positive": positive}, scores=(column,)))
+    raise ReadingQuestion(
+        f"{pair[0]!r} and {pair[1]!r} add up to 1, so each belongs to one class. The column names "
+        f"do not show which column belongs to which class.",
+        tuple(answers),
+        STATE_CLASS,
+    )
+
+
+def _in_order(counts: Mapping[str, int]) -> tuple[str, str]:
+    """Return (negative, positive) of two labels: by convention, else in sorted order."""
+    first, second = counts
+    return (second, first) if conventional(list(counts)) == first else (first, second)
+
+
+def consequence(values: np.ndarray, label: Labels, name: str, kind: str | None) -> str:
+    """Say in one sentence what follows if scores (n,) are the probability of a class."""
+    known = np.isfinite(values) & label.there
+    if not known.any():
+        return ""
+    y, scores = label.are(name)[known].astype(np.intp), values[known]
+    area = number(float(column_aucs(scores[:, None], y)[0]))
+    first = number(float(scores[0]))
+    if kind == "margin":
+        return f"If {first} is a score for {name!r}, the AUC is {area}."
+    share = f"{percent(y.mean())} {name!r}"
+    return (
+        f"If {first} is the probability of {name!r}, the AUC is {area}, mean "
+        f"{number(float(scores.mean()))} for {share}."
     )

@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calib.data.class_questions import STATE_CLASS
-from calib.data.class_tables import (
-    AS_LOGITS,
-)
+from calib.data.class_tables import AS_LOGITS
 from calib.data.duplicates import repeats
-from calib.data.errors import ReadingQuestion
+from calib.data.errors import ReadingQuestion, as_answer
 from calib.data.ranking import auc_interval, class_draws, column_aucs
+from calib.data.score_meaning import STATE_CLASS
 from calib.kernel.cache import cached_result
-from calib.kernel.read_as import Answer
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
 from calib.kernel.weights import represented_rows
@@ -40,9 +37,9 @@ def ask_if_reversed(data: Dataset) -> None:
         f"By convention, {column!r} was read as a score for {positive!r}, but it ranks the classes in "
         f"reverse: {result}.",
         (
-            Answer({"positive": negative}, f"Score for {negative!r}", f"AUC {number(1 - area)}."),
-            Answer(
-                {"positive": positive}, f"Score for {positive!r}, as currently read", f"AUC {number(area)}."
+            as_answer(f"Score for {negative!r}", f"AUC {number(1 - area)}.", {"positive": negative}),
+            as_answer(
+                f"Score for {positive!r}, as currently read", f"AUC {number(area)}.", {"positive": positive}
             ),
         ),
         STATE_CLASS,

@@ -6,7 +6,7 @@ Only the first bytes of the file are needed, or the end of a Parquet file, where
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -33,8 +33,7 @@ COUNT_THERE = (
 GROUPS_OF_ROWS = 100  # of rows
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """Remedy for a file that is too large.
 
     Attributes
@@ -49,7 +48,7 @@ class Remedy:
     query: str | None = None
 
 
-def remedy_for(first: bytes, name: str, last: bytes = b"") -> Remedy:
+def remedy_for(first: bytes, last: bytes, name: str) -> Remedy:
     """Say what to do with a file that is too large, by its ends.
 
     Parameters
@@ -61,7 +60,7 @@ def remedy_for(first: bytes, name: str, last: bytes = b"") -> Remedy:
 
     Examples
     --------
-    >>> print(remedy_for(b"label,p\\n0,0.25\\n1,0.75\\n", "big.csv").query)
+    >>> print(remedy_for(b"label,p\\n0,0.25\\n1,0.75\\n", b"", "big.csv").query)
     SELECT "p", "label", COUNT(*) AS "count"
     FROM (
       SELECT "label",
@@ -93,12 +92,8 @@ def confined_remedy(first: bytes, name: str, last: bytes = b"") -> Remedy:
     """
     with suppress(DataError):
         ends, options = [first, last], {"name": name}
-        return Remedy(*confined.run(_remedy, ends, (), options, name=name, bounds=bounds(first)))
+        return Remedy(*confined.run(remedy_for, ends, (), options, name=name, bounds=bounds(first)))
     return Remedy(FEWER)
-
-
-def _remedy(first: bytes, last: bytes, name: str) -> tuple[str, str | None]:
-    return astuple(remedy_for(first, name, last))
 
 
 def sql_name(name: str) -> str:

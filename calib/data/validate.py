@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.class_tables import ClassTables, columns_in_words
+from calib.data.class_tables import columns_in_words
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, events_and_trials, inspect
 from calib.data.duplicates import FLATTER, repeats
 from calib.data.errors import DataError
 from calib.data.label import Labels, choose_classes, coded_labels
-from calib.data.label_problems import label_not_chosen, label_problems, problem_of
+from calib.data.label_problems import against_the_rest, label_not_chosen, label_problems, problem_of
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import prepare_predictions
 from calib.data.roles import propose_roles, read_roles
@@ -24,6 +24,33 @@ from calib.data.table import reading_of
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
+
+# Kind of a feature → severity, message about the column {0}, whose {1} contain the words {2}, and remedy
+PROBLEMS = {
+    "empty": ("warning", "All values are missing.", "The column is excluded."),
+    "constant": ("warning", "Every row has the same value.", "The column is excluded."),
+    "identifier": (
+        "warning",
+        "The column looks like an identifier: its values identify rows instead of describing them.",
+        "The column is excluded. If part of the value is meaningful, put that part into a separate column.",
+    ),
+    "text": (
+        "warning",
+        "The column looks like free text: {0.distinct:,} different values.",
+        "The column is excluded. Convert the text to numbers or categories.",
+    ),
+    "date": ("info", "Holds dates.", "Dates are converted to days since 1970, month and weekday."),
+    "mixed": (
+        "warning",
+        "The column mixes numbers and text: {1} without a number ({2}).",
+        "These cells are treated as missing. Correct the cells that should be numbers.",
+    ),
+    "infinite": (
+        "warning",
+        f"Values that are infinite or beyond ±{BEYOND:g}: {{0.infinite:,}}.",
+        "These values are treated as missing. Replace them with the correct numbers, or leave the cells empty.",
+    ),
+}
 
 
 def validate(
@@ -80,8 +107,9 @@ def validate(
     try:
         typed = typed_frame(frame)
     except DataError as error:
-        return [Problem("error", None, error.message, error.remedy)]
+        return [problem_of(error)]
     roles, tables, label = roles or {}, None, None
+    taken = [name for name in map(str, roles.values()) if name in typed]
     if target is None or str(target) not in typed:
         found = [label_not_chosen(frame, target)]
     else:
@@ -90,7 +118,8 @@ def validate(
             meanings.get("trials") or labels_as == "shares" or events_and_trials(typed, str(target))
         )
         if content == "predictions":
-            tables = _tables(typed, str(target), label, scores, roles, meanings.get("scores_as"))
+            rest, scores_as = typed.drop(columns=taken), meanings.get("scores_as")
+            tables = tables_of(rest, str(target), list(label.counts), list(scores), scores_as=scores_as)
         asked = (str(target), label, positive, rows_needed, content, tables, labels_as)
         found = [] if counts_events else list(label_problems(*asked))
     found += _roles(frame, typed, target, roles, weight_as)
@@ -107,7 +136,6 @@ def validate(
         found.extend(_predictions(frame, str(target), positive, scores, options) if usable else ())
     else:
         judging.step(0.0, "repeated rows and leaks")
-        taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(
             _features(typed, target, label, positive, (*exclude, *taken), columns, drop_repeated, keep)
         )
@@ -118,19 +146,6 @@ def validate(
         found.extend(propose_roles(typed, str(target), roles, content == "features", held, weight_as))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
-
-
-def _tables(
-    typed: pd.DataFrame,
-    target: str,
-    label: Labels,
-    scores: Collection[str],
-    roles: Mapping[str, str | None],
-    scores_as: str | None,
-) -> ClassTables | None:
-    """Return the columns of all classes, if the table has them."""
-    rest = typed.drop(columns=[name for name in map(str, roles.values()) if name in typed])
-    return tables_of(rest, target, list(label.counts), list(scores) or None, scores_as=scores_as)
 
 
 def _roles(
@@ -144,7 +159,7 @@ def _roles(
     try:
         read_roles(typed, roles, str(target), reading_of(frame).notes, weight_as)
     except DataError as error:
-        yield Problem("error", None, error.message, error.remedy)
+        yield problem_of(error)
 
 
 def _features(
@@ -159,39 +174,26 @@ def _features(
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
-        yield Problem(
-            "error",
-            None,
-            f"Column {name!r} was not found, so it cannot be excluded.",
-            "Remove the name from the list.",
-        )
+        message = f"Column {name!r} was not found, so it cannot be excluded."
+        yield Problem("error", None, message, "Remove the name from the list.")
     features = [column for name, column in columns.items() if name not in left_out]
     kept = {column.name for column in features if column.name in keep and column.kind != "empty"}
     for column in features:
         yield from () if column.name in kept and not column.usable else _feature(column)
     if not kept and not any(column.usable for column in features):
-        yield Problem(
-            "error", None, "No usable feature is left.", "Choose a table with more columns, or exclude fewer."
-        )
+        remedy = "Choose a table with more columns, or exclude fewer."
+        yield Problem("error", None, "No usable feature is left.", remedy)
     if not drop_repeated:
         yield from _duplicates(typed, columns)
     if label is not None:
         yield from _leaks(typed, label, positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            found = (
-                f"{counted(len(made), 'column')} with values from 0 to 1 and names like those of predictions"
-            )
-            message = f"{found}. A model would use them as features."
+            those = f"{counted(len(made), 'column')} with values from 0 to 1"
+            message = f"{those} and names like those of predictions. A model would use them as features."
             remedy = "Evaluate these columns as existing predictions, or exclude them."
-            yield Problem(
-                "warning",
-                listed(made),
-                message,
-                remedy,
-                {"content": "predictions"},
-                "Evaluate as predictions",
-            )
+            button = {"content": "predictions"}, "Evaluate as predictions"
+            yield Problem("warning", listed(made), message, remedy, *button)
 
 
 def _leaks(typed: pd.DataFrame, label: Labels, positive: object, features: list[Column]) -> Iterator[Problem]:
@@ -202,26 +204,18 @@ def _leaks(typed: pd.DataFrame, label: Labels, positive: object, features: list[
         return
     there = label.there
     known = typed if there.all() else typed.loc[there]
-    if classes.together:
-        found = leaks_of_classes(known, label.among(classes.together)[there], features)
-    else:
-        found = leaks(known, label.are(classes.positive)[there].astype(np.intp), features)
-    for leak in found:
+    find = leaks_of_classes if classes.together else leaks
+    y = label.among(classes.together) if classes.together else label.are(classes.positive).astype(np.intp)
+    for leak in find(known, y[there], features):
         alone = "Alone separates" if len(leak.columns) == 1 else "Together separate"
-        message = (
-            f"{alone} {leak.separates} (AUC {number(leak.auc)}), so the values may have been recorded after "
-        )
-        message += "the outcome."
+        found = f"{alone} {leak.separates} (AUC {number(leak.auc)})"
+        message = f"{found}, so the values may have been recorded after the outcome."
         remedy = "Exclude the column, unless its values are known before the outcome."
         yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 
 
 def _predictions(
-    frame: pd.DataFrame,
-    target: str,
-    positive: object,
-    scores: Collection[str],
-    options: Mapping[str, Any],
+    frame: pd.DataFrame, target: str, positive: object, scores: Collection[str], options: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Report which columns are scores, and how well they rank the classes."""
     try:
@@ -239,61 +233,20 @@ def _predictions(
     if data.joint:
         named = [columns_in_words(columns).replace("'", "") for columns in data.columns.values()]
     yield Problem("info", listed(named), message, remedy, {"content": "features"}, "Use as features")
-    classes = len(coded_labels(frame, target).counts)
-    if classes > 2 and positive is None and not data.joint and data.classes[0].startswith("not "):
-        message = (
-            f"The label has {classes:,} classes; {data.classes[1]!r} is predicted against the other classes."
-        )
-        remedy = "To evaluate all classes together, the table needs one column per class."
-        yield Problem("info", target, message, remedy)
+    counts = coded_labels(frame, target).counts
+    if len(counts) > 2 and positive is None and not data.joint and data.classes[0].startswith("not "):
+        yield against_the_rest(target, counts, data.classes[1], single=True)
     yield from scale_problems(data)
     yield from ranking_problems(data)
 
 
 def _feature(column: Column) -> Iterator[Problem]:
-    name = column.name
-    match column.kind:
-        case "empty":
-            yield Problem("warning", name, "All values are missing.", "The column is excluded.")
-        case "constant":
-            yield Problem("warning", name, "Every row has the same value.", "The column is excluded.")
-        case "identifier":
-            message = (
-                "The column looks like an identifier: its values identify rows instead of describing them."
-            )
-            yield Problem(
-                "warning",
-                name,
-                message,
-                "The column is excluded. If part of the value is meaningful, put that part into a separate "
-                "column.",
-            )
-        case "text":
-            message = f"The column looks like free text: {column.distinct:,} different values."
-            yield Problem(
-                "warning", name, message, "The column is excluded. Convert the text to numbers or categories."
-            )
-        case "date":
-            yield Problem(
-                "info", name, "Holds dates.", "Dates are converted to days since 1970, month and weekday."
-            )
-        case "mixed":
-            strays = column.strays or {}
-            rows = counted(sum(strays.values()), "row")
-            message = (
-                f"The column mixes numbers and text: {rows} without a number ({quoted(list(strays), 3)})."
-            )
-            remedy = "These cells are treated as missing. Correct the cells that should be numbers."
-            yield Problem("warning", name, message, remedy)
-    if column.infinite:
-        message = f"Values that are infinite or beyond ±{BEYOND:g}: {column.infinite:,}."
-        yield Problem(
-            "warning",
-            name,
-            message,
-            "These values are treated as missing. Replace them with the correct numbers, or leave the cells "
-            "empty.",
-        )
+    strays = column.strays or {}
+    for kind in (column.kind, "infinite" if column.infinite else ""):
+        if kind in PROBLEMS:
+            severity, message, remedy = PROBLEMS[kind]
+            rows, cells = counted(sum(strays.values()), "row"), quoted(list(strays), 3)
+            yield Problem(severity, column.name, message.format(column, rows, cells), remedy)
 
 
 def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[Problem]:

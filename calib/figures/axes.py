@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from scipy.special import expit, logit
 
 from calib.analysis.decision import small_median
@@ -103,22 +102,24 @@ class LogOddsAxis:
             labels = ["" if (last - i) % 2 else label for i, label in enumerate(labels)]
         return settings | {"ticktext": labels}
 
-    def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
-        """Transform a trace of probabilities to this axis; parts of a line beyond its ends are not visible."""
-        beyond = x and y and trace.mode == "lines"
-        if x:
-            trace.x = self.place(trace.x, beyond=beyond)
-        if not y:
-            return
-        ends, at = trace.error_y, np.asarray(trace.y, dtype=np.float64)
-        trace.y = self.place(at, beyond=beyond)
-        if ends.array is not None:
-            below = ends.array if ends.arrayminus is None else ends.arrayminus
-            ends.symmetric = False
-            ends.array, ends.arrayminus = (
-                self.place(at + ends.array) - trace.y,
-                trace.y - self.place(at - below),
-            )
+    def moved(self, trace: dict[str, Any], *, x: bool = True, y: bool = True) -> dict[str, Any]:
+        """Return a trace of probabilities on this axis; parts of a line beyond its ends are not visible.
+
+        The trace is a scatter plot in Plotly's JSON.
+        """
+        beyond = x and y and trace["mode"] == "lines"
+        places: dict[str, Any] = {"x": self.place(trace["x"], beyond=beyond)} if x else {}
+        if y:
+            at = np.asarray(trace["y"], dtype=np.float64)
+            places["y"] = placed = self.place(at, beyond=beyond)
+            if ends := trace.get("error_y"):
+                above, below = ends["array"], ends.get("arrayminus", ends["array"])
+                lengths = {
+                    "array": self.place(at + above) - placed,
+                    "arrayminus": placed - self.place(at - below),
+                }
+                places["error_y"] = ends | {"symmetric": False} | lengths
+        return trace | places
 
 
 def padded(values: Any, share: float = 0.06) -> list[float]:

@@ -128,11 +128,12 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
             figure.add_traces(
                 [_intervals(record, rows, opacity, theme), _frequencies(record, rows, opacity, theme)]
             )
-    if record.axis is not None:
-        for trace in figure.data:
-            record.axis.move(trace)
-        figure.update_layout(xaxis=record.axis.across, yaxis=record.axis.settings)
-    return figure
+    if record.axis is None:
+        return figure
+    traces = [record.axis.moved(trace.to_plotly_json()) for trace in figure.data]
+    return go.Figure(traces, figure.layout).update_layout(
+        xaxis=record.axis.across, yaxis=record.axis.settings
+    )
 
 
 def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> go.Scatter:

@@ -45,15 +45,23 @@ def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figur
     A grey line lies below the others, in no group, so that a click in the legend shows its own above it. A single line
     has no legend, because title and axes name it.
     """
-    if sum(trace.showlegend is not False and bool(trace.name) for trace in figure.data) == 1:
+    return muted([trace.to_plotly_json() for trace in figure.data], figure.layout, coloured, theme)
+
+
+def muted(traces: list[dict[str, Any]], layout: Any, coloured: Collection[str], theme: Theme) -> go.Figure:
+    """Return the figure of traces and a layout in Plotly's JSON, as ``mute`` draws it.
+
+    Nothing is validated, and traces are changed as dictionaries: Plotly's objects take several times as long.
+    """
+    shown = [trace for trace in traces if trace.get("legendgroup") and trace.get("visible") != "legendonly"]
+    if len({trace["legendgroup"] for trace in shown}) > MOST_COLOURED:
+        hidden = [trace for trace in shown if trace["legendgroup"] not in coloured]
+        traces = [*traces, *(_grey(trace, theme) for trace in hidden if _is_line(trace))]
+        for trace in hidden:
+            trace["visible"] = "legendonly"
+    figure = go.Figure(traces, layout, _validate=False)
+    if sum(trace.get("showlegend") is not False and bool(trace.get("name")) for trace in traces) == 1:
         figure.update_layout(showlegend=False)
-    shown = [trace for trace in figure.data if trace.legendgroup and trace.visible != "legendonly"]
-    if len({trace.legendgroup for trace in shown}) <= MOST_COLOURED:
-        return figure
-    hidden = [trace for trace in shown if trace.legendgroup not in coloured]
-    figure.add_traces([_grey(trace, theme) for trace in hidden if _is_line(trace)])
-    for trace in hidden:
-        trace.visible = "legendonly"
     return figure
 
 
@@ -65,18 +73,18 @@ def recolour(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.F
     coloured
         Their legend groups; groups that the figure does not have are ignored.
     """
-    figure.data = [trace for trace in figure.data if getattr(trace, "zorder", None) != GREY_ORDER]
-    for trace in figure.data:
-        if trace.legendgroup and trace.visible == "legendonly":
-            trace.visible = True
-    return _in_sight(mute(figure, coloured, theme))
+    traces = [trace.to_plotly_json() for trace in figure.data if getattr(trace, "zorder", None) != GREY_ORDER]
+    for trace in traces:
+        if trace.get("legendgroup") and trace.get("visible") == "legendonly":
+            trace["visible"] = True
+    return _in_sight(muted(traces, figure.layout, coloured, theme))
 
 
 def _in_sight(figure: go.Figure) -> go.Figure:
     """Extend a vertical axis to the end of a coloured line that is wholly above or below it."""
     for trace in figure.data:
         axis = figure.layout[f"yaxis{(trace.yaxis or 'y')[1:]}"]
-        coloured = _is_line(trace) and trace.legendgroup and trace.visible is True
+        coloured = _is_line(trace.to_plotly_json()) and trace.legendgroup and trace.visible is True
         if not (coloured and axis.range) or axis.type == "log":
             continue
         (low, high), y = axis.range, np.asarray(trace.y, dtype=np.float64)
@@ -119,17 +127,17 @@ def without_grey_names(figure: Mapping[str, Any]) -> dict[str, Any]:
     return {**figure, "data": data}
 
 
-def _is_line(trace: go.Scatter) -> bool:
-    return bool(trace.name) and "lines" in (trace.mode or "") and trace.fill is None and len(trace.x) > 1
+def _is_line(trace: dict[str, Any]) -> bool:
+    lines = bool(trace.get("name")) and "lines" in (trace.get("mode") or "")
+    return lines and trace.get("fill") is None and len(trace["x"]) > 1
 
 
-def _grey(trace: go.Scatter, theme: Theme) -> go.Scatter:
-    line = {"color": rgba(theme.diagonal, 0.6), "width": 1.2, "dash": trace.line.dash}
-    grey = go.Scatter(trace).update(
-        mode="lines", line=line, legendgroup=None, showlegend=False, visible=True, zorder=GREY_ORDER
-    )
+def _grey(trace: dict[str, Any], theme: Theme) -> dict[str, Any]:
+    line = trace.get("line", {}) | {"color": rgba(theme.diagonal, 0.6), "width": 1.2}
+    grey = trace | {"mode": "lines", "line": line, "showlegend": False, "visible": True, "zorder": GREY_ORDER}
     # Only coloured lines carry the data that a click selects
-    return grey if trace.customdata is None else grey.update(customdata=None, hovertemplate=None)
+    without = ("legendgroup", *(("customdata", "hovertemplate") if "customdata" in trace else ()))
+    return {name: value for name, value in grey.items() if name not in without}
 
 
 # Fractions of the plot's sides: a letter in the largest type (24 pixels on a projector, 12 on a phone), and a line

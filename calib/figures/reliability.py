@@ -53,7 +53,7 @@ from calib.figures.many import (
     Label,
     grey_lines_note,
     in_colour,
-    mute,
+    muted,
     place_labels,
 )
 from calib.figures.theme import LIGHT, Theme, diagonal, hollow, layout, legible, outlined, rgba
@@ -415,16 +415,19 @@ def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     """Draw a square diagram on fixed axes over a histogram on the same probability axis."""
-    # Not validated: Plotly's validation takes five times as long as everything else
-    figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(record, theme), _validate=False)
+    traces, around = _traces(record, theme), _layout(record, theme)
     if record.axis is not None:
-        _in_log_odds(figure, record, record.axis, theme)
-    return mute(_named(figure, record, theme), _in_colour(record), theme)
+        traces = _in_log_odds(traces, record, record.axis, theme)
+        across, up = around["xaxis"] | record.axis.across, around["yaxis"] | record.axis.settings
+        up["title"] |= {"standoff": 4}
+        around |= {"xaxis": across, "yaxis": up, "margin": {"l": WIDE_MARGIN}}
+    names = _names(record, around["xaxis"]["range"], theme)
+    return muted([*traces, *names], around, _in_colour(record), theme)
 
 
 def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
     """Return all traces except the names, from the lowest up; as dictionaries, because objects would be built twice."""
-    traces = []
+    traces = [diagonal(theme).to_plotly_json()]
     if record.band != "none":
         # what chance does is drawn around the model's own curve only, confidence around all that are drawn strong
         banded = record.leading[:1] if record.band == "consistency" else record.leading
@@ -458,9 +461,9 @@ def _in_colour(record: Reliability) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*in_colour([key for key in record.leading if key in keys], keys), *picked]))
 
 
-def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
-    """Add the name of each line beside it; a click in the legend hides both."""
-    low, high = figure.layout.xaxis.range
+def _names(record: Reliability, ends: Sequence[float], theme: Theme) -> list[dict[str, Any]]:
+    """Return the name of each line beside it, on axes with these ends; a click in the legend hides both."""
+    low, high = ends
     onto = record.axis.place if record.axis else np.asarray
 
     def within(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -473,8 +476,7 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     labels = place_labels(
         bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values(), _beneath(record.corner)]
     )
-    figure.add_traces([_name(key, label, low, high - low, theme) for key, label in labels.items()])
-    return figure
+    return [_name(key, label, low, high - low, theme) for key, label in labels.items()]
 
 
 def _beneath(corner: Sequence[str]) -> np.ndarray:
@@ -508,39 +510,42 @@ def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
     return shape.x[enough], shape.y[enough]
 
 
-def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis, theme: Theme) -> None:
-    """Transform the figure to log-odds, with triangles at the edges and intervals of bins of one class."""
-    for trace in figure.data:
-        on_diagram = trace.yaxis in (None, "y")
-        if on_diagram and trace.customdata is not None and "markers" in trace.mode:
-            ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, trace.marker.symbol) for y in trace.y]
-            trace.marker.symbol = ends
-        axis.move(trace, y=on_diagram)
-    reach = [
+def _in_log_odds(
+    traces: Iterable[dict[str, Any]], record: Reliability, axis: LogOddsAxis, theme: Theme
+) -> list[dict[str, Any]]:
+    """Return the traces in log-odds, with triangles at the edges and intervals of bins of one class."""
+    placed = []
+    for trace in traces:
+        on_diagram = trace.get("yaxis", "y") == "y"
+        if on_diagram and "customdata" in trace and "markers" in trace["mode"]:
+            symbol = trace["marker"]["symbol"]
+            ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, symbol) for y in trace["y"]]
+            trace = trace | {"marker": trace["marker"] | {"symbol": ends}}
+        placed.append(axis.moved(trace, y=on_diagram))
+    reach = (
         _reach(key, curve, _drawn(curve, record.faint), axis, theme) for key, curve in record.bins.items()
-    ]
-    figure.add_traces(reach)
-    figure.update_layout(
-        xaxis=axis.across, yaxis={**axis.settings, "title": {"standoff": 4}}, margin_l=WIDE_MARGIN
     )
+    return [*placed, *reach]
 
 
-def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis, theme: Theme) -> go.Scatter:
+def _reach(
+    key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis, theme: Theme
+) -> dict[str, Any]:
     """Return lines from the edge to the other end of the interval for each bin of one class."""
     x, y = [], []
     for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
         for i in np.flatnonzero(drawn & (curve.observed == end)):
             x += [curve.mean_p[i], curve.mean_p[i], np.nan]
             y += [end, other[i], np.nan]
-    return go.Scatter(
-        x=axis.place(x),
-        y=axis.place(y),
-        mode="lines",
-        legendgroup=key,
-        showlegend=False,
-        hoverinfo="skip",
-        line={"color": rgba(theme.mark(key).color, 0.5), "width": 1.2},
-    )
+    return {
+        "x": axis.place(x),
+        "y": axis.place(y),
+        "mode": "lines",
+        "legendgroup": key,
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "line": {"color": rgba(theme.mark(key).color, 0.5), "width": 1.2},
+    }
 
 
 def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:

@@ -70,9 +70,9 @@ def _forget(known: Known, latest: Any) -> None:
 
     Another thread may do so at the same time.
     """
-    weights = {key: weight for key, (_, weight) in known.copy().items()}
-    if sum(weights.values()) <= MOST_CACHED:
+    if sum(weight for _, weight in list(known.values())) <= MOST_CACHED:
         return
+    weights = {key: weight for key, (_, weight) in known.copy().items()}
     largest = max(weights, key=weights.__getitem__)
     too_much = sum(weights.values()) - weights[largest] - MOST_CACHED
     for key in [key for key in weights if key not in (latest, largest)]:

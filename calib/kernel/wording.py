@@ -17,6 +17,15 @@ MOST_APART = 12  # digits that tell numbers apart
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
+def split_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, for tables of words in the code.
+
+    >>> split_words("yes no")
+    ('yes', 'no')
+    """
+    return tuple(text.split())
+
+
 def without_direction_marks(text: str) -> str:
     r"""Remove characters that change the writing direction, because they would mirror the words after them.
 
@@ -482,3 +491,16 @@ def row_numbers(marked: np.ndarray, most: int = 10) -> str:
     rows = np.flatnonzero(marked) + 1
     shown = ", ".join(map(str, rows[:most])) + (" …" if len(rows) > most else "")
     return f"row{'' if len(rows) == 1 else 's'} {shown}"
+
+
+def excluded(reasons: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+    """Return a note for each reason for which rows, bool (n,), were excluded.
+
+    >>> excluded({"because the label is missing": np.array([False, True]), "because": np.array([False, False])})
+    ('Excluded because the label is missing: 1 row (row 2).',)
+    """
+    return tuple(
+        f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
+        for why, out in reasons.items()
+        if out.any()
+    )

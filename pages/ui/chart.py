@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -106,11 +106,16 @@ class ChartOnPage:
         """Return the figure of the record, or of one of its panels."""
         return _drawn(panel, current.theme(), self.entry.draw, self.height, grid)
 
+    @cached_property
+    def whole(self) -> dict[str, Any]:
+        """The figure of the record outside presenter view."""
+        return self.drawn(self.record)
+
     def grey_lines(self) -> dict[str, tuple[str, bool]]:
         """Return the lines that a reader can choose to see in colour."""
         if not self.record.caption.endswith(GREY):
             return {}
-        return lines_of(self.question.narrowed(self.drawn(self.record)))
+        return lines_of(self.question.narrowed(self.whole))
 
     def in_words(self, panel: Any) -> str:
         """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
@@ -121,7 +126,8 @@ class ChartOnPage:
 
     def shown(self, panel: Any, i: int, panels: int, grid: tuple[int, bool] | None) -> dict[str, Any]:
         """Return the figure of a panel as the question lets the reader see it, with the reader's guess."""
-        content, question = self.drawn(panel, grid), self.question
+        question = self.question
+        content = self.whole if panel is self.record and grid is None else self.drawn(panel, grid)
         if question.empty:
             content = without_data(content, isinstance(panel, Finding), question.kept)
         elif question.ghost is not None and self.block == "strip":

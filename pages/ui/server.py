@@ -143,7 +143,9 @@ def _search_once() -> None:
     A course that ends closes a hundred tabs: a search for each kept the others waiting for seconds.
     """
     from calib.kernel.memory import release_memory
+    from pages.ui import session_cache
 
     _searches().planned = False
+    session_cache.forget_without_sessions()
     search_for_garbage()
     release_memory()

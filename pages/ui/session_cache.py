@@ -152,6 +152,12 @@ def enter() -> None:
             other.trim(bound)
 
 
+def forget_without_sessions() -> None:
+    """Forget the results that sessions share, if none is left: forests of many visitors hold much memory."""
+    if not len(_sessions()):
+        shared.clear()
+
+
 def latest(things: dict[Any, Any], most: int) -> None:
     """Remove the oldest entries until at most ``most`` are left."""
     for oldest in list(things)[:-most]:

@@ -309,5 +309,5 @@ def _lengths(table: pd.DataFrame) -> str:
     """Return the length of the longest text of each of the first columns and of the index, as part of a name."""
     head = table.iloc[:MEASURED_ROWS, :COMPARED_COLUMNS]
     columns = [head.index, *(column for _, column in head.items())]
-    texts = [column.astype(str).str.len().max() for column in columns if not is_numeric_dtype(column.dtype)]
-    return "_".join(map(str, texts))
+    texts = [column for column in columns if not is_numeric_dtype(column.dtype)]
+    return "_".join(str(max(map(len, map(str, text)), default=0)) for text in texts)

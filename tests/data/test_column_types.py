@@ -148,9 +148,8 @@ def test_gaps_before_and_after_are_values_that_are_missing():
     column = ColumnBuilder()
     column.skip_to(2)
     column.add([1])
-    column.add_first([7])
-    column.skip_to(6)
-    pd.testing.assert_series_equal(column.typed("x"), pd.Series([7, None, None, 1, None, None], dtype=float))
+    column.skip_to(5)
+    pd.testing.assert_series_equal(column.typed("x"), pd.Series([None, None, 1, None, None], dtype=float))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.preprocessing import OneHotEncoder
 
 from calib.data import DataError, Matrix, preprocessor
 from calib.data.matrix import imputations
@@ -142,11 +143,19 @@ def test_levels_are_marked_as_scikit_learn_s_encoder_marks_them(columns, new, mo
         size = min(map(len, columns))
         return pd.DataFrame({f"x{i}": pd.Categorical(values[:size]) for i, values in enumerate(columns)})
 
+    def levels(frame):
+        return frame.astype(object).fillna("(missing)").to_numpy()
+
     matrix = Matrix(max_levels=most, min_rows=rows).fit(table(columns))
+    encoder = OneHotEncoder(
+        max_categories=most, min_frequency=rows, handle_unknown="infrequent_if_exist", sparse_output=False
+    ).fit(levels(table(columns)))
+    of = [name.partition("_")[0] for name in encoder.get_feature_names_out()]
+    kept = [i for i, column in enumerate(of) if of.count(column) != 2 or of[i - 1 : i] == [column]]
     for asked in (table(columns), table([[*new, "never seen"]] * len(columns))):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of levels never seen before, which the encoder names
-            expected = matrix.encoder_.transform(matrix._levels(asked))[:, matrix.kept_]
+            expected = encoder.transform(levels(asked))[:, kept]
         np.testing.assert_array_equal(matrix.transform(asked), expected)
 
 

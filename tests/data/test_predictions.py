@@ -14,6 +14,7 @@ from calib.data import (
     prepare_predictions,
     read_table,
     score_columns,
+    score_meaning,
     validate,
 )
 from calib.data.score_columns import named_class, scores_among_features
@@ -610,3 +611,12 @@ def test_scores_of_few_values_that_rank_nothing_are_still_named():
     frame = pd.DataFrame({"score": rng.random(400).round(2), "y": rng.integers(0, 2, 400)})
     (found,) = ranking_problems(prepare_predictions(frame, "y"))
     assert "not rank the classes clearly better than chance" in found.message
+
+
+def test_the_question_for_the_class_does_not_compare_all_pairs_of_thousands_of_labels(monkeypatch):
+    asked = []
+    monkeypatch.setattr(score_meaning, "conventional", lambda names: asked.append(names))
+    table = pd.DataFrame({"y": [f"label {i}" for i in range(3_000)], "p": np.linspace(0.1, 0.9, 3_000)})
+    with pytest.raises(ReadingQuestion):
+        prepare_predictions(table, "y")
+    assert len(asked) <= 3_000

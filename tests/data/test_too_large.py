@@ -44,7 +44,7 @@ def test_the_query_counts_the_rows_of_the_whole_file_by_its_own_columns(write, e
     path = tmp_path / f"it's large.{ending}"
     path.write_bytes(content := write(table))
     monkeypatch.setattr(module, "BYTES_OF_END", 4_000)
-    found = remedy_for(content[:4_000], path.name, content[-4_000:])
+    found = remedy_for(content[:4_000], content[-4_000:], path.name)
     counts = duckdb.sql(found.query.replace("it''s", str(tmp_path / "it''s"))).df()
     expected = pd.Series(1, [near(table['p of "A"']).round(9), table["label"]]).groupby(level=[0, 1]).sum()
     got = pd.Series(counts["count"].to_numpy(), [counts['p of "A"'].round(9), counts["label"]]).sort_index()
@@ -56,7 +56,7 @@ def test_the_query_counts_the_rows_of_the_whole_file_by_its_own_columns(write, e
 def test_several_scores_margins_and_a_column_called_count_have_their_places(tmp_path):
     rng = np.random.default_rng(1)
     table = judged(p_forest=rng.random(ROWS).round(4), margin=rng.normal(0, 3, ROWS).round(4))
-    query = remedy_for(as_csv(table), "a.csv").query
+    query = remedy_for(as_csv(table), b"", "a.csv").query
     assert query.startswith('SELECT "p", "p_forest", "margin", "label", COUNT(*) AS "count"')
     assert 'ROUND("margin", 2) AS "margin"' in query
     (tmp_path / "a.csv").write_bytes(as_csv(table))
@@ -76,6 +76,6 @@ def test_several_scores_margins_and_a_column_called_count_have_their_places(tmp_
     ],
 )
 def test_of_a_file_without_scores_a_sample_is_the_remedy(content):
-    found = remedy_for(content, "a.csv")
+    found = remedy_for(content, b"", "a.csv")
     assert found.query is None
     assert "sample of the rows" in found.advice

@@ -140,3 +140,14 @@ def test_the_oldest_of_large_uploads_goes_and_is_asked_for_by_its_name(monkeypat
     model = ("credit.onnx", bytes(90_000), "application/octet-stream")
     at.file_uploader(key="model_file").set_value(model).run()
     assert [file.name for file in at.session_state["uploads"].values()] == ["1.csv", "credit.onnx"]
+
+
+def test_what_sessions_share_is_forgotten_once_none_is_left(monkeypatch):
+    open_sessions = {SessionCache()}
+    monkeypatch.setattr(session_cache, "_sessions", lambda: open_sessions)
+    session_cache.shared().keep("a fit", 1)
+    session_cache.forget_without_sessions()
+    assert session_cache.shared().get("a fit") == 1
+    open_sessions.clear()
+    session_cache.forget_without_sessions()
+    assert session_cache.shared().get("a fit") is None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.differences import OtherSplits, reference_of
+from calib.analysis.differences import OtherSplits, paired_difference, reference_of
 from calib.analysis.recommendation.rule import REFERENCE, START_OF_CLASSES, Choice, advise, calibration_rows
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, NO_SIGN, TOO_FEW, judged_rows, verdict_of
 from calib.analysis.sample_size import too_few
@@ -24,8 +24,6 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import briefly, capital, change, from_to, listed, number, values_and_change
 from calib.metrics import METRICS
-from calib.metrics.confidence_intervals import View
-from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
@@ -467,9 +465,7 @@ def headline(evaluation: Evaluation) -> str:
 
 def _ece(evaluation: Evaluation, key: str) -> str:
     """Describe the change of the ECE, if its interval excludes 0."""
-    recipe, (p, raw) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
-    view = View(bins=recipe.bins, strategy=recipe.binning)
-    change, low, high = difference_interval("ece", evaluation.sample, p, raw, view)
+    change, low, high = paired_difference(evaluation, "ece", key, "none")
     if not (low > 0 or high < 0):
         return "no clear change in ECE"
     before, after = briefly(*evaluation.measured(["ece"])["ece"][["none", key]])

@@ -276,7 +276,7 @@ def _rows(evaluation: Evaluation) -> str:
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
     """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
     # Without the interval of the ECE, which takes long
-    ece, most = map(float, evaluation.measured(["ece", "ece_chance"]).loc[key, ["ece", "ece_chance"]])
+    ece, most = (evaluation.estimate(metric, key, interval=False).value for metric in ("ece", "ece_chance"))
     chance, seen = briefly(most, ece)
     said = f"{below_by_chance(evaluation, chance)}; the observed ECE is {seen}."
     if ece > most:

@@ -26,6 +26,7 @@ from calib.data.confined.wire import LENGTH_BYTES, send_json, send_part, send_ta
 from calib.data.errors import DataError, TooLargeError
 from calib.data.limits import Bounds, format_bytes
 from calib.kernel.progress import Watch
+from calib.kernel.wording import split_words
 
 # Whether calls run in a process of their own (Linux, macOS); not in such a process
 AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
@@ -40,18 +41,9 @@ SAVE_AGAIN = "Save the table as CSV, and upload that file."
 LOG = logging.getLogger(__name__)
 SECONDS_TO_END = 5.0  # seconds within which the end of a process is told
 NO_MEMORY = 2  # exit status of a process whose memory has ended
-KEPT_VARIABLES = (
-    "PATH",
-    "LD_LIBRARY_PATH",
-    "SYSTEMROOT",
-    "TZ",
-    "LANG",
-    "LC_ALL",
-)  # other variables may hold passwords
-ONE_THREAD = {
-    # one thread, because a process with several cannot be forked safely
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-}
+KEPT_VARIABLES = split_words("PATH LD_LIBRARY_PATH SYSTEMROOT TZ LANG LC_ALL")  # others may hold passwords
+# One thread, because a process with several cannot be forked safely
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 WORKING_DIRECTORY = "/"  # its working directory
 COMMAND = [sys.executable, "-P", "-m", "calib.data.confined.process"]
 

@@ -42,43 +42,15 @@ from calib.data.errors import DataError
 from calib.kernel import memory
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.kernel.wording import split_words
 
-# What readers import when they first need it, which a confined process cannot
-IMPORTED_BY_READERS = (
-    *(
-        "pyarrow.csv",
-        "pyarrow.json",
-        "pyarrow.parquet",
-        "pyarrow.acero",
-        "python_calamine",
-        "numpy.lib.format",
-    ),
-    *(
-        "encodings.utf_8_sig",
-        "encodings.utf_16",
-        "encodings.utf_16_le",
-        "encodings.utf_16_be",
-        "encodings.utf_32",
-    ),
-    *(
-        "encodings.cp1252",
-        "encodings.latin_1",
-        "encodings.cp437",
-        "encodings.idna",
-        "zipfile",
-        "gzip",
-        "zoneinfo",
-    ),
-    *(
-        "calib.data.onnx_model",
-        "calib.data.too_large",
-        "calib.data.arff_table",
-        "calib.data.json_table",
-        "onnx",
-        "onnxruntime",
-    ),
-    *("_strptime", "calendar"),
-)
+# What readers import when they first need it, which a confined process cannot. words: right, names of modules
+IMPORTED_BY_READERS = split_words("""
+    pyarrow.csv pyarrow.json pyarrow.parquet pyarrow.acero python_calamine numpy.lib.format
+    encodings.utf_8_sig encodings.utf_16 encodings.utf_16_le encodings.utf_16_be encodings.utf_32
+    encodings.cp1252 encodings.latin_1 encodings.cp437 encodings.idna zipfile gzip zoneinfo _strptime calendar
+    calib.data.onnx_model calib.data.too_large calib.data.arff_table calib.data.json_table onnx onnxruntime
+""")
 # Seconds between looks at the memory of processes; libraries reserve much more than they take
 SECONDS_BETWEEN_LOOKS_AT_MEMORY = 0.02
 SECONDS_BETWEEN_REPORTS = 0.2  # seconds between reports of progress
