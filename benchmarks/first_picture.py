@@ -21,7 +21,7 @@ from playwright.sync_api import Browser
 from benchmarks._ratios import Verdicts
 from tests.browser.driver import ROOT, chromium, find_chromium, serving, started
 
-BOUND = 1.75
+BOUND = 1.5
 LIMIT = 300_000  # milliseconds
 # Drawn by Plotly or by the script over it, not the axes and the diagonal shown at first
 DIAGRAM = ":is(.stPlotlyChart .scatterlayer .trace:nth-child(6) path, .moving .marks circle):visible"
