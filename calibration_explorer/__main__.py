@@ -88,6 +88,7 @@ def main() -> None:
     from pages.ui import server
 
     server.protect_data()
+    server.limit_arenas()
     asked, options = _parser().parse_args(), arguments()
     if asked.file is None and not asked.given:
         _say_who_is_answered(asked)

@@ -6,5 +6,4 @@ export STREAMLIT_SERVER_ADDRESS=${STREAMLIT_SERVER_ADDRESS:-0.0.0.0}
 export STREAMLIT_SERVER_PORT=${STREAMLIT_SERVER_PORT:-8501}
 export STREAMLIT_SERVER_HEADLESS=true
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # fits of several people share the processors better than threads of one
-export MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-2} # glibc: one store a thread takes 20 to 30 MB more (docs/load.md)
 exec "$folder/bin/calibration-explorer"

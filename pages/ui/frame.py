@@ -69,6 +69,7 @@ FAULT = (
 def run_app() -> None:
     """Run app.py: the page table as navigation, and the start page under the address without a path."""
     server.protect_data()
+    server.limit_arenas()
     upload_memory.keep_uploads_in_memory()
     server.search_for_garbage()
     admission.admit()

@@ -14,12 +14,15 @@ scripts use, and fails if the name is gone or no longer needed.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -56,6 +59,20 @@ def protect_data() -> None:
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # adding it again has no effect
+
+
+M_ARENA_MAX, ARENAS = -8, 2  # glibc's number of this setting, and the value
+
+
+@cache
+def limit_arenas() -> None:
+    """Let threads share a few of the C library's pools of memory (mallopt, as MALLOC_ARENA_MAX does).
+
+    Each piece of work has a thread of its own. With a pool for each of them, most of the memory of finished work stayed
+    in pools that a few small objects kept open.
+    """
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):  # musl has none
+        mallopt(M_ARENA_MAX, ARENAS)
 
 
 def begin_with_app() -> None:

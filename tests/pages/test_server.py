@@ -4,6 +4,9 @@ import asyncio
 import gc
 import io
 import logging
+import platform
+import subprocess
+import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -267,3 +270,36 @@ def test_a_session_that_came_back_keeps_what_it_holds(sessions, how):
 
 def test_where_no_server_runs_there_is_nothing_to_forget(sessions):
     server.forget_when_closed("unknown", lambda: True)  # also nothing to wait in: this thread has no loop
+
+
+ARENAS_OF_THREADS = """
+import ctypes, threading
+from pages.ui import server
+
+server.limit_arenas()
+libc, held, ready = ctypes.CDLL(None), [], threading.Barrier(9)
+
+
+def work():
+    held.append(ctypes.create_string_buffer(100_000))  # from the thread's arena
+    ready.wait()
+    ready.wait()
+
+
+for _ in range(8):
+    threading.Thread(target=work).start()
+ready.wait()
+libc.fdopen.restype = ctypes.c_void_p
+out = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, out)
+libc.fflush(out)
+ready.wait()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library than GNU's")
+def test_eight_threads_share_two_arenas_of_memory():
+    told = subprocess.run(
+        [sys.executable, "-c", ARENAS_OF_THREADS], check=True, capture_output=True, text=True
+    )
+    assert 1 <= told.stdout.count("<heap nr=") <= 2
