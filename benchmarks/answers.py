@@ -10,14 +10,14 @@ import argparse
 import io
 import sys
 import time
-from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from benchmarks._ratios import Verdicts
+from benchmarks._ratios import Verdicts, elapsed
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.analysis.watch import watch
@@ -48,10 +48,7 @@ def main(rows: int = 1_000_000) -> int:
     return verdict.status
 
 
-def seconds(work: Callable[[], object]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+seconds = partial(elapsed, clock=time.process_time)
 
 
 def comparing() -> list[float]:

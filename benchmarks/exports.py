@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from statistics import median
 
@@ -18,7 +17,7 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 
-from benchmarks._ratios import Verdicts
+from benchmarks._ratios import Verdicts, elapsed
 from calib.calibrators import CALIBRATORS, joint_calibrator
 from calib.export import write_onnx, write_program
 from calib.export.programs.sql import FENCE
@@ -51,12 +50,6 @@ def main(calibration: int, rows: int, rounds: int) -> int:
         ratio = verdict(median(ours / theirs), SLOWER)
         print(f"{key:20}{median(ours):10.2f} s{median(theirs):10.2f} s{ratio}", flush=True)
     return verdict.status
-
-
-def elapsed(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def in_duckdb(fitted, matrix: np.ndarray) -> Callable[[], object]:

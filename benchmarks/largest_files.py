@@ -68,9 +68,7 @@ def waits(content: bytes, name: str) -> np.ndarray:
 
 
 def by_pandas(content: bytes) -> float:
-    begin = time.process_time()
-    pd.read_csv(io.BytesIO(content))
-    return time.process_time() - begin
+    return elapsed(lambda: pd.read_csv(io.BytesIO(content)), time.process_time)
 
 
 def text(part: float, columns: int, values: Sequence[str]) -> bytes:

@@ -14,7 +14,7 @@ from statistics import median
 
 from streamlit.testing.v1 import AppTest
 
-from benchmarks._ratios import Verdicts
+from benchmarks._ratios import Verdicts, elapsed
 from pages.ui.current import PAGES
 from tests.pages.app import page
 
@@ -32,7 +32,7 @@ def main(rounds: int = 5) -> int:
     for stem in (Path(each.script).stem for pages in PAGES.values() for each in pages):
         at = page(stem, **({} if stem.startswith("learn") else QUICK))
         assert not at.exception, stem
-        taken = [(seconds(empty), seconds(at)) for _ in range(rounds)]
+        taken = [tuple(elapsed(each.run, time.process_time) for each in (empty, at)) for _ in range(rounds)]
         sizes = [len(chart.proto.spec) / 1e6 for chart in at.get("plotly_chart")] or [0.0]
         times = median(own / least for least, own in taken)
         print(
@@ -41,12 +41,6 @@ def main(rounds: int = 5) -> int:
             flush=True,
         )
     return verdict.status
-
-
-def seconds(at: AppTest) -> float:
-    begin = time.process_time()
-    at.run()
-    return time.process_time() - begin
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks._ratios import Verdicts
+from benchmarks._ratios import Verdicts, elapsed
 from calib import Dataset
 from calib.study import Store, check_rows, read_protocol, run_study, summarise
 from calib.study.cell import Result
@@ -65,12 +65,6 @@ def plain(X: np.ndarray, y: np.ndarray, repeats: int) -> list[list[float]]:
     return rows
 
 
-def timed(work) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
 def main(rounds: int = 5, repeats: int = 4) -> int:
     verdict = Verdicts()
     X, y = make_classification(1000, 20, n_informative=6, flip_y=0.1, class_sep=0.8, random_state=0)
@@ -85,9 +79,9 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
 
         seconds = np.empty((rounds, 3))
         for i in range(rounds):
-            seconds[i, :2] = [timed(lambda: plain(X, y, 1)), timed(lambda: study(1, 1))]
+            seconds[i, :2] = [elapsed(lambda: plain(X, y, 1)), elapsed(lambda: study(1, 1))]
             study(1, 2)  # starts the workers again, which may have ended while idle
-            seconds[i, 2] = timed(lambda: study(repeats, 2))
+            seconds[i, 2] = elapsed(lambda: study(repeats, 2))
         loop, one, two = (median(column) for column in seconds.T)
         print(
             f"plain loop {10 / loop:.2f} cells a second · study {10 / one:.2f} · two jobs {10 * repeats / two:.2f}"
@@ -121,7 +115,7 @@ def summarised(path: Path) -> float:
             for i, row in enumerate(values)
         )
     with Store(path) as store:
-        return timed(lambda: summarise(check_rows(store.rows()), "brier"))
+        return elapsed(lambda: summarise(check_rows(store.rows()), "brier"))
 
 
 if __name__ == "__main__":

@@ -102,11 +102,12 @@ class LogOddsAxis:
             labels = ["" if (last - i) % 2 else label for i, label in enumerate(labels)]
         return settings | {"ticktext": labels}
 
-    def moved(self, trace: dict[str, Any], *, x: bool = True, y: bool = True) -> dict[str, Any]:
+    def moved(self, trace: dict[str, Any]) -> dict[str, Any]:
         """Return a trace of probabilities on this axis; parts of a line beyond its ends are not visible.
 
-        The trace is a scatter plot in Plotly's JSON.
+        The trace is a scatter plot in Plotly's JSON. The axes x and y are probabilities, further ones are not.
         """
+        x, y = trace.get("xaxis", "x") == "x", trace.get("yaxis", "y") == "y"
         beyond = x and y and trace["mode"] == "lines"
         places: dict[str, Any] = {"x": self.place(trace["x"], beyond=beyond)} if x else {}
         if y:

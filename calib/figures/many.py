@@ -84,7 +84,7 @@ def _in_sight(figure: go.Figure) -> go.Figure:
     """Extend a vertical axis to the end of a coloured line that is wholly above or below it."""
     for trace in figure.data:
         axis = figure.layout[f"yaxis{(trace.yaxis or 'y')[1:]}"]
-        coloured = _is_line(trace.to_plotly_json()) and trace.legendgroup and trace.visible is True
+        coloured = trace.legendgroup and trace.visible is True and _is_line(trace.to_plotly_json())
         if not (coloured and axis.range) or axis.type == "log":
             continue
         (low, high), y = axis.range, np.asarray(trace.y, dtype=np.float64)

@@ -190,10 +190,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
         figure.add_trace(_margin(edges, record.margins[0, k], color, dash))
         figure.add_trace(_margin(edges, record.margins[1, k], color, dash, sideways=True))
     if axis is not None:
-        traces = [
-            axis.moved(trace.to_plotly_json(), x=trace.xaxis != "x2", y=trace.yaxis != "y2")
-            for trace in figure.data
-        ]
+        traces = [axis.moved(trace.to_plotly_json()) for trace in figure.data]
         figure = go.Figure(traces, figure.layout).update_layout(xaxis=axis.across, yaxis=axis.settings)
     figure.add_traces(
         mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, hovertext)

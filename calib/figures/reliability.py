@@ -521,7 +521,7 @@ def _in_log_odds(
             symbol = trace["marker"]["symbol"]
             ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, symbol) for y in trace["y"]]
             trace = trace | {"marker": trace["marker"] | {"symbol": ends}}
-        placed.append(axis.moved(trace, y=on_diagram))
+        placed.append(axis.moved(trace))
     reach = (
         _reach(key, curve, _drawn(curve, record.faint), axis, theme) for key, curve in record.bins.items()
     )

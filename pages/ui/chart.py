@@ -104,18 +104,20 @@ class ChartOnPage:
 
     def drawn(self, panel: Any, grid: tuple[int, bool] | None = None) -> dict[str, Any]:
         """Return the figure of the record, or of one of its panels."""
+        if panel is self.record and grid is None:
+            return self._whole
         return _drawn(panel, current.theme(), self.entry.draw, self.height, grid)
 
     @cached_property
-    def whole(self) -> dict[str, Any]:
-        """The figure of the record outside presenter view."""
-        return self.drawn(self.record)
+    def _whole(self) -> dict[str, Any]:
+        """The figure of the record outside presenter view, which colours and picture both ask for."""
+        return _drawn(self.record, current.theme(), self.entry.draw, self.height, None)
 
     def grey_lines(self) -> dict[str, tuple[str, bool]]:
         """Return the lines that a reader can choose to see in colour."""
         if not self.record.caption.endswith(GREY):
             return {}
-        return lines_of(self.question.narrowed(self.whole))
+        return lines_of(self.question.narrowed(self.drawn(self.record)))
 
     def in_words(self, panel: Any) -> str:
         """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
@@ -126,8 +128,7 @@ class ChartOnPage:
 
     def shown(self, panel: Any, i: int, panels: int, grid: tuple[int, bool] | None) -> dict[str, Any]:
         """Return the figure of a panel as the question lets the reader see it, with the reader's guess."""
-        question = self.question
-        content = self.whole if panel is self.record and grid is None else self.drawn(panel, grid)
+        content, question = self.drawn(panel, grid), self.question
         if question.empty:
             content = without_data(content, isinstance(panel, Finding), question.kept)
         elif question.ghost is not None and self.block == "strip":

@@ -17,6 +17,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+import os
 import sys
 import time
 import traceback
@@ -69,9 +70,11 @@ def limit_arenas() -> None:
     """Let threads share a few of the C library's pools of memory (mallopt, as MALLOC_ARENA_MAX does).
 
     Each piece of work has a thread of its own. With a pool for each of them, most of the memory of finished work stayed
-    in pools that a few small objects kept open.
+    in pools that a few small objects kept open. If MALLOC_ARENA_MAX is set, it decides.
     """
-    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):  # musl has none
+    if sys.platform != "linux" or "MALLOC_ARENA_MAX" in os.environ:
+        return
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # musl has none
         mallopt(M_ARENA_MAX, ARENAS)
 
 

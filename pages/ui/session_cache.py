@@ -154,7 +154,7 @@ def enter() -> None:
 
 def forget_without_sessions() -> None:
     """Forget the results that sessions share, if none is left: forests of many visitors hold much memory."""
-    if not len(_sessions()):
+    if not _sessions():
         shared.clear()
 
 

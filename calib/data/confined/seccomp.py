@@ -18,45 +18,39 @@ EPERM, ENOSYS = 1, 38
 CALL_NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16  # places in what the filter sees of a call
 THREAD = 0x00010000  # flag of clone
 
-
-def _numbers(calls: str) -> dict[str, int]:
-    """Return system call → number.
-
-    >>> _numbers("read 0, write 1")
-    {'read': 0, 'write': 1}
-    """
-    return {name: int(number) for name, number in map(str.split, calls.split(","))}
-
-
 # Machine → (its number, system call → number)
+# fmt: off
 CALLS: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
-        # words: right, a table
-        _numbers("""
-            read 0, write 1, close 3, fstat 5, poll 7, lseek 8, mmap 9, mprotect 10, munmap 11,
-            brk 12, rt_sigaction 13, rt_sigprocmask 14, rt_sigreturn 15, pread64 17, readv 19,
-            writev 20, sched_yield 24, mremap 25, madvise 28, nanosleep 35, getpid 39, sendto 44,
-            recvfrom 45, clone 56, exit 60, gettimeofday 96, getrusage 98, sigaltstack 131, gettid
-            186, futex 202, sched_getaffinity 204, restart_syscall 219, clock_gettime 228,
-            clock_nanosleep 230, exit_group 231, ppoll 271, set_robust_list 273, getcpu 309,
-            getrandom 318, membarrier 324, rseq 334, clone3 435
-        """),
+        {
+            "read": 0, "write": 1, "close": 3, "fstat": 5, "poll": 7, "lseek": 8, "mmap": 9,
+            "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14,
+            "rt_sigreturn": 15, "pread64": 17, "readv": 19, "writev": 20, "sched_yield": 24,
+            "mremap": 25, "madvise": 28, "nanosleep": 35, "getpid": 39, "sendto": 44,
+            "recvfrom": 45, "clone": 56, "exit": 60, "gettimeofday": 96, "getrusage": 98,
+            "sigaltstack": 131, "gettid": 186, "futex": 202, "sched_getaffinity": 204,
+            "restart_syscall": 219, "clock_gettime": 228, "clock_nanosleep": 230, "exit_group": 231,
+            "ppoll": 271, "set_robust_list": 273, "getcpu": 309, "getrandom": 318,
+            "membarrier": 324, "rseq": 334, "clone3": 435,
+        },
     ),
     "aarch64": (
         0xC00000B7,
-        # words: right, a table
-        _numbers("""
-            close 57, lseek 62, read 63, write 64, readv 65, writev 66, pread64 67, ppoll 73,
-            fstat 80, exit 93, exit_group 94, futex 98, set_robust_list 99, nanosleep 101,
-            clock_gettime 113, clock_nanosleep 115, sched_getaffinity 123, sched_yield 124,
-            restart_syscall 128, sigaltstack 132, rt_sigaction 134, rt_sigprocmask 135,
-            rt_sigreturn 139, getrusage 165, getcpu 168, gettimeofday 169, getpid 172, gettid 178,
-            sendto 206, recvfrom 207, brk 214, munmap 215, mremap 216, clone 220, mmap 222,
-            mprotect 226, madvise 233, getrandom 278, membarrier 283, rseq 293, clone3 435
-        """),
+        {
+            "close": 57, "lseek": 62, "read": 63, "write": 64, "readv": 65, "writev": 66,
+            "pread64": 67, "ppoll": 73, "fstat": 80, "exit": 93, "exit_group": 94, "futex": 98,
+            "set_robust_list": 99, "nanosleep": 101, "clock_gettime": 113, "clock_nanosleep": 115,
+            "sched_getaffinity": 123, "sched_yield": 124, "restart_syscall": 128,
+            "sigaltstack": 132, "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139,
+            "getrusage": 165, "getcpu": 168, "gettimeofday": 169, "getpid": 172, "gettid": 178,
+            "sendto": 206, "recvfrom": 207, "brk": 214, "munmap": 215, "mremap": 216, "clone": 220,
+            "mmap": 222, "mprotect": 226, "madvise": 233, "getrandom": 278, "membarrier": 283,
+            "rseq": 293, "clone3": 435,
+        },
     ),
 }
+# fmt: on
 
 
 def known() -> bool:
