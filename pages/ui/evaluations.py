@@ -14,6 +14,7 @@ import streamlit as st
 
 from calib import sources
 from calib.data import ReadingQuestion, Table, evaluate_or_train
+from calib.data.confined import apart
 from calib.evaluate import (
     FEWEST_ESTIMATED,
     Evaluation,
@@ -258,7 +259,7 @@ def evaluations_of(
     for_all = not any(map(sources.has_upload, recipes.values()))
     fits = _kept(
         session_cache.cache("fits", max(KEPT_FITS, 2 * len(recipes))),
-        {_fit_key(*one): partial(jobs.or_why, fit, *one) for one in there.values()},
+        {_fit_key(*one): partial(jobs.or_why, _fit, *one) for one in there.values()},
         (kind, what),
         for_all,
     )
@@ -274,6 +275,13 @@ def evaluations_of(
         name: found.with_view(recipes[name]) if isinstance(found, Evaluation) else found
         for name, found in data.items()
     }
+
+
+def _fit(recipe: Recipe, data: Dataset, watch: Watch) -> Fitted:
+    """Fit in a process of its own, so that no page waits; here if it reads a file, or asks a process of its own."""
+    if data.rest is not None or recipe.onnx is not None or recipe.content == "predictions":
+        return fit(recipe, data, watch)
+    return apart.call(fit, recipe, data, watch=watch)
 
 
 def _answerable(recipe: Recipe) -> Dataset:

@@ -40,6 +40,7 @@ from pages.ui import (
     start,
     state,
     style,
+    turns,
     upload_memory,
     uploads,
 )
@@ -70,6 +71,7 @@ def run_app() -> None:
     """Run app.py: the page table as navigation, and the start page under the address without a path."""
     server.protect_data()
     server.limit_arenas()
+    server.bundle_messages()
     upload_memory.keep_uploads_in_memory()
     server.search_for_garbage()
     admission.admit()
@@ -96,7 +98,8 @@ def run_app() -> None:
     st.logo(WORDMARK.substitute(ink=current.theme().ink), size="large")
     with ExitStack() as st.session_state["fold"]:
         try:
-            chosen.run()
+            with turns.turn():
+                chosen.run()
         except InputError as error:  # a refusal that the page did not expect
             st.error(plain(error))
         except Exception as error:  # Streamlit logs it, and shows only that there was an error

@@ -20,7 +20,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
-from pages.ui import headings, lesson_layout, server, session_cache
+from pages.ui import headings, lesson_layout, server, session_cache, turns
 from pages.ui.scheduler import Owner, Scheduler, WorkItem, processors
 from pages.ui.text import plain
 
@@ -92,7 +92,8 @@ class Job(WorkItem):
     def wait(self) -> None:
         """Wait for a moment, so that short work needs no progress bar; not while the job is queued."""
         if not scheduler().place(self):
-            wait([self.future], timeout=max(0.0, SECONDS_WITHOUT_PROGRESS - self.seconds))
+            with turns.given_up():
+                wait([self.future], timeout=max(0.0, SECONDS_WITHOUT_PROGRESS - self.seconds))
 
     @property
     def cancelled(self) -> bool:

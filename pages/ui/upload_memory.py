@@ -15,10 +15,12 @@ from weakref import WeakKeyDictionary
 
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
+from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from calib.data import confined, limits
+from calib.data.confined import apart
 from calib.data.too_large import BYTES_OF_END
 from calib.export import uploaded
 from calib.kernel import memory
@@ -113,8 +115,10 @@ def keep_uploads_in_memory() -> None:
 
 
 def warm_readers() -> None:
-    """Start the process that reads uploads: after a page's run, because it would delay the first picture.
+    """Start the process that reads uploads, and in a server fits: after a page's run, as it would delay the first
+    picture.
 
     Nobody can upload before the first page is drawn.
     """
-    confined.warm(uploaded.__name__)
+    serves = runtime.exists() and type(runtime.get_instance()) is runtime.Runtime  # AppTest has another one
+    confined.warm(uploaded.__name__, *(apart.MODULES if serves else ()))

@@ -7,12 +7,15 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from calib.kernel.checks import InputError
 
 
 def _said(attempt: Callable[[], Any]) -> str:
@@ -127,3 +130,33 @@ def unchecked(model: bytes, table: pd.DataFrame) -> str:
     except Exception as error:
         return type(error).__name__
     return str(found.tolist())
+
+
+def doubled(numbers, watch):
+    """Return the same object, and another."""
+    watch.step(0.5, "doubling")
+    return numbers, numbers * 2, os.getpid()
+
+
+def refused(watch):
+    raise InputError("No rows.")
+
+
+def raised_unsendable(watch):
+    class Local(Exception):
+        pass
+
+    raise Local("why")
+
+
+def ended_from_outside(watch):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def counting(path, watch):
+    """Write ever more into a file."""
+    while True:
+        watch.step(0.1, str(os.getpid()))
+        with open(path, "a") as file:
+            file.write("x")
+        time.sleep(0.005)

@@ -302,6 +302,14 @@ PRIVATE: dict[str, tuple[str, Callable[[], bool]]] = {
         "it keeps the session of a closed tab until another one is closed, and its uploads for ever",
         lambda: ends_sessions() and "on_remove" not in source(memory_session_storage),
     ),
+    "_call_soon_on_event_loop": (
+        "each message of a page wakes the loop, which takes the interpreter from the page; no setting bundles them",
+        lambda: "call_soon_threadsafe(callback)" in source(app_session),
+    ),
+    "_event_loop": (
+        "the loop that takes the messages of a session",
+        lambda: "self._event_loop.call_soon_threadsafe" in source(app_session),
+    ),
     "_fragment_storage": (
         "parts of a closed tab's page hold its data",
         lambda: "self._fragment_storage" in source(app_session) and hasattr(MemoryFragmentStorage(), "clear"),

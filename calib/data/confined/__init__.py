@@ -40,6 +40,7 @@ SMALLER = (
 SAVE_AGAIN = "Save the table as CSV, and upload that file."
 LOG = logging.getLogger(__name__)
 SECONDS_TO_END = 5.0  # seconds within which the end of a process is told
+READY = b"."  # what the waiting process says when it has loaded its modules
 NO_MEMORY = 2  # exit status of a process whose memory has ended
 KEPT_VARIABLES = split_words("PATH LD_LIBRARY_PATH SYSTEMROOT TZ LANG LC_ALL")  # others may hold passwords
 # One thread, because a process with several cannot be forked safely
@@ -109,12 +110,9 @@ class _Call:
         self.name, self.bounds, self.watch = name, bounds, watch
         self.share, self.doing, self.taken = 0.0, "", 0
         self.until = time.monotonic() + SECONDS_TO_START
-        self.data, data = socket.socketpair()
-        self.end, end = socket.socketpair()
+        self.data, self.end = begin(bounds.memory)
         self.data.settimeout(SECONDS_BETWEEN_LOOKS)
         self.end.settimeout(SECONDS_TO_END)
-        with data, end:
-            _WAITING.begin(bounds.memory, data, end)
 
     def __enter__(self) -> _Call:
         return self
@@ -260,6 +258,14 @@ class _Waiting:
                 self.control, [memory.to_bytes(LENGTH_BYTES, "little")], [each.fileno() for each in sockets]
             )
 
+    def is_ready(self, modules: Sequence[str]) -> bool:
+        """Tell whether the process has loaded these modules; it says so once, which stays to be read."""
+        if not set(modules) <= set(self.modules):
+            return False
+        with suppress(OSError):
+            return self.control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == READY
+        return False
+
     def warm(self, modules: Sequence[str]) -> None:
         with self.lock:
             self.modules = tuple(modules)
@@ -276,6 +282,20 @@ class _Waiting:
 
 _WAITING = _Waiting()
 atexit.register(_WAITING.stop)
+
+
+def begin(memory: int) -> tuple[socket.socket, socket.socket]:
+    """Begin a call, and return the sockets of its data and of its end; the process ends when they close."""
+    data, theirs = socket.socketpair()
+    end, their_end = socket.socketpair()
+    with theirs, their_end:
+        _WAITING.begin(memory, theirs, their_end)
+    return data, end
+
+
+def is_ready(modules: Sequence[str]) -> bool:
+    """Tell whether the waiting process has loaded these modules, so that a call begins at once."""
+    return AVAILABLE and _WAITING.is_ready(modules)
 
 
 def warm(*modules: str) -> None:

@@ -15,7 +15,6 @@ import selectors
 import signal
 import socket
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,9 +26,10 @@ import pandas as pd
 import pyarrow as pa
 
 from calib.data import confined
-from calib.data.confined import seccomp
+from calib.data.confined import apart, seccomp
 from calib.data.confined.wire import (
     LENGTH_BYTES,
+    Reports,
     Send,
     Take,
     send_json,
@@ -53,7 +53,6 @@ IMPORTED_BY_READERS = split_words("""
 """)
 # Seconds between looks at the memory of processes; libraries reserve much more than they take
 SECONDS_BETWEEN_LOOKS_AT_MEMORY = 0.02
-SECONDS_BETWEEN_REPORTS = 0.2  # seconds between reports of progress
 READER_NICENESS = 5  # pages come first
 
 
@@ -68,6 +67,7 @@ def main() -> None:
         _loaded(name)
     pa.enable_signal_handlers(False)  # for which reading would make pipes
     gc.freeze()  # so that children share these pages
+    control.sendall(confined.READY)
     _WaitingProcess(control).serve()
 
 
@@ -87,7 +87,8 @@ class _WaitingProcess:
 
     def serve(self) -> None:
         while True:
-            for key, _ in self.events.select(SECONDS_BETWEEN_LOOKS_AT_MEMORY if self.calls else None):
+            limited = any(most < apart.NO_LIMIT for _, most in self.calls.values())
+            for key, _ in self.events.select(SECONDS_BETWEEN_LOOKS_AT_MEMORY if limited else None):
                 key.data()
             for pid, (_, most) in self.calls.items():
                 if _resident(pid) > most:
@@ -105,7 +106,8 @@ class _WaitingProcess:
         if not pid:
             _serve_and_exit(data)
         data.close()
-        self.calls[pid] = end, _resident(os.getpid()) + int.from_bytes(message, "little")
+        most = int.from_bytes(message, "little")
+        self.calls[pid] = end, most if most == apart.NO_LIMIT else most + _resident(os.getpid())
         self.events.register(end, selectors.EVENT_READ, partial(self.kill, pid))
 
     def kill(self, pid: int) -> None:
@@ -149,8 +151,11 @@ def _serve_and_exit(data: socket.socket) -> None:
 
 def _serve(data: socket.socket) -> None:
     send, take = data.sendall, partial(_take, data)
-    send_json(send, "here")
+    send_json(send, os.getpid())
     call = take_json(take)
+    if call == "trusted":
+        apart.serve(data)
+        os._exit(0)
     module, name = call["function"]
     function = getattr(_loaded(module), name)
     _limit(call["memory"], call["seconds"])
@@ -205,7 +210,7 @@ def _answer(send: Send, take: Take, function: Callable[..., Any], call: dict[str
     given += [take_table(take) for _ in range(call["tables"])]
     options = dict(call["options"])
     if "watch" in inspect.signature(function).parameters:
-        options["watch"] = Watch(_Reports(send))
+        options["watch"] = Watch(Reports(send))
     found = function(*given, **options)
     del given
     if isinstance(found, pd.DataFrame):
@@ -213,18 +218,6 @@ def _answer(send: Send, take: Take, function: Callable[..., Any], call: dict[str
         send_table(send, found)
     else:
         send_json(send, {"found": found})
-
-
-class _Reports:
-    """Sends progress, not too often."""
-
-    def __init__(self, send: Send) -> None:
-        self.send, self.last = send, 0.0
-
-    def __call__(self, share: float, doing: str) -> None:
-        if (now := time.monotonic()) >= self.last + SECONDS_BETWEEN_REPORTS:
-            self.last = now
-            send_json(self.send, {"share": share, "doing": doing})
 
 
 if __name__ == "__main__":

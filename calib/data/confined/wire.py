@@ -6,6 +6,7 @@ The confined process may be in a stranger's hands, so what it sends is data only
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from calib.kernel.cache import is_known, mark_known
 Send = Callable[[Any], None]  # sends bytes
 Take = Callable[[int], Any]  # returns exactly so many bytes
 LENGTH_BYTES = 8  # bytes of a length
+SECONDS_BETWEEN_REPORTS = 0.2  # seconds between reports of progress
 
 
 def send_part(send: Send, part: Any) -> None:
@@ -89,3 +91,15 @@ def _column(part: Any) -> pd.Series:
     if table.schema.metadata[b"typed"] == b"True":
         mark_known(arrow(column), "typed")
     return column.rename(None)
+
+
+class Reports:
+    """Sends progress, not too often."""
+
+    def __init__(self, send: Send) -> None:
+        self.send, self.last = send, 0.0
+
+    def __call__(self, share: float, doing: str) -> None:
+        if (now := time.monotonic()) >= self.last + SECONDS_BETWEEN_REPORTS:
+            self.last = now
+            send_json(self.send, {"share": share, "doing": doing})

@@ -37,6 +37,7 @@ from calib.figures.base import split_caption
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.cache import is_known
 from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
 from calib.metrics.confidence_intervals import why_missing
@@ -67,6 +68,10 @@ from pages.ui.widget import show_widget
 GROUPS_VIEW = "groups"  # in links; groups have a page of their own
 # Of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 OTHER_FITS = 101
+AT_ONCE_VALUES = (
+    300_000  # predictions that are compared without a progress bar, in at most a third of a second
+)
+KEPT_DIFFERENCES = 12  # of them
 KEPT_RUNS = 4  # models whose finished fits a session keeps
 PLUS_632 = "The .632+ estimate is available only for the Brier score and the AUC."
 LISTED_ROWS = 500  # selected rows on the page; the download contains all
@@ -235,6 +240,12 @@ def intervals(evaluation: Evaluation) -> Differences | None:
         (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),
     }
     for_all = not has_upload(recipe)
+    if evaluation.cluster is None and len(evaluation.predictions) * evaluation.tested <= AT_ONCE_VALUES:
+        one, other = (
+            jobs.cached("differences", KEPT_DIFFERENCES, key, partial(call, Watch()))
+            for key, call in calls.items()
+        )
+        return one.joined(other)
     found = jobs.run("differences", "Intervals of the differences", calls, for_all=for_all)
     return found and found[0].joined(found[1])
 

@@ -1,0 +1,43 @@
+"""Let pages run one after the other: at once, they would wait for Python's interpreter at every message they send.
+
+A page takes about 0.15 seconds, but one of five at once took a second and more (docs/load.md).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LONGEST_WAIT = 1.0  # seconds after which a page runs beside those that take long
+_TURN = threading.Semaphore()
+_OF_THREAD = threading.local()
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Run the block when no other page runs, or after a while."""
+    _OF_THREAD.held = _TURN.acquire(timeout=LONGEST_WAIT)
+    try:
+        yield
+    finally:
+        _give_up()
+
+
+@contextmanager
+def given_up() -> Iterator[None]:
+    """Let other pages run during the block, which waits."""
+    held = _give_up()
+    try:
+        yield
+    finally:
+        if held:
+            _OF_THREAD.held = _TURN.acquire(timeout=LONGEST_WAIT)
+
+
+def _give_up() -> bool:
+    held = getattr(_OF_THREAD, "held", False)
+    _OF_THREAD.held = False
+    if held:
+        _TURN.release()
+    return held
