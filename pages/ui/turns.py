@@ -9,15 +9,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LONGEST_WAIT = 1.0  # seconds after which a page runs beside those that take long
-_TURN = threading.Semaphore()
+LONGEST_TURN = 1.0  # seconds after which a page runs beside those that take long
+_ONE_PAGE = threading.Semaphore()
 _OF_THREAD = threading.local()
 
 
 @contextmanager
 def turn() -> Iterator[None]:
     """Run the block when no other page runs, or after a while."""
-    _OF_THREAD.held = _TURN.acquire(timeout=LONGEST_WAIT)
+    _OF_THREAD.held = _ONE_PAGE.acquire(timeout=LONGEST_TURN)
     try:
         yield
     finally:
@@ -32,12 +32,12 @@ def given_up() -> Iterator[None]:
         yield
     finally:
         if held:
-            _OF_THREAD.held = _TURN.acquire(timeout=LONGEST_WAIT)
+            _OF_THREAD.held = _ONE_PAGE.acquire(timeout=LONGEST_TURN)
 
 
 def _give_up() -> bool:
     held = getattr(_OF_THREAD, "held", False)
     _OF_THREAD.held = False
     if held:
-        _TURN.release()
+        _ONE_PAGE.release()
     return held

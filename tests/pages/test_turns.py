@@ -27,7 +27,7 @@ def test_pages_take_turns_and_one_that_waits_lets_others_run():
 
 
 def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
-    monkeypatch.setattr(turns, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
     ran = threading.Event()
 
     def beside():
@@ -40,4 +40,4 @@ def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
         thread.join()
     assert ran.is_set()
     with turns.turn():
-        assert not turns._TURN.acquire(blocking=False)  # the turn was given back once, and is held once
+        assert not turns._ONE_PAGE.acquire(blocking=False)  # the turn was given back once, and is held once
