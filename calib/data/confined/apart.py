@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from calib.data import confined
-from calib.data.confined.wire import Reports, send_json, send_part, take_json, take_part
+from calib.data.confined.wire import Reports, send_json, send_part, take_from, take_json, take_part
 from calib.kernel.progress import Watch
 
 # What fits import, so that each process finds it loaded
@@ -83,7 +83,7 @@ def call(function: Callable[..., Any], *args: Any, watch: Watch) -> Any:
 
 def _answer(data: socket.socket, asked: bytes, args: Sequence[Any], watch: Watch) -> tuple[str, Any]:
     """Return how the call ended, and its result or its error."""
-    take = partial(_take, data)
+    take = partial(take_from, data)
     process, step = take_json(take), (0.0, "")
     send_json(data.sendall, "trusted")
     send_part(data.sendall, asked)
@@ -108,17 +108,6 @@ def _look(process: int, watch: Watch, step: tuple[float, str]) -> None:
 def _send_signal(process: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(process, number)
-
-
-def _take(data: socket.socket, size: int) -> bytearray:
-    taken = bytearray(size)
-    view = memoryview(taken)
-    while view:
-        got = data.recv_into(view)
-        if not got:
-            raise EOFError
-        view = view[got:]
-    return taken
 
 
 class _Pickler(pickle.Pickler):
@@ -146,7 +135,7 @@ class _Unpickler(pickle.Unpickler):
 def serve(data: socket.socket) -> None:
     """Compute one call, and send its result piece by piece, so that it is not held twice."""
     os.nice(NICENESS)
-    asked = take_part(partial(_take, data))
+    asked = take_part(partial(take_from, data))
     try:
         function, args = pickle.loads(asked)
     except Exception:  # such as a class that only the other process knows

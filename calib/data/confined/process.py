@@ -34,6 +34,7 @@ from calib.data.confined.wire import (
     Take,
     send_json,
     send_table,
+    take_from,
     take_json,
     take_part,
     take_table,
@@ -150,7 +151,7 @@ def _serve_and_exit(data: socket.socket) -> None:
 
 
 def _serve(data: socket.socket) -> None:
-    send, take = data.sendall, partial(_take, data)
+    send, take = data.sendall, partial(take_from, data)
     send_json(send, os.getpid())
     call = take_json(take)
     if call == "trusted":
@@ -177,17 +178,6 @@ def _loaded(name: str) -> ModuleType:
     module = importlib.import_module(name)
     getattr(module, "load", lambda: None)()
     return module
-
-
-def _take(data: socket.socket, size: int) -> bytearray:
-    taken = bytearray(size)
-    view = memoryview(taken)
-    while view:
-        got = data.recv_into(view)
-        if not got:
-            os._exit(3)
-        view = view[got:]
-    return taken
 
 
 def _limit(most_memory: int, seconds: int) -> None:

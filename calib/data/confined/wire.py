@@ -6,6 +6,7 @@ The confined process may be in a stranger's hands, so what it sends is data only
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,18 @@ def send_part(send: Send, part: Any) -> None:
 
 def take_part(take: Take) -> Any:
     return take(int.from_bytes(take(LENGTH_BYTES), "little"))
+
+
+def take_from(data: socket.socket, size: int) -> bytearray:
+    """Return exactly so many bytes of a socket that waits. Raises EOFError if the other process has ended."""
+    taken = bytearray(size)
+    view = memoryview(taken)
+    while view:
+        got = data.recv_into(view)
+        if not got:
+            raise EOFError
+        view = view[got:]
+    return taken
 
 
 def send_json(send: Send, value: Any) -> None:
