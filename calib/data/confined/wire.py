@@ -37,7 +37,13 @@ def take_part(take: Take) -> Any:
 
 
 def take_from(data: socket.socket, size: int) -> bytearray:
-    """Return exactly so many bytes of a socket that waits. Raises EOFError if the other process has ended."""
+    """Return exactly so many bytes of a socket that waits.
+
+    Raises
+    ------
+    EOFError
+        If the other process has ended.
+    """
     taken = bytearray(size)
     view = memoryview(taken)
     while view:
