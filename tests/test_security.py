@@ -88,8 +88,8 @@ def suspicious(source: str) -> list[str]:
     return found
 
 
-BETWEEN_OUR_PROCESSES = {"calib/data/confined/apart.py": ["pickle.loads", "pickle.loads"]}
-"""Pickles that one process of ours has just sent to another, by a socket that they share with nobody."""
+BETWEEN_OUR_PROCESSES = {"calib/data/confined/apart.py": ["pickle.loads"]}
+"""What a process of ours has just sent to the one that computes it, by a socket that they share with nobody."""
 
 
 def test_no_code_is_made_of_data():

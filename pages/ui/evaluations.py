@@ -278,8 +278,10 @@ def evaluations_of(
 
 
 def _fit(recipe: Recipe, data: Dataset, watch: Watch) -> Fitted:
-    """Fit in a process of its own, so that no page waits; here if it reads a file, or asks a process of its own."""
-    if data.rest is not None or recipe.onnx is not None or recipe.content == "predictions":
+    """Fit in a process of its own, so that no page waits; here if it reads a file, asks a process of its own, or is
+    a plug-in's, whose classes no process sends."""
+    here = data.rest is not None or recipe.onnx is not None or recipe.content == "predictions"
+    if here or recipe.model not in MODELS.shipped:
         return fit(recipe, data, watch)
     return apart.call(fit, recipe, data, watch=watch)
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from calib.data.confined.apart import PACKAGES
 from tests.browser import files
 from tests.browser.driver import find_chromium, free_port, served_by
 
@@ -26,19 +27,7 @@ sys.addaudithook(hear)
 MARK = "Zebrastein"
 CONFINED = "calib.data.confined"
 # Parts of a fitted model, which a process of its own has fitted and sends by a socket
-FITTED = tuple(
-    f"pickle.find_class ('{name}"
-    for name in (
-        "calib.",
-        "sklearn.",
-        "numpy",
-        "pandas",
-        "pyarrow.lib",
-        "scipy.",
-        "collections",
-        "builtins', 'slice'",
-    )
-)
+FITTED = tuple(f"pickle.find_class ('{name}" for name in (*PACKAGES, "builtins', 'slice'"))
 MEMORY = ("open ('/dev/shm/", "open ('/dev/null'")
 
 

@@ -149,6 +149,26 @@ def raised_unsendable(watch):
     raise Local("why")
 
 
+class Making:
+    """What makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def making(path, watch):
+    """Return what would call a program when it is unpickled, and the process that made it."""
+    return Making(path), os.getpid()
+
+
+def in_danger(watch):
+    """Return what Linux adds to the share of memory by which it chooses the process to end."""
+    return int(Path("/proc/self/oom_score_adj").read_text())
+
+
 def ended_from_outside(watch):
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -18,6 +18,7 @@ import streamlit as st
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from streamlit import error_util, net_util, runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -306,3 +307,58 @@ def test_eight_threads_share_two_arenas_of_memory_or_as_many_as_the_environment_
         [sys.executable, "-c", ARENAS_OF_THREADS], env=environment, check=True, capture_output=True, text=True
     )
     assert least <= told.stdout.count("<heap nr=") <= most
+
+
+class Loop:
+    """A loop whose calls are taken by hand."""
+
+    def __init__(self):
+        self.woken, self.calls, self.later = 0, [], []
+
+    def call_soon_threadsafe(self, call):
+        self.woken += 1
+        self.calls.append(call)
+
+    def call_soon(self, call):
+        self.calls.append(call)
+
+    def call_later(self, seconds, call):
+        self.later.append(call)
+
+    def turn(self):
+        calls, self.calls = self.calls, []
+        for call in calls:
+            call()
+
+
+class Session:
+    """What sends its messages as a session of Streamlit does."""
+
+    def __init__(self):
+        self._event_loop = Loop()
+
+    def send(self, message):
+        AppSession._call_soon_on_event_loop(self, message)
+
+
+def test_messages_of_a_page_wake_the_loop_once_and_arrive_in_their_order(monkeypatch):
+    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", AppSession._call_soon_on_event_loop)
+    server.bundle_messages.__wrapped__()
+    mine, other, said = Session(), Session(), []
+    loop = mine._event_loop
+    for number in range(3):
+        mine.send(lambda number=number: said.append(number))
+    other.send(lambda: said.append("other"))
+    assert (loop.woken, other._event_loop.woken) == (1, 1)
+    loop.turn()
+    loop.turn()
+    assert said == [0, 1, 2]
+    mine.send(lambda: said.append(3))
+    assert loop.woken == 1  # it looks again by itself
+    for _ in range(2):
+        loop.later.pop()()
+        loop.turn()
+    assert said == [0, 1, 2, 3]
+    assert not loop.later  # and then no more
+    mine.send(lambda: said.append(4))
+    assert loop.woken == 2

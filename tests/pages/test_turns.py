@@ -2,6 +2,9 @@
 
 import threading
 
+import pytest
+
+from calib.data.confined import apart
 from pages.ui import turns
 
 
@@ -41,3 +44,15 @@ def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
     assert ran.is_set()
     with turns.turn():
         assert not turns._ONE_PAGE.acquire(blocking=False)  # the turn was given back once, and is held once
+
+
+@pytest.mark.parametrize(("processors", "most"), [(1, 1), (2, 1), (8, 7)])
+def test_a_page_has_a_processor_which_fits_leave_until_it_waits(monkeypatch, processors, most):
+    limits = []
+    monkeypatch.setattr(turns, "processors", lambda: processors)
+    monkeypatch.setattr(apart, "limit", lambda *most: limits.append(most))
+    with turns.turn():
+        assert limits == [(most,)]
+        with turns.given_up():
+            assert limits == [(most,), ()]
+    assert limits == [(most,), (), (most,), ()]

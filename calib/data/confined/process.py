@@ -145,6 +145,8 @@ def _serve_and_exit(data: socket.socket) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.dup2(data.fileno(), 0)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # if memory ends, this process is ended and not the server
         _serve(socket.socket(fileno=0))
     finally:
         os._exit(1)
@@ -185,8 +187,6 @@ def _limit(most_memory: int, seconds: int) -> None:
     import resource  # not on every system
 
     os.nice(READER_NICENESS)
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # if memory ends, this process is ended and not the server
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
