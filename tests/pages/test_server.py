@@ -331,7 +331,7 @@ class Loop:
             call()
 
 
-class Session:
+class PageSession:
     """What sends its messages as a session of Streamlit does."""
 
     def __init__(self):
@@ -341,10 +341,9 @@ class Session:
         AppSession._call_soon_on_event_loop(self, message)
 
 
-def test_messages_of_a_page_wake_the_loop_once_and_arrive_in_their_order(monkeypatch):
-    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", AppSession._call_soon_on_event_loop)
-    server.bundle_messages.__wrapped__()
-    mine, other, said = Session(), Session(), []
+def test_messages_of_a_page_wake_the_loop_once_and_arrive_in_their_order():
+    server.bundle_messages()
+    mine, other, said = PageSession(), PageSession(), []
     loop = mine._event_loop
     for number in range(3):
         mine.send(lambda number=number: said.append(number))
