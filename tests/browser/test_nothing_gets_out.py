@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from calib.data.confined.apart import PACKAGES
+from calib.data.confined.apart import NAMED_LIBRARIES
 from tests.browser import files
 from tests.browser.driver import find_chromium, free_port, served_by
 
@@ -27,7 +27,7 @@ sys.addaudithook(hear)
 MARK = "Zebrastein"
 CONFINED = "calib.data.confined"
 # Parts of a fitted model, which a process of its own has fitted and sends by a socket
-FITTED = tuple(f"pickle.find_class ('{name}" for name in (*PACKAGES, "builtins', 'slice'"))
+FITTED = tuple(f"pickle.find_class ('{name}" for name in (*NAMED_LIBRARIES, "builtins', 'slice'"))
 MEMORY = ("open ('/dev/shm/", "open ('/dev/null'")
 
 

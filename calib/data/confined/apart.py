@@ -44,10 +44,10 @@ MODULES = (
 NO_LIMIT = (1 << 63) - 1  # bytes of memory
 SECONDS_BETWEEN_LOOKS = 0.1  # seconds between looks at Cancel, and at work that goes first
 # Whose classes a result may name
-PACKAGES = split_words("calib collections numpy pandas pyarrow scipy sklearn")
+NAMED_LIBRARIES = split_words("calib collections numpy pandas pyarrow scipy sklearn")
 BUILTINS = (slice, complex, range, bytearray, set, frozenset)  # and errors
 # Functions that make such objects again. words: right, their names
-FUNCTIONS = split_words("""
+RESTORING_FUNCTIONS = split_words("""
     numpy._core.multiarray._reconstruct numpy._core.multiarray.scalar numpy._core.numeric._frombuffer
     numpy.random._pickle.__bit_generator_ctor numpy.random._pickle.__generator_ctor
     numpy.random._pickle.__randomstate_ctor numpy.random.bit_generator.__pyx_unpickle_SeedSequence
@@ -203,12 +203,12 @@ class _Unpickler(pickle.Unpickler):
         return self.args[pid]
 
     def find_class(self, module: str, name: str) -> Any:
-        if f"{module}.{name}" in FUNCTIONS:
+        if f"{module}.{name}" in RESTORING_FUNCTIONS:
             return super().find_class(module, name)
-        if _package(module) in (*PACKAGES, "builtins"):
+        if _package(module) in (*NAMED_LIBRARIES, "builtins"):
             found = super().find_class(module, name)
             # of a class that a module imports, the module where it is defined counts
-            if isinstance(found, type) and (_package(found.__module__) in PACKAGES or _is_plain(found)):
+            if isinstance(found, type) and (_package(found.__module__) in NAMED_LIBRARIES or _is_plain(found)):
                 return found
         raise pickle.UnpicklingError(f"the result names {module}.{name}")
 
