@@ -208,7 +208,9 @@ class _Unpickler(pickle.Unpickler):
         if _package(module) in (*NAMED_LIBRARIES, "builtins"):
             found = super().find_class(module, name)
             # of a class that a module imports, the module where it is defined counts
-            if isinstance(found, type) and (_package(found.__module__) in NAMED_LIBRARIES or _is_plain(found)):
+            if isinstance(found, type) and (
+                _package(found.__module__) in NAMED_LIBRARIES or _is_plain(found)
+            ):
                 return found
         raise pickle.UnpicklingError(f"the result names {module}.{name}")
 
