@@ -31,6 +31,10 @@ def test_rules_minimise_the_worst_regret(rule, regret, p0, p1):
     assert regret(float(merge_pair(p0, p1, rule)), p0, p1) <= best.fun + 1e-12
 
 
+def test_certain_of_both_classes_is_a_half():
+    assert merge_pair(1.0, 0.0, "log") == 0.5  # only the full predictor gives this pair
+
+
 def test_midpoint_is_the_mean():
     assert merge_pair([0.25, 0.5], [0.75, 1.0], "midpoint").tolist() == [0.5, 0.75]
 

@@ -37,6 +37,20 @@ def test_both_methods_end_at_one_minimum(monkeypatch, penalty, of_intercepts):
     assert other.bounded is exact.bounded is False
 
 
+@pytest.mark.parametrize("kind", [softmax._Diagonal, softmax._Full])
+@pytest.mark.parametrize("ridge", [np.zeros((3, 4)), np.full((3, 4), 0.1)], ids=["free", "penalised"])
+def test_the_derivatives_are_those_of_the_objective(kind, ridge):
+    problem = kind(np.log(P), Y, np.full(len(Y), 1 / len(Y)), ridge)
+    rng = np.random.default_rng(1)
+    x, direction = rng.normal(size=(2, np.prod(problem.shape)))
+    step = 1e-5 * direction
+    rise = (problem.objective(x + step) - problem.objective(x - step)) / 2e-5
+    assert problem.gradient(x) @ direction == pytest.approx(rise, rel=1e-6)
+    turn = (problem.gradient(x + step) - problem.gradient(x - step)) / 2e-5
+    np.testing.assert_allclose(problem.curvature(x, direction), turn, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(problem.hessian(x) @ direction, turn, rtol=1e-5, atol=1e-8)
+
+
 def test_dirichlet_calibration_predicts_the_same_after_an_overflow(monkeypatch):
     exact = CALIBRATORS["dirichlet"]().fit(P, Y).predict(P)
     used = without_the_exact_method(monkeypatch)
