@@ -9,6 +9,7 @@ from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS, Metric, register
+from calib.metrics.base import check_metric
 from calib.sources import load
 from tests.pages.app import messages, page, settled
 
@@ -84,3 +85,8 @@ def test_one_that_fails_on_these_rows_alone_is_told_by_its_name(way, tmp_path, c
         at = settled(page("explore_reliability", **recipe.to_query()))
         assert any(told in message for message in messages(at))
         assert not at.exception
+
+
+@pytest.mark.parametrize("key", METRICS.shipped)
+def test_every_shipped_metric_passes_the_check_of_a_plug_in(key):
+    check_metric(METRICS[key])
