@@ -27,7 +27,10 @@ sys.addaudithook(hear)
 MARK = "Zebrastein"
 CONFINED = "calib.data.confined"
 # Parts of a fitted model, which a process of its own has fitted and sends by a socket
-FITTED = tuple(f"pickle.find_class ('{name}" for name in (*NAMED_LIBRARIES, "builtins', 'slice'"))
+FITTED = (
+    *(f"pickle.find_class ('{name}{end}" for name in NAMED_LIBRARIES for end in (".", "',")),
+    "pickle.find_class ('builtins', 'slice')",
+)
 MEMORY = ("open ('/dev/shm/", "open ('/dev/null'")
 
 

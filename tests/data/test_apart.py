@@ -161,8 +161,8 @@ def test_of_several_calls_the_last_goes_on_where_only_one_may(tmp_path):
         threads[-1].start()
         until(lambda: len(begun) == i + 1, "its progress is reported")  # noqa: B023 # awaited at once
         watches.append(watch)
-        apart.limit(1)
     try:
+        apart.limit(1)
         before = (tmp_path / "1").stat().st_size
         until(lambda: state(begun[0]) == "T", "the first stands still")
         until(lambda: (tmp_path / "1").stat().st_size > before, "the last goes on")

@@ -68,10 +68,8 @@ from pages.ui.widget import show_widget
 GROUPS_VIEW = "groups"  # in links; groups have a page of their own
 # Of ``validate`` beside the resamples: one of all rows, ten folds five times, 50 single splits
 OTHER_FITS = 101
-AT_ONCE_VALUES = (
-    300_000  # predictions that are compared without a progress bar, in at most a third of a second
-)
-KEPT_DIFFERENCES = 12  # of them
+AT_ONCE_VALUES = 300_000  # predictions that are compared without a progress bar, in a third of a second
+KEPT_DIFFERENCES = 12  # of their intervals, in a session
 KEPT_RUNS = 4  # models whose finished fits a session keeps
 PLUS_632 = "The .632+ estimate is available only for the Brier score and the AUC."
 LISTED_ROWS = 500  # selected rows on the page; the download contains all
