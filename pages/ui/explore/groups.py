@@ -156,9 +156,8 @@ def _left_out(evaluation: Evaluation, recipe: Recipe, column: str, key: str, fit
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
     """Draw the segments that deviate by more than chance."""
     place = headings.finding()
-    with place.picture:
-        found = _searched(evaluation, recipe)
     with place.words:
+        found = _searched(evaluation, recipe)  # its progress is beside the picture, which so keeps its place
         if found is not None:
             headline(found)
         search_controls(evaluation, recipe)
