@@ -10,8 +10,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators import Auto, Platt, VennAbers
-from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, _folds
+from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, ClassSteps, _folds
 from calib.calibrators.platt import half_step, platt_targets
+from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.likelihood import LEAST_WEIGHT
 from calib.metrics import brier_score, log_loss
@@ -182,3 +184,21 @@ def test_losses_are_those_of_fresh_rows():
 def test_the_clip_is_half_a_step():
     scores, y = drawn(100)
     assert Auto().fit(scores, y).clip_ == half_step(scores)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda classes: classes.pop(), "classes must contain 3 step functions"),
+        (lambda classes: classes[2]["steps"].append(0.5), "steps must contain 2"),
+        (lambda classes: classes[1]["steps"].__setitem__(0, -0.1), "classes must contain probabilities"),
+        (lambda classes: classes[1]["steps"].__setitem__(1, 1.1), "classes must contain probabilities"),
+    ],
+)
+def test_a_file_of_steps_has_one_step_function_of_probabilities_per_class(change, words):
+    file = {"present": [0, 1, 2], "classes": [{"breaks": [0.5], "steps": [0.0, 1.0]} for _ in range(3)]}
+    read = ClassSteps.from_map(Fields(file, "The file"), 3)
+    assert read.predict([[0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]).tolist() == [[1, 0, 0], [1 / 3] * 3]
+    change(file["classes"])
+    with pytest.raises(InputError, match=words):
+        ClassSteps.from_map(Fields(file, "The file"), 3)
