@@ -148,6 +148,18 @@ def test_scores_of_0_and_1_and_separated_classes_stay_finite():
     assert Auto().fit(close, [0, 1, 0, 1]).predict(close) == pytest.approx([0.5] * 4)
 
 
+@pytest.mark.parametrize("rows", [1, 200])
+def test_rows_that_all_fall_into_one_fold_give_equal_weights(rows):
+    """Weighted rows with equal scores and labels are held out together: none would be left to learn from."""
+    scores, weights = np.repeat([0.1, 0.2], rows), np.random.default_rng(0).gamma(1, size=2 * rows)
+    auto = Auto().fit(scores, scores > 0.15, weights)
+    assert auto.weights_ == pytest.approx([0.2] * 5)
+    assert np.isnan(auto.losses_).all()
+    assert not any("held-out" in note for note in auto.notes_)
+    low, high = auto.predict([0.1, 0.2])
+    assert 0 < low < 0.5 < high < 1
+
+
 def test_small_weights_are_left_out_and_the_notes_name_the_rest_with_their_weights_and_losses():
     auto = Auto().fit(*drawn(20_000, 1, lambda s: 0.2 + 0.6 * (s > 0.37)))
     assert ((auto.weights_ == 0) | (auto.weights_ >= LEAST_WEIGHT)).all()
