@@ -13,6 +13,7 @@ import streamlit as st
 
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
+from pages.ui import turns
 from pages.ui.jobs import so_far
 from pages.ui.text import plain
 
@@ -29,7 +30,7 @@ def in_background(
     found: Future[Any] = Future()
     threading.Thread(target=_into, args=(found, call, watch), name="query", daemon=True).start()
     try:
-        with suppress(TimeoutError):  # so that short work does not flicker
+        with suppress(TimeoutError), turns.given_up():  # so that short work does not flicker
             return found.result(timeout=AGAIN)
         with place.container():
             said = st.empty()
@@ -39,7 +40,7 @@ def in_background(
             doing, share = f": {now['doing']}" if now["doing"] else "", min(now["share"], 1.0)
             taken = so_far(time.monotonic() - began, share)
             said.progress(share, text=plain(f"{what}{doing} · {taken}"))  # ends if called off
-            with suppress(TimeoutError):
+            with suppress(TimeoutError), turns.given_up():
                 return found.result(timeout=AGAIN)
     finally:
         watch.cancel.set()

@@ -1,6 +1,7 @@
 """Pages run one after the other, unless one waits or takes long."""
 
 import threading
+import time
 
 import pytest
 
@@ -42,8 +43,44 @@ def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
         thread.start()
         thread.join()
     assert ran.is_set()
+
+
+def test_pages_come_in_the_order_in_which_they_asked():
+    order = []
+
+    def page(number):
+        with turns.turn():
+            order.append(number)
+
+    threads = [threading.Thread(target=page, args=(i,)) for i in range(5)]
     with turns.turn():
-        assert not turns._ONE_PAGE.acquire(blocking=False)  # the turn was given back once, and is held once
+        for i, thread in enumerate(threads, start=1):
+            thread.start()
+            while len(turns._QUEUE.waiting) < i:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3, 4]
+
+
+def test_a_page_whose_time_is_over_ends_no_turn_but_its_own(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
+    entered, leave = threading.Event(), threading.Event()
+
+    def beside():
+        with turns.turn():
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=beside)
+    with turns.turn():
+        thread.start()
+        entered.wait()
+        monkeypatch.setattr(turns._QUEUE, "ends", before := time.monotonic() + 60)
+    assert turns._QUEUE.ends == before
+    leave.set()
+    thread.join()
+    assert turns._QUEUE.ends == 0
 
 
 @pytest.mark.parametrize(("processors", "most"), [(1, 1), (2, 1), (8, 7)])
