@@ -20,6 +20,7 @@ from pages.ui.text import plain
 AGAIN = 0.3  # seconds between looks
 
 
+@turns.given_up()
 def in_background(
     what: str, call: Callable[[Watch], Any], on_cancel: Callable[[], None] | None = None
 ) -> Any:
@@ -30,7 +31,7 @@ def in_background(
     found: Future[Any] = Future()
     threading.Thread(target=_into, args=(found, call, watch), name="query", daemon=True).start()
     try:
-        with suppress(TimeoutError), turns.given_up():  # so that short work does not flicker
+        with suppress(TimeoutError):  # so that short work does not flicker
             return found.result(timeout=AGAIN)
         with place.container():
             said = st.empty()
@@ -40,7 +41,7 @@ def in_background(
             doing, share = f": {now['doing']}" if now["doing"] else "", min(now["share"], 1.0)
             taken = so_far(time.monotonic() - began, share)
             said.progress(share, text=plain(f"{what}{doing} · {taken}"))  # ends if called off
-            with suppress(TimeoutError), turns.given_up():
+            with suppress(TimeoutError):
                 return found.result(timeout=AGAIN)
     finally:
         watch.cancel.set()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from calib.data.confined import apart
-from pages.ui import turns
+from pages.ui import turns, waiting
 
 
 def test_pages_take_turns_and_one_that_waits_lets_others_run():
@@ -28,6 +28,21 @@ def test_pages_take_turns_and_one_that_waits_lets_others_run():
         order.append("first again")
     thread.join()
     assert order == ["first", "second", "first again"]
+
+
+def test_a_page_that_waits_for_a_table_lets_others_run(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_TURN", 60)
+    ran = threading.Event()
+
+    def other():
+        with turns.turn():
+            ran.set()
+
+    thread = threading.Thread(target=other)
+    with turns.turn():
+        thread.start()
+        assert waiting.in_background("reading", lambda watch: ran.wait(30))
+    thread.join()
 
 
 def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
