@@ -182,7 +182,9 @@ def _newton(
             p = expit(rows @ beta)
             gradient = gradient + rows.T @ (w * (p - targets[piece]))
             hessian = hessian + (rows.T * (w * p * (1 - p))) @ rows
-        step = -_pseudo_inverse(hessian) @ gradient
+        # In the units of each column's own curvature: beside a large penalty, what it does not touch would look flat
+        scale = 1 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
+        step = -scale * (_pseudo_inverse(hessian * scale[:, None] * scale) @ (scale * gradient))
         gain = -float(gradient @ step)
         if gain <= NATS_LEFT:
             # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
