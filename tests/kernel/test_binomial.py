@@ -26,6 +26,15 @@ def test_one_trial_has_an_interval_and_no_trial_has_none():
     assert np.isnan(binomial_interval(0, 0)).all()
 
 
+@pytest.mark.parametrize("quantile", [None, 12.7])
+def test_hardly_any_and_nearly_all_events_leave_the_ends_between_0_and_1(quantile):
+    """Sums of weights may be a rounding error away from none and from all, and the ends then beyond 0 and 1."""
+    n = np.linspace(1, 1000, 2000)
+    for k in (np.full(2000, 1e-17), np.nextafter(n, 0)):
+        low, high = binomial_interval(k, n, quantile=quantile)
+        assert 0 <= low.min() < high.max() <= 1
+
+
 def test_unequal_values_are_worth_as_many_draws_as_have_their_error():
     """Wilson's ends by definition: those m at which the observed mean is t standard errors √(m(1 − m)/n') away."""
     values = np.array([0.2, 0.35, 0.9, 0.6, 0.55, 0.8])

@@ -7,6 +7,7 @@ from calib.kernel.weights import effective_weights, squares
 
 RNG = np.random.default_rng(0)
 SETS = [RNG.gamma(1, size=40), RNG.lognormal(0, 3, 40), np.full(40, 0.3), np.append(np.ones(39), 0.5)]
+SETS += [np.array([0.3])]
 
 
 @pytest.mark.parametrize("weights", SETS)

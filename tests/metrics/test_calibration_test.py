@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from calib.kernel.rows import Rows
 from calib.metrics.calibration_test import (
@@ -52,6 +53,37 @@ def test_ranks_are_those_of_a_plain_loop():
     found = np.random.default_rng(3).integers(0, 6, (50, 3)).astype(float)  # with ties
     loop = [[sum(other >= one for other in column) / len(column) for one in column] for column in found.T]
     np.testing.assert_array_equal(_p_values(found), np.transpose(loop))
+
+
+# The three statistics of residuals (r, n) in the order of p, with x as far from its mean as it is
+DEFINED = {
+    "level": lambda residuals, x: np.abs(residuals.sum(axis=1)),
+    "slope": lambda residuals, x: np.abs((residuals * x).sum(axis=1)),
+    "shape": lambda residuals, x: np.ptp(np.cumsum(np.pad(residuals, ((0, 0), (1, 0))), axis=1), axis=1),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted):
+    """Of all labels of eight rows by their probability, or of all signs of eight clusters."""
+    rng, n = np.random.default_rng(0), 24 if clustered else 8
+    p, every = np.sort(rng.beta(1, 3, n)), np.array(list(product([0, 1], repeat=8)))
+    weights = rng.gamma(2, size=n) if weighted else np.ones(n)
+    cluster = rng.permutation(n) % 8 if clustered else None
+    x = logit(p) - np.average(logit(p), weights=weights**2 * p * (1 - p))
+    for _ in range(6):
+        y = rng.integers(0, 2, n)
+        seen = weights * (y - p)
+        if clustered:
+            residuals, chance = (2 * every - 1)[:, cluster] * seen, np.full(256, 1 / 256)
+        else:
+            residuals, chance = weights * (every - p), np.where(every, p, 1 - p).prod(axis=1)
+        rows = Rows(y, weight=weights if weighted else None, cluster=cluster)
+        found = calibration_test(rows, p, redraws=9999).looks
+        for look, of in DEFINED.items():
+            exact = chance[of(residuals, x) >= of(seen[None], x) - 1e-12].sum()
+            assert found[look] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999) + 1e-4)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1])
