@@ -1,5 +1,6 @@
 """The test of calibration: exact by enumeration, ranks by a plain loop, one answer however rows are written."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -55,34 +56,39 @@ def test_ranks_are_those_of_a_plain_loop():
     np.testing.assert_array_equal(_p_values(found), np.transpose(loop))
 
 
-# The three statistics of residuals (r, n) in the order of p, with x as far from its mean as it is
+# The three statistics of residuals (r, n) in the order of p; x is the log-odds, centred
 DEFINED = {
-    "level": lambda residuals, x: np.abs(residuals.sum(axis=1)),
-    "slope": lambda residuals, x: np.abs((residuals * x).sum(axis=1)),
-    "shape": lambda residuals, x: np.ptp(np.cumsum(np.pad(residuals, ((0, 0), (1, 0))), axis=1), axis=1),
+    "level": lambda residuals, p, x: np.abs(residuals.sum(axis=1)),
+    "slope": lambda residuals, p, x: np.abs((residuals * x).sum(axis=1)),
+    "shape": lambda residuals, p, x: np.ptp(
+        np.column_stack([residuals @ (p <= each) for each in (-1, *p)]), axis=1
+    ),
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("clustered", [False, True])
-def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted):
+@pytest.mark.parametrize(
+    ("clustered", "weighted", "count"),
+    [(False, False, 1), (False, True, 1), (False, True, 2), (True, False, 1), (True, True, 1)],
+)
+def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted, count):
     """Of all labels of eight rows by their probability, or of all signs of eight clusters."""
     rng, n = np.random.default_rng(0), 24 if clustered else 8
-    p, every = np.sort(rng.beta(1, 3, n)), np.array(list(product([0, 1], repeat=8)))
-    weights = rng.gamma(2, size=n) if weighted else np.ones(n)
+    p, every = np.sort(rng.beta(1, 3, n // 2)).repeat(2), np.array(list(product([0, 1], repeat=8)))
+    weights = rng.gamma(2, size=n // count).repeat(count) if weighted else np.ones(n)
     cluster = rng.permutation(n) % 8 if clustered else None
     x = logit(p) - np.average(logit(p), weights=weights**2 * p * (1 - p))
     for _ in range(6):
-        y = rng.integers(0, 2, n)
+        y = rng.integers(0, 2, n // count).repeat(count)
         seen = weights * (y - p)
         if clustered:
             residuals, chance = (2 * every - 1)[:, cluster] * seen, np.full(256, 1 / 256)
         else:
             residuals, chance = weights * (every - p), np.where(every, p, 1 - p).prod(axis=1)
-        rows = Rows(y, weight=weights if weighted else None, cluster=cluster)
-        found = calibration_test(rows, p, redraws=9999).looks
+        rows = Rows(y, weight=weights * count if weighted else None, cluster=cluster)
+        lines = replace(rows.of(np.arange(0, n, count)), counts=np.full(n // 2, 2.0) if count == 2 else None)
+        found = calibration_test(lines, p[::count], redraws=9999).looks
         for look, of in DEFINED.items():
-            exact = chance[of(residuals, x) >= of(seen[None], x) - 1e-12].sum()
+            exact = min(chance[of(residuals, p, x) >= of(seen[None], p, x) - 1e-12].sum(), 1)
             assert found[look] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999) + 1e-4)
 
 
