@@ -1,6 +1,5 @@
 """The test of calibration: exact by enumeration, ranks by a plain loop, one answer however rows are written."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -67,29 +66,46 @@ DEFINED = {
 
 
 @pytest.mark.parametrize(
-    ("clustered", "weighted", "count"),
-    [(False, False, 1), (False, True, 1), (False, True, 2), (True, False, 1), (True, True, 1)],
+    ("clustered", "weighted", "counted"),
+    [
+        (False, False, False),
+        (False, True, False),
+        (False, True, True),
+        (True, False, False),
+        (True, True, False),
+    ],
 )
-def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted, count):
+def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted, counted):
     """Of all labels of eight rows by their probability, or of all signs of eight clusters."""
-    rng, n = np.random.default_rng(0), 24 if clustered else 8
-    p, every = np.sort(rng.beta(1, 3, n // 2)).repeat(2), np.array(list(product([0, 1], repeat=8)))
-    weights = rng.gamma(2, size=n // count).repeat(count) if weighted else np.ones(n)
+    rng, times = np.random.default_rng(0), np.array([1, 3, 2, 2] * (3 if clustered else 1))
+    n, every = times.sum(), np.array(list(product([0, 1], repeat=8)))
+    lines = np.r_[0, np.cumsum(times)[:-1]] if counted else np.arange(n)
+    p, weights = np.sort(rng.beta(1, 3, len(times))).repeat(times), np.ones(n)
+    if weighted:
+        weights = rng.gamma(2, size=len(lines)).repeat(times if counted else 1)
     cluster = rng.permutation(n) % 8 if clustered else None
     x = logit(p) - np.average(logit(p), weights=weights**2 * p * (1 - p))
-    for _ in range(6):
-        y = rng.integers(0, 2, n // count).repeat(count)
+    for _ in range(8):
+        y = rng.integers(0, 2, len(lines)).repeat(times if counted else 1)
         seen = weights * (y - p)
         if clustered:
             residuals, chance = (2 * every - 1)[:, cluster] * seen, np.full(256, 1 / 256)
         else:
             residuals, chance = weights * (every - p), np.where(every, p, 1 - p).prod(axis=1)
-        rows = Rows(y, weight=weights * count if weighted else None, cluster=cluster)
-        lines = replace(rows.of(np.arange(0, n, count)), counts=np.full(n // 2, 2.0) if count == 2 else None)
-        found = calibration_test(lines, p[::count], redraws=9999).looks
+        rows = Rows(y, weight=weights if weighted else None, cluster=cluster)
+        if counted:
+            rows = Rows(y[lines], weight=weights[lines] * times, counts=times.astype(float))
+        found = calibration_test(rows, p[lines], redraws=9999).looks
         for look, of in DEFINED.items():
             exact = min(chance[of(residuals, p, x) >= of(seen[None], p, x) - 1e-12].sum(), 1)
             assert found[look] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999) + 1e-4)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_there_are_as_many_redraws_as_asked_for_however_many_rows(clustered):
+    """They are drawn in several parts; the smallest p-value is 1 / (1 + B)."""
+    p, cluster = np.linspace(0.3, 0.9, 2100), np.arange(2100) if clustered else None
+    assert calibration_test(Rows(np.zeros(2100, int), cluster=cluster), p).p_value == 1 / 1000
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1])
