@@ -321,7 +321,7 @@ ON_ROWS = {
     "splits": Printed(
         "Reliability: differences over splits; advice",
         over_splits,
-        "There is no interval, and the text does not mention one.",
+        "There is no interval, and the text does not mention an interval.",
         thin=2,
     ),
     "bins": Printed(

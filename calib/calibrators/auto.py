@@ -82,11 +82,11 @@ class Auto(ScoreCalibrator):
     """Mixture of candidates, weighted by 5-fold cross-validation, for probabilities; optional weights.
 
     ``weights_`` (5,) are the weights of ``CURVES_WEIGHED``; ``losses_`` (6,) the mean log losses of held-out
-    calibration
-    rows, of each candidate and of the mixture. ``knots_`` and ``values_`` (k,) are the curve; ``breaks_`` (t,) and
-    ``steps_`` (t + 1,) the step function: step i holds if i breaks are at most s. Scores are clipped to [``clip_``,
-    1 − ``clip_``], half the smallest distance of a calibration score from 0 or 1, so that log-odds stay finite. A
-    single class is refused; for constant scores, the class frequency is predicted.
+    calibration rows, of each candidate and of the mixture, NaN if no row can be held out. ``knots_`` and ``values_``
+    (k,) are the curve; ``breaks_`` (t,) and ``steps_`` (t + 1,) the step function: step i holds if i breaks are at
+    most s. Scores are clipped to [``clip_``, 1 − ``clip_``], half the smallest distance of a calibration score from 0
+    or 1, so that log-odds stay finite. A single class is refused; for constant scores, the class frequency is
+    predicted.
 
     >>> p = np.linspace(0.05, 0.95, 19)
     >>> auto = Auto().fit(np.repeat(p, 20), np.tile(np.arange(20), 19) < np.repeat(np.round(20 * p**2), 20))
@@ -139,12 +139,15 @@ class Auto(ScoreCalibrator):
             return ()
         mixed = np.argsort(-self.weights_, kind="stable")[: np.count_nonzero(self.weights_)]
         parts = listed([f"{CURVES_WEIGHED[i]} {brief_percent(self.weights_[i])}" for i in mixed])
+        return (f"mixes {parts}.", *self._loss_notes(), *self.turns_)
+
+    def _loss_notes(self) -> tuple[str, ...]:
+        if np.isnan(self.losses_[-1]):
+            return ()
         best = int(self.losses_[:-1].argmin())
         return (
-            f"mixes {parts}.",
             f"On held-out calibration rows, the log loss is {number(self.losses_[-1])} for the mixture and "
             f"{CURVES_WEIGHED[best]} for the best candidate ({number(self.losses_[best])}).",
-            *self.turns_,
         )
 
     def _map(self, scores: Array) -> Array:
@@ -223,7 +226,7 @@ class _Curves:
 def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple[Array, Array]:
     """Return the weights of the candidates (5,), 0 before the first that may enter, and mean held-out log losses (6,).
 
-    The losses are those of each candidate and of their mixture.
+    The losses are those of each candidate and of their mixture, NaN if no row is held out; weights are then equal.
     """
     rows = [_present(out) for out in held]
     found = np.concatenate([z[out.weights > 0] for z, out in zip(logits, held, strict=True)])
@@ -234,17 +237,22 @@ def _stacked(held: Sequence[Tied], logits: Sequence[Array], first: int) -> tuple
         np.append(np.zeros(first), stacking_weights(found[:, first:], targets, weights, prior))
     )
     losses = [log_loss_sum(z, targets, weights) for z in (*found.T, found @ own)]
-    return own, np.array(losses) / weights.sum()
+    return own, np.array(losses) / (weights.sum() or np.nan)
 
 
 def _folds(tied: Tied) -> Iterator[tuple[Tied, Tied]]:
-    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed."""
+    """Yield (learn, held-out) rows: each row goes to a random fold, whatever its label; the seed is fixed.
+
+    A fold that would hold out all rows is left out.
+    """
     random, classes = np.random.default_rng(0), (tied.sums, tied.weights - tied.sums)
     whole = are_whole(tied.weights) and are_whole(tied.sums)
     ones, zeros = (in_folds(each, random, whole) for each in classes)
     for first, second in zip(ones.T, zeros.T, strict=True):
         held = Tied(tied.scores, first + second, first)
-        yield Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums), held
+        learn = Tied(tied.scores, tied.weights - held.weights, tied.sums - held.sums)
+        if learn.weights.any():
+            yield learn, held
 
 
 def exact_weights(weights: Array) -> Array:

@@ -231,5 +231,5 @@ def levels_of(x: Array, bins: int, weights: Array) -> Array:
     if len(distinct) <= bins:
         return (distinct[1:] + distinct[:-1]) / 2
     inner = quantile_edges(x, bins, weights if are_whole(weights) else None)[1:-1]
-    above = np.searchsorted(distinct, inner, side="right").clip(1, len(distinct) - 1)
+    above = np.searchsorted(distinct, inner, side="right")  # inner edges are between two numbers
     return np.unique((distinct[above - 1] + distinct[above]) / 2)

@@ -7,48 +7,69 @@ a processor. No priority does this: beside other busy programs, fits of a lower 
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from calib.data.confined import apart
 from pages.ui.scheduler import processors
 
-LONGEST_TURN = 1.0  # seconds after which a page runs beside those that take long
-_ONE_PAGE = threading.Semaphore()
+LONGEST_TURN = 1.0  # seconds after which the next page runs beside one that takes long
 _OF_THREAD = threading.local()
+
+
+class _Queue:
+    """Pages that wait for their turn, first come, first served."""
+
+    def __init__(self) -> None:
+        self.changed, self.waiting = threading.Condition(), deque[object]()
+        self.holder, self.ends = object(), 0.0  # who has the turn, and until when at most
+
+    def take(self, page: object) -> None:
+        """Wait for the turn."""
+        with self.changed:
+            self.waiting.append(page)
+            while (others := self.waiting[0] is not page) or time.monotonic() < self.ends:
+                self.changed.wait(None if others else self.ends - time.monotonic())
+            self.waiting.popleft()
+            self.holder, self.ends = page, time.monotonic() + LONGEST_TURN
+            apart.limit(max(processors() - 1, 1))
+            self.changed.notify_all()
+
+    def give_up(self, page: object) -> None:
+        """End the turn of this page, unless another page has it meanwhile."""
+        with self.changed:
+            if self.holder is page:
+                self.ends = 0.0
+                apart.limit()
+                self.changed.notify_all()
+
+
+_QUEUE = _Queue()
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Run the block when no other page runs, or after a while."""
-    _take()
+    """Run the block when no other page runs, or after those before it have had their time."""
+    page = _OF_THREAD.page = object()
+    _QUEUE.take(page)
     try:
         yield
     finally:
-        _give_up()
+        _OF_THREAD.page = None
+        _QUEUE.give_up(page)
 
 
 @contextmanager
 def given_up() -> Iterator[None]:
     """Let other pages run during the block, which waits."""
-    held = _give_up()
+    page = getattr(_OF_THREAD, "page", None)
+    if page is None:
+        yield
+        return
+    _QUEUE.give_up(page)
     try:
         yield
     finally:
-        if held:
-            _take()
-
-
-def _take() -> None:
-    _OF_THREAD.held = _ONE_PAGE.acquire(timeout=LONGEST_TURN)
-    if _OF_THREAD.held:
-        apart.limit(max(processors() - 1, 1))
-
-
-def _give_up() -> bool:
-    held = getattr(_OF_THREAD, "held", False)
-    _OF_THREAD.held = False
-    if held:
-        apart.limit()
-        _ONE_PAGE.release()
-    return held
+        _QUEUE.take(page)

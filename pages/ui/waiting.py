@@ -13,12 +13,14 @@ import streamlit as st
 
 from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
+from pages.ui import turns
 from pages.ui.jobs import so_far
 from pages.ui.text import plain
 
 AGAIN = 0.3  # seconds between looks
 
 
+@turns.given_up()
 def in_background(
     what: str, call: Callable[[Watch], Any], on_cancel: Callable[[], None] | None = None
 ) -> Any:

@@ -10,8 +10,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators import Auto, Platt, VennAbers
-from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, _folds
+from calib.calibrators.auto import CURVES_WEIGHED, PENALTIES, ClassSteps, _folds
 from calib.calibrators.platt import half_step, platt_targets
+from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields
 from calib.kernel.isotonic_regression import pool_ties
 from calib.kernel.likelihood import LEAST_WEIGHT
 from calib.metrics import brier_score, log_loss
@@ -146,6 +148,18 @@ def test_scores_of_0_and_1_and_separated_classes_stay_finite():
     assert Auto().fit(close, [0, 1, 0, 1]).predict(close) == pytest.approx([0.5] * 4)
 
 
+@pytest.mark.parametrize("rows", [1, 200])
+def test_rows_that_all_fall_into_one_fold_give_equal_weights(rows):
+    """Weighted rows with equal scores and labels are held out together: none would be left to learn from."""
+    scores, weights = np.repeat([0.1, 0.2], rows), np.random.default_rng(0).gamma(1, size=2 * rows)
+    auto = Auto().fit(scores, scores > 0.15, weights)
+    assert auto.weights_ == pytest.approx([0.2] * 5)
+    assert np.isnan(auto.losses_).all()
+    assert not any("held-out" in note for note in auto.notes_)
+    low, high = auto.predict([0.1, 0.2])
+    assert 0 < low < 0.5 < high < 1
+
+
 def test_small_weights_are_left_out_and_the_notes_name_the_rest_with_their_weights_and_losses():
     auto = Auto().fit(*drawn(20_000, 1, lambda s: 0.2 + 0.6 * (s > 0.37)))
     assert ((auto.weights_ == 0) | (auto.weights_ >= LEAST_WEIGHT)).all()
@@ -182,3 +196,21 @@ def test_losses_are_those_of_fresh_rows():
 def test_the_clip_is_half_a_step():
     scores, y = drawn(100)
     assert Auto().fit(scores, y).clip_ == half_step(scores)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda classes: classes.pop(), "classes must contain 3 step functions"),
+        (lambda classes: classes[2]["steps"].append(0.5), "steps must contain 2"),
+        (lambda classes: classes[1]["steps"].__setitem__(0, -0.1), "classes must contain probabilities"),
+        (lambda classes: classes[1]["steps"].__setitem__(1, 1.1), "classes must contain probabilities"),
+    ],
+)
+def test_a_file_of_steps_has_one_step_function_of_probabilities_per_class(change, words):
+    file = {"present": [0, 1, 2], "classes": [{"breaks": [0.5], "steps": [0.0, 1.0]} for _ in range(3)]}
+    read = ClassSteps.from_map(Fields(file, "The file"), 3)
+    assert read.predict([[0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]).tolist() == [[1, 0, 0], [1 / 3] * 3]
+    change(file["classes"])
+    with pytest.raises(InputError, match=words):
+        ClassSteps.from_map(Fields(file, "The file"), 3)

@@ -1,6 +1,7 @@
 """Multicalibration against its definition, by brute force, and against boosting of trees as MCGrad does it."""
 
 import json
+from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy.special import expit, logit
 
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.calibrators import CALIBRATORS, Logistic, Multicalibration
-from calib.calibrators.feature_groups import FeatureGroups
+from calib.calibrators.feature_groups import FeatureGroups, levels_of
 from calib.calibrators.multicalibration import (
     DOUBT,
     LEAST_INFORMATION,
     _loss_decreases,
+    _promise,
     _split_weights,
 )
 from calib.export import read_calibrator, write_calibrator
@@ -70,26 +72,32 @@ def masks(fitted, frame):
     return found
 
 
-def test_each_correction_is_the_worst_segment_and_its_newton_step_shrunk():
-    p, _, y, frame = planted()
-    fitted = Multicalibration(bins=3).fit(joined(p, frame), y)
+@pytest.mark.parametrize("light", [1.0, 0.05])
+def test_each_correction_is_the_worst_segment_and_its_newton_step_shrunk(light):
+    """Rows of the planted segment count, or their weights are so small that their sums have a variance below 1."""
+    p, _, y, frame = planted(rows=3000)
+    weights = np.where(frame["kind"] == "b", light, 1.0)
+    fitted = Multicalibration(bins=3).fit(joined(p, frame), y, sample_weight=weights)
     assert len(fitted.corrections_) >= 2
     # The rows that learn: those of the canonical order that were not drawn
     start = fitted.start_.predict(p)
     groups = np.column_stack([each.index(frame[each.name]) for each in fitted.features_])
     order = np.lexsort((y, *groups.T, p))
-    learning = np.sort(order[_split_weights(np.ones(len(y)))[0] > 0])
-    x, segments = logit(start), masks(fitted, frame)
+    weights *= weights.sum() / (weights @ weights)
+    weights[order] = _split_weights(weights[order])[0]
+    learning = np.flatnonzero(weights)
+    w, x, segments = weights[learning], logit(start), masks(fitted, frame)
     for made in fitted.corrections_:
         q, level = expit(x), np.digitize(x, fitted.breaks_)
         scored = {}
         for key, mask in segments.items():
             for at in (*range(3), None):
                 mine = mask[learning] & (True if at is None else level[learning] == at)
-                gap = (y - q)[learning][mine].sum()
-                information = (q * (1 - q))[learning][mine].sum()
-                if information >= LEAST_INFORMATION:
-                    scored[key, at] = gap**2 / information, gap / information
+                gap = (w * (y - q)[learning])[mine].sum()
+                information = (w * (q * (1 - q))[learning])[mine].sum()
+                variance = (w**2 * (q * (1 - q))[learning])[mine].sum()
+                if information**2 >= LEAST_INFORMATION * variance > 0:
+                    scored[key, at] = gap**2 / variance, gap / information
         key, at = max(scored, key=lambda one: scored[one][0])
         square, newton = scored[key, at]
         names = [each.name for each in fitted.features_]
@@ -323,11 +331,34 @@ def test_groups_of_a_column_are_its_values_or_ranges():
     assert [groups.words(i) for i in range(3)] == ["w = b", "w = a", "w is missing"]
 
 
+def test_levels_meet_halfway_between_the_numbers_around_each_quantile():
+    rng = np.random.default_rng(0)
+    for case in range(300):
+        bins, counted = int(rng.integers(1, 6)), rng.integers(1, 4, 12)
+        x = rng.integers(0, 7, 12) * 1.0
+        values, rows = np.unique(x), np.sort(np.repeat(x, counted))
+        quantiles = [
+            rows[rank] + (rows[min(rank + 1, len(rows) - 1)] - rows[rank]) * Fraction(rest, bins)
+            for rank, rest in (divmod((len(rows) - 1) * i, bins) for i in range(1, bins))
+        ]
+        if len(values) <= bins:  # one level each
+            quantiles = (values[1:] + values[:-1]) / 2
+        inner = [q for q in quantiles if values[0] < q < values[-1]]
+        expected = {(values[values <= q].max() + values[values > q].min()) / 2 for q in inner}
+        assert levels_of(x, bins, counted * 1.0).tolist() == sorted(expected), case
+
+
 def test_its_sentences_name_the_segments():
     p, _, y, frame = planted()
     fitted = Multicalibration().fit(joined(p, frame), y)
     assert "kind = b" in fitted.corrections_in_words()[0]
     assert fitted.notes_[-1].startswith("corrected: ")
+
+
+def test_twenty_rows_of_probability_a_half_can_be_corrected_and_nineteen_or_two_standard_errors_cannot():
+    rows, ones = np.array([20.0, 19.0, 64.0, 100.0, 0.0]), np.array([20.0, 19.0, 40.0, 62.0, 0.0])
+    gap, variance = ones - rows / 2, rows / 4
+    assert _promise(gap, variance, variance).tolist() == [20.0, 0.0, 0.0, 5.76, 0.0]
 
 
 def test_a_loss_decreases_if_its_mean_is_so_many_standard_errors_above_0():

@@ -57,6 +57,16 @@ def test_memory_grows_with_the_input_and_not_with_its_square():
     assert peak < 2 * new.nbytes
 
 
+def test_a_file_has_at_most_a_hundred_million_votes():
+    fields = Rank().fit(np.arange(4.0).reshape(2, 2), [0, 1]).to_map()
+    for tree in fields["trees"]:
+        tree["counts"] = [20_000_000, 30_000_000]
+    assert Rank.from_map(Fields(fields, "The file")).borda([[9.0, 9.0]]).tolist() == [1e8]
+    fields["trees"][1]["counts"][0] += 1
+    with pytest.raises(InputError, match="at most 100,000,000"):
+        Rank.from_map(Fields(fields, "The file"))
+
+
 def test_trees_of_a_file_have_equally_many_votes():
     fields = Rank().fit(np.arange(6.0).reshape(3, 2), [0, 1, 1]).to_map()
     fields["trees"][1]["counts"][0] += 1

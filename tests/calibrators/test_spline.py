@@ -1,6 +1,7 @@
 """Spline calibration minimises the log loss plus the roughness of a natural cubic spline of the logit."""
 
 from itertools import pairwise
+from math import inf, nextafter
 
 import numpy as np
 import pytest
@@ -9,8 +10,11 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from calib.calibrators.log_odds import CLIP
 from calib.calibrators.platt import Platt
 from calib.calibrators.spline import SPLINE_PENALTIES, NaturalSpline, Spline
+from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields
 from tests.saying import assert_says
 
 
@@ -110,6 +114,31 @@ def test_it_comes_nearer_to_a_curved_truth_than_a_straight_line_does():
     spline = np.abs(Spline().fit(scores, y).predict(at) - truth).max()
     line = np.abs(Platt().fit(logit(scores), y).predict(logit(at)) - truth).max()
     assert spline < 0.05 < line
+
+
+def test_two_scores_get_their_frequencies_and_the_line_through_them():
+    fitted = Spline().fit([0.6] * 4 + [0.9] * 4, [0, 0, 0, 1, 0, 1, 1, 1])
+    assert fitted.knots_ == pytest.approx(logit([0.6, 0.9]))
+    assert fitted.values_ == pytest.approx(logit([0.25, 0.75]))
+    at = np.array([0.3, 0.6, 0.75, 0.9, 0.99])
+    line = np.polynomial.Polynomial.fit(fitted.knots_, fitted.values_, 1)
+    assert logit(fitted.predict(at)) == pytest.approx(line(logit(at)))
+
+
+@pytest.mark.parametrize(
+    ("knots", "values", "beyond"),
+    [
+        ([0.0, 1.0], [0.0, 1e100], {"values": [0.0, nextafter(1e100, inf)]}),
+        ([0.0, 1.0, 2.0], [0.0, -1e100, 0.0], {"values": [0.0, 0.0, -nextafter(1e100, inf)]}),
+        ([0.0, 1e-17], [1.0, 0.0], {"knots": [0.0, nextafter(1e-17, 0)]}),
+    ],
+)
+def test_the_steepest_curve_of_a_file_has_an_answer_for_every_score(knots, values, beyond):
+    file = {"clip": CLIP, "knots": knots, "values": values}
+    p = Spline.from_map(Fields(file, "The file")).predict(np.linspace(0, 1, 101))
+    assert ((p >= 0) & (p <= 1)).all()
+    with pytest.raises(InputError, match="values must have a finite slope"):
+        Spline.from_map(Fields(file | beyond, "The file"))
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 8])

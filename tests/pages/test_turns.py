@@ -1,11 +1,12 @@
 """Pages run one after the other, unless one waits or takes long."""
 
 import threading
+import time
 
 import pytest
 
 from calib.data.confined import apart
-from pages.ui import turns
+from pages.ui import turns, waiting
 
 
 def test_pages_take_turns_and_one_that_waits_lets_others_run():
@@ -29,6 +30,21 @@ def test_pages_take_turns_and_one_that_waits_lets_others_run():
     assert order == ["first", "second", "first again"]
 
 
+def test_a_page_that_waits_for_a_table_lets_others_run(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_TURN", 60)
+    ran = threading.Event()
+
+    def other():
+        with turns.turn():
+            ran.set()
+
+    thread = threading.Thread(target=other)
+    with turns.turn():
+        thread.start()
+        assert waiting.in_background("reading", lambda watch: ran.wait(30))
+    thread.join()
+
+
 def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
     ran = threading.Event()
@@ -42,8 +58,44 @@ def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
         thread.start()
         thread.join()
     assert ran.is_set()
+
+
+def test_pages_come_in_the_order_in_which_they_asked():
+    order = []
+
+    def page(number):
+        with turns.turn():
+            order.append(number)
+
+    threads = [threading.Thread(target=page, args=(i,)) for i in range(5)]
     with turns.turn():
-        assert not turns._ONE_PAGE.acquire(blocking=False)  # the turn was given back once, and is held once
+        for i, thread in enumerate(threads, start=1):
+            thread.start()
+            while len(turns._QUEUE.waiting) < i:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3, 4]
+
+
+def test_a_page_whose_time_is_over_ends_no_turn_but_its_own(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
+    entered, leave = threading.Event(), threading.Event()
+
+    def beside():
+        with turns.turn():
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=beside)
+    with turns.turn():
+        thread.start()
+        entered.wait()
+        monkeypatch.setattr(turns._QUEUE, "ends", before := time.monotonic() + 60)
+    assert turns._QUEUE.ends == before
+    leave.set()
+    thread.join()
+    assert turns._QUEUE.ends == 0
 
 
 @pytest.mark.parametrize(("processors", "most"), [(1, 1), (2, 1), (8, 7)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.calibrators import CALIBRATORS, INPUT_TABLES, OneVsRest, joint_calibrator
+from calib.calibrators import CALIBRATORS, INPUT_TABLES, OneVsRest, Pairwise, joint_calibrator
 from calib.export import (
     read_calibrator,
     write_calibrator,
@@ -73,6 +73,15 @@ def test_a_row_of_zeros_is_shared_by_all():
     fitted = OneVsRest("isotonic").fit(np.eye(3)[[0, 1, 2, 0, 1, 2]], [1, 2, 0, 1, 2, 0])
     rows = np.eye(3) * 0.4 + 0.2
     assert engines.python(fitted, rows) == pytest.approx(fitted.predict(rows))
+
+
+@pytest.mark.parametrize("fitted", [Pairwise("isotonic"), CALIBRATORS["vector"]()], ids=repr)
+def test_rounding_beyond_1_is_taken_for_1(fitted):
+    rows = np.vstack([np.eye(3) * 0.4 + 0.2, [[1.0, 1.2e-16, 0.0]]])
+    assert rows[-1].sum() > 1
+    fitted.fit(rows, [0, 1, 2, 0])
+    for engine in ENGINES:
+        assert engine(fitted, rows)[-1, 0] == fitted.predict(rows)[-1, 0] == 1
 
 
 TEN = 10

@@ -115,6 +115,17 @@ def test_every_calibrator_answers_as_predict_does_of_weighted_rows_too(unfitted,
     agree(ENGINES[engine](fitted, queries), expected(fitted, queries), is_steps(fitted))
 
 
+@pytest.mark.parametrize("distinct", [2, 3, 40])
+@pytest.mark.parametrize("unfitted", VARIANTS, ids=repr)
+def test_beyond_the_calibration_scores_programs_go_on_as_predict_does(unfitted, distinct):
+    """Frequencies of two and three scores rise; those of forty also fall, so a curve is level at its upper end."""
+    scores = np.resize(np.linspace(0.3, 0.7, distinct), 400)
+    truth = scores if distinct < 40 else 0.9 - 20 * (scores - 0.5) ** 2
+    fitted = unfitted.fit(scores, (np.random.default_rng(3).random(400) < truth).astype(int))
+    queries = np.concatenate([np.linspace(0, 1, 101), np.unique(scores)])
+    agree(ENGINES["python"](fitted, queries), expected(fitted, queries), is_steps(fitted))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "unfitted", [v for v in VARIANTS if v.takes == "score" and v.key != "none"], ids=repr
