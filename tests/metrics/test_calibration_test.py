@@ -76,7 +76,7 @@ DEFINED = {
     ],
 )
 def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted, counted):
-    """Of all labels of eight rows by their probability, or of all signs of eight clusters."""
+    """All labels of eight rows by their probability, or all signs of eight clusters."""
     rng, times = np.random.default_rng(0), np.array([1, 3, 2, 2] * (3 if clustered else 1))
     n, every = times.sum(), np.array(list(product([0, 1], repeat=8)))
     lines = np.r_[0, np.cumsum(times)[:-1]] if counted else np.arange(n)

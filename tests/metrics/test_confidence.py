@@ -86,7 +86,7 @@ def test_accuracy_has_wilsons_interval():
 
 
 def test_clusters_without_a_wrong_row_are_one_right_draw_each():
-    """Of 20 right draws, Wilson's lower end is 20 / (20 + t²)."""
+    """Wilson's lower end for 20 right draws is 20 / (20 + t²)."""
     y = np.tile([0, 1], 60)
     low, high = confidence_interval("accuracy", y, y, cluster=np.arange(120) // 6)
     assert (low, high) == pytest.approx((20 / (20 + student.ppf(0.975, 19) ** 2), 1))
