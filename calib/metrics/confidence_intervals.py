@@ -343,8 +343,8 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
         return NO_ENDS
     ratio = observed / expected
     error = rows.standard_error(rows.y - ratio * p)
-    alone = observed > 0 and rows.effective_number(rows.y == 1) < FEWEST_EVENTS  # their spread says nothing
-    if alone or not 0 < observed < 1 or not error > LEAST_ERROR:
+    few = rows.effective_number(rows.y == 1) < FEWEST_EVENTS  # their spread says nothing
+    if few or observed == 1 or not error > LEAST_ERROR:
         low, high = share_interval(rows, rows.y, view.level)
         return low / expected, high / expected
     if rows.cluster is not None:

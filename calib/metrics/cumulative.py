@@ -171,7 +171,7 @@ def _tail(statistic: float, sigma: float, tail) -> float:
     """Return the asymptotic p-value; if all predictions are certain, 1 if they are right and 0 if not."""
     if statistic <= 1e-15:
         return 1.0
-    return min(1.0, max(0.0, tail(statistic / sigma))) if sigma else 0.0
+    return tail(statistic / sigma) if sigma else 0.0
 
 
 KUIPER = Metric(

@@ -100,6 +100,6 @@ def test_unknown_strategy_is_refused_by_name():
 
 def test_own_edges_make_at_least_one_bin():
     assert checked_bins([0, 1]) == (0.0, 1.0)
-    for edges in ([0], [1], [0, 0.5], [0.5, 1], [0, 0.5, 0.5, 1]):
+    for edges in ([], [0], [1], [0, 0.5], [0.5, 1], [0, 0.5, 0.5, 1]):
         with pytest.raises(InputError, match="edges that increase from 0 to 1"):
             checked_bins(edges)

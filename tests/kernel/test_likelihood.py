@@ -85,8 +85,14 @@ def test_scores_that_are_large_but_close_keep_their_differences():
 def test_fits_together_are_those_one_by_one():
     rng = np.random.default_rng(4)
     design = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
-    targets, weights = rng.uniform(0.02, 0.98, (5, 60)), rng.integers(0, 3, (5, 60)).astype(float)
-    penalties = np.array([[1e6, 1e6, 0, 0], [10, 0, 0, 0], [0.1, 0.1, 0.1, 0], [1e-9] * 3 + [0], [0] * 4])
+    targets, weights = rng.uniform(0.02, 0.98, (35, 60)), rng.integers(0, 3, (35, 60)).astype(float)
+    targets[20:] **= 8  # rare events
+    penalties = np.vstack(
+        [
+            [[1e6, 1e6, 0, 0], [10, 0, 0, 0], [0.1, 0.1, 0.1, 0], [1e-9] * 3 + [0], [0] * 4],
+            10.0 ** rng.uniform(-3, 3, (30, 4)),
+        ]
+    )
     together = ridge_fits(design, targets, weights, penalties)
     for beta, *each in zip(together, targets, weights, penalties, strict=True):
         assert beta == pytest.approx(ridge_fit(design, *each)[0], abs=1e-7)

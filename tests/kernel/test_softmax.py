@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 
 from calib.calibrators import CALIBRATORS
 from calib.kernel import softmax
@@ -10,6 +11,7 @@ from calib.kernel.softmax import fit_softmax
 RNG = np.random.default_rng(0)
 P = RNG.dirichlet([1.0, 2.0, 0.5], 300)
 Y = np.array([RNG.choice(3, p=row) for row in P])
+DEPENDENT = np.log(P) - np.log(P).mean(axis=1, keepdims=True)  # logits that sum to 0
 
 
 def without_the_exact_method(monkeypatch):
@@ -56,3 +58,13 @@ def test_dirichlet_calibration_predicts_the_same_after_an_overflow(monkeypatch):
     used = without_the_exact_method(monkeypatch)
     np.testing.assert_allclose(CALIBRATORS["dirichlet"]().fit(P, Y).predict(P), exact, atol=1e-5)
     assert "trust-ncg" in used
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize(("logits", "units"), [(np.log(P), [1e-3, 1, 1e3]), (DEPENDENT, 1e4)])
+def test_probabilities_are_the_same_in_any_unit_of_the_logits(logits, units, diagonal):
+    found = []
+    for z in (logits, logits * units):
+        fit = fit_softmax(z, Y, np.ones(300), diagonal=diagonal)
+        found.append(scipy.special.softmax(z @ fit.weights.T + fit.intercepts, axis=1))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)

@@ -22,8 +22,9 @@ def objective(free, logits, y, weights, prior):
 
 @pytest.mark.parametrize(("n", "k"), [(10, 3), (200, 5), (5000, 4)])
 @pytest.mark.parametrize("rows", [0.2, 1.0, 20.0])
-def test_the_weights_are_the_minimum_that_a_general_optimiser_finds(n, k, rows):
-    prior = rows * np.arange(1.0, k + 1)
+@pytest.mark.parametrize("power", [1, -6])
+def test_the_weights_are_the_minimum_that_a_general_optimiser_finds(n, k, rows, power):
+    prior = rows * np.arange(1.0, k + 1) ** power
     case = drawn(n, k, seed=n)
     found = stacking_weights(*case, prior)
     peer = minimize(objective, np.zeros(k - 1), args=(*case, prior), method="BFGS", options={"gtol": 1e-6})

@@ -85,6 +85,14 @@ def test_resamples_of_one_class_do_not_count_for_auc():
     assert math.isnan(none.lower)
 
 
+@pytest.mark.filterwarnings("error")
+def test_one_resample_has_no_spread():
+    y, p = random_case(5, 50)
+    found = bootstrap_interval("brier", y, p, repeats=1, random_state=0)
+    assert found.lower == found.upper == found.value + found.bias != found.value
+    assert math.isnan(found.standard_error)
+
+
 def test_infinite_losses_stay_infinite():
     y, p = np.array([1, 0, 1, 0]), np.array([0.0, 0.5, 0.5, 0.5])
     found = bootstrap_interval("log_loss", y, p, repeats=500, level=0.5, random_state=0)

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from calib.kernel.rows import Rows
 from calib.metrics.calibration_test import (
@@ -52,6 +53,59 @@ def test_ranks_are_those_of_a_plain_loop():
     found = np.random.default_rng(3).integers(0, 6, (50, 3)).astype(float)  # with ties
     loop = [[sum(other >= one for other in column) / len(column) for one in column] for column in found.T]
     np.testing.assert_array_equal(_p_values(found), np.transpose(loop))
+
+
+# The three statistics of residuals (r, n) in the order of p; x is the log-odds, centred
+DEFINED = {
+    "level": lambda residuals, p, x: np.abs(residuals.sum(axis=1)),
+    "slope": lambda residuals, p, x: np.abs((residuals * x).sum(axis=1)),
+    "shape": lambda residuals, p, x: np.ptp(
+        np.column_stack([residuals @ (p <= each) for each in (-1, *p)]), axis=1
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("clustered", "weighted", "counted"),
+    [
+        (False, False, False),
+        (False, True, False),
+        (False, True, True),
+        (True, False, False),
+        (True, True, False),
+    ],
+)
+def test_each_look_has_the_p_value_of_all_redraws(clustered, weighted, counted):
+    """All labels of eight rows by their probability, or all signs of eight clusters."""
+    rng, times = np.random.default_rng(0), np.array([1, 3, 2, 2] * (3 if clustered else 1))
+    n, every = times.sum(), np.array(list(product([0, 1], repeat=8)))
+    lines = np.r_[0, np.cumsum(times)[:-1]] if counted else np.arange(n)
+    p, weights = np.sort(rng.beta(1, 3, len(times))).repeat(times), np.ones(n)
+    if weighted:
+        weights = rng.gamma(2, size=len(lines)).repeat(times if counted else 1)
+    cluster = rng.permutation(n) % 8 if clustered else None
+    x = logit(p) - np.average(logit(p), weights=weights**2 * p * (1 - p))
+    for _ in range(8):
+        y = rng.integers(0, 2, len(lines)).repeat(times if counted else 1)
+        seen = weights * (y - p)
+        if clustered:
+            residuals, chance = (2 * every - 1)[:, cluster] * seen, np.full(256, 1 / 256)
+        else:
+            residuals, chance = weights * (every - p), np.where(every, p, 1 - p).prod(axis=1)
+        rows = Rows(y, weight=weights if weighted else None, cluster=cluster)
+        if counted:
+            rows = Rows(y[lines], weight=weights[lines] * times, counts=times.astype(float))
+        found = calibration_test(rows, p[lines], redraws=9999).looks
+        for look, of in DEFINED.items():
+            exact = min(chance[of(residuals, p, x) >= of(seen[None], p, x) - 1e-12].sum(), 1)
+            assert found[look] == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999) + 1e-4)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_there_are_as_many_redraws_as_asked_for_however_many_rows(clustered):
+    """They are drawn in several parts; the smallest p-value is 1 / (1 + B)."""
+    p, cluster = np.linspace(0.3, 0.9, 2100), np.arange(2100) if clustered else None
+    assert calibration_test(Rows(np.zeros(2100, int), cluster=cluster), p).p_value == 1 / 1000
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.1])

@@ -13,10 +13,13 @@ from calib.metrics.class_metric_intervals import (
     CALIBRATION_ERRORS,
     CLASS_METRIC_INTERVALS,
     ESTIMATES,
+    Cells,
+    _norm_intervals,
     _of_classes,
     class_metric_interval,
     corrected_interval,
 )
+from calib.metrics.distances import Noise
 
 DRAWS, N, K = 150, 400, 3
 
@@ -121,6 +124,30 @@ def test_the_interval_of_the_auc_includes_it_as_often_as_it_says():
         low, high = class_metric_interval("auc", y[i * 500 : (i + 1) * 500], said[i * 500 : (i + 1) * 500])
         held += low <= truth <= high
     assert held / 200 > 0.9
+
+
+def test_the_ends_of_a_corrected_error_are_those_of_a_search_among_all_sizes():
+    """For the observed gaps, and for gaps without the part of their squares that noise explains, cell by cell."""
+    share, view = np.array([0.1, 0.3, 0.2, 0.25, 0.15]), np.array([0, 0, 2, 2, 2])
+    gaps, deviation = np.array([0.02, -0.05, 0.04, 0.01, -0.03]), np.array([0.015, 0.02, 0.01, 0.02, 0.01])
+    draws = np.random.default_rng(0).normal(size=(500, 5)) * deviation
+    noise, sizes = Noise(gaps, draws, deviation, 100), np.arange(0, 0.4, 0.001)
+    shapes = gaps, np.sign(gaps) * np.sqrt(np.maximum(gaps**2 - deviation**2, 0))
+
+    def norm(moved, less=0.0):
+        squares = (moved**2 - less) / share
+        return sum(
+            np.sqrt(share[view == v].sum() * np.maximum(squares[..., view == v].sum(axis=-1), 0))
+            for v in (0, 2)
+        )
+
+    found = _norm_intervals(Cells(None, share, view), noise, norm(gaps, deviation**2), 0.8)
+    for shape, ends in zip(shapes, found, strict=True):
+        moved = sizes[:, None, None] * shape / norm(shape) + draws
+        low, high = np.quantile(norm(moved, deviation**2), [0.1, 0.9], axis=1)
+        kept = sizes[(low <= norm(gaps, deviation**2)) & (norm(gaps, deviation**2) <= high)]
+        assert ends == pytest.approx((kept.min(), kept.max()), abs=0.0011)
+        assert kept.min() > 0
 
 
 RNG = np.random.default_rng(1)

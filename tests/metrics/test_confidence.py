@@ -85,6 +85,13 @@ def test_accuracy_has_wilsons_interval():
     np.testing.assert_allclose(confidence_interval("accuracy", y, p), [expected.low, expected.high])
 
 
+def test_clusters_without_a_wrong_row_are_one_right_draw_each():
+    """Wilson's lower end for 20 right draws is 20 / (20 + t²)."""
+    y = np.tile([0, 1], 60)
+    low, high = confidence_interval("accuracy", y, y, cluster=np.arange(120) // 6)
+    assert (low, high) == pytest.approx((20 / (20 + student.ppf(0.975, 19) ** 2), 1))
+
+
 def test_observed_over_expected_has_wilsons_interval_of_as_many_rows_as_know_the_ratio_as_well():
     """Wilson's ends solve |f − q| = z √(q (1 − q) / n), with f (1 − f) / n the jackknife's variance of O/E times ē²."""
     y, p = rows(7, 400)
@@ -254,6 +261,9 @@ def test_a_change_of_accuracy_has_agresti_and_mins_interval_and_students_over_cl
     half = Z * np.sqrt((up + down) / 202 - middle**2) / np.sqrt(202)
     found = difference_interval("accuracy", Rows(y), other, p)
     np.testing.assert_allclose(found, [change.mean(), middle - half, middle + half])
+    four = Rows(np.array([0, 1, 0, 1]))  # Agresti and Min's end is 4 / 6 + 0.496
+    assert difference_interval("accuracy", four, four.y + 0.0, 1.0 - four.y)[2] == 1
+    assert difference_interval("accuracy", four, 1.0 - four.y, four.y + 0.0)[1] == -1
     half = student.ppf(0.975, 19) * change.reshape(20, 10).mean(axis=1).std(ddof=1) / np.sqrt(20)
     found = difference_interval("accuracy", Rows(y, cluster=cluster), other, p)
     np.testing.assert_allclose(found, change.mean() + half * np.array([0, -1, 1]))

@@ -195,11 +195,11 @@ def test_the_tails_are_those_of_brownian_motion():
     assert farthest_tail(2.2414) == pytest.approx(0.05, abs=1e-4)  # tabulated 5% points
     assert range_tail(2.4977) == pytest.approx(0.05, abs=1e-4)
     for tail in (range_tail, farthest_tail):
-        at = np.linspace(0.2, 9, 500)
+        at = np.r_[1e-15, np.linspace(0.2, 9, 500), 1e9]
         values = [tail(x) for x in at]
         assert np.all(np.diff(values) <= 1e-12)
-        assert 0 <= values[-1] < 1e-15
-        assert values[0] == pytest.approx(1)
+        assert 0 <= min(values) <= values[-2] < 1e-15
+        assert values[1] == pytest.approx(max(values)) == values[0] == 1
 
 
 def test_p_values_of_calibrated_predictions_are_even():
@@ -211,6 +211,7 @@ def test_p_values_of_calibrated_predictions_are_even():
     assert np.mean(found) == pytest.approx(0.5, abs=0.06)
     assert kuiper_p([0, 1], [0.0, 1.0]) == 1.0
     assert kuiper_p([1, 0], [0.0, 1.0]) == 0.0
+    assert kuiper_p([0, 1], [0.0, 1.0], cluster=[3, 5]) == 1.0
 
 
 def loess(y, p):

@@ -71,8 +71,9 @@ def test_it_finds_what_no_class_and_no_confidence_shows():
 
 
 def test_of_many_rows_some_are_drawn_and_one_row_has_no_pair():
-    y, P = drawn(1.0, 0)
+    y, P = drawn(1.0, 2)
     assert kernel_test(y, P, most_rows=30).rows == 30
     assert kernel_test(y, P, most_rows=30) == kernel_test(y, P, most_rows=30)
+    assert kernel_test(y, P, most_rows=80) == kernel_test(y, P, most_rows=81)  # all 80
     with pytest.raises(InputError, match="number of rows"):
         kernel_test([0], [[0.5, 0.5]])
