@@ -156,6 +156,16 @@ def test_separated_classes_are_said_to_be_at_any_penalty():
             assert fitted.predict(scores) == pytest.approx(y, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", [71, 105])
+def test_many_separated_rows_are_said_to_be_beside_a_large_penalty(seed):
+    scores = expit(np.random.default_rng(seed).normal(0, 2, 1000))
+    y = (scores > np.median(scores)).astype(int)
+    fitted = Spline().fit(scores, y)
+    assert fitted.bounded_
+    assert any("separate the classes" in note for note in fitted.notes_)
+    assert fitted.predict(scores) == pytest.approx(y, abs=1e-6)
+
+
 @pytest.mark.parametrize("near", [1e-16, 1e-12, 1e-7, 1e-5])
 def test_scores_that_hardly_differ_are_fitted_as_one(near):
     """A forest's means of the same leaves differ by rounding; knots that near had left no numbers at all."""
