@@ -182,9 +182,7 @@ def _newton(
             p = expit(rows @ beta)
             gradient = gradient + rows.T @ (w * (p - targets[piece]))
             hessian = hessian + (rows.T * (w * p * (1 - p))) @ rows
-        # In the units of each column's own curvature: beside a large penalty, what it does not touch would look flat
-        scale = 1 / np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
-        step = -scale * (_pseudo_inverse(hessian * scale[:, None] * scale) @ (scale * gradient))
+        step = _steps(hessian[None], gradient[None])[0]
         gain = -float(gradient @ step)
         if gain <= NATS_LEFT:
             # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
@@ -198,15 +196,6 @@ def _newton(
             length /= 2
         beta, loss = beta + length * step, tried
     return beta, True
-
-
-def _pseudo_inverse(symmetric: Array) -> Array:
-    """Return what ``np.linalg.pinv(symmetric, rcond=1e-15, hermitian=True)`` does, in half of its time."""
-    values, vectors = np.linalg.eigh(symmetric)
-    order = np.abs(values).argsort()[::-1]
-    sizes, vectors = np.abs(values)[order], vectors[:, order]
-    inverse = np.divide(1, sizes, where=sizes > 1e-15 * sizes[0], out=np.zeros_like(sizes))
-    return (vectors * np.sign(values)[order]) @ (inverse[:, None] * vectors.T)
 
 
 STACKING_FOLDS = 5

@@ -150,7 +150,7 @@ def curve_noise(rows: Rows, p: Array, cells: SmoothCells, seed: int) -> Array | 
     at, k = cells.at, len(cells.points)
     residuals = in_cells(rows.y - cells.observed[at], at, k)
     mix, least = cells.smoother.T * rows.weights.sum(), gaps_by_chance(rows, p, at, k)
-    noise = simulate_noise([Gaps(cells.observed, residuals, mix, least)], rows, seed)
+    noise = simulate_noise([Gaps(cells.observed - cells.points, residuals, mix, least)], rows, seed)
     return None if noise is None else noise[0].draws
 
 
