@@ -105,7 +105,7 @@ def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_me
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
     tab.type_cell(table, 2, 1, 1.5)
     (alert,) = tab.alerts()
-    assert_says(alert, "Points", "from 0 to 1", "position 3", "1.5")
+    assert_says(alert, "Points", "[0, 1]", "position 3", "1.5")
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
     assert len(tab.chart_titles()) == 3
     tab.type_cell(table, 2, 1, 0.6)

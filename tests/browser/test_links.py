@@ -137,7 +137,8 @@ def test_back_over_several_pages_and_a_reload_lose_nothing(tab):
 @pytest.mark.soak
 def test_copy_link_copies_and_shows_the_address_where_the_browser_does_not_let_it(new_tab):
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "9"}
-    tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).open("explore_reliability", **query)
+    tab = new_tab(fresh=True, permissions=["clipboard-read", "clipboard-write"])
+    tab.open("explore_reliability", **query)
     tab.press("Copy link")
     tab.page.get_by_role("button", name="Link copied").wait_for()
     copied = urlsplit(tab.page.evaluate("navigator.clipboard.readText()"))

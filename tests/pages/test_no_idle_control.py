@@ -17,6 +17,7 @@ from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Widget
 
+from calib.experiments import EXPERIMENTS
 from tests.pages.app import bring, faults, go, page, press, settled
 from tests.pages.test_roles import TABLE
 from tests.pages.test_study_results import as_csv, own_rows
@@ -67,17 +68,15 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "kept": ("explore_compare", QUICK),
     "kept scores": ("explore_compare", PREDICTIONS),
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
-LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model")
 INTERVALS = ("steps", "held", "kinds")
 CASES |= {
     f"pairs: {name}": ("explore_venn_abers", QUICK | {"venn_abers.details": name}) for name in INTERVALS
 }
-CASES |= {page: (f"learn_{page}", {}) for page in LEARN}
+CASES |= {key: (one.script, {f"{one.page}.experiment": key}) for key, one in EXPERIMENTS.items()}
 LONG = {
     "overlap": ("steps", "results", "repetitions", "n", "share"),
     "calibration_size": ("results", "repetitions", "sizes", "n_train", "n_test"),
 }
-CASES |= {key: (f"learn_{key}", {}) for key in LONG}
 OF_DATA = {
     "digits": {"data": "sample:digits"},
     "loans": {"data": "sample:loans"},
