@@ -12,10 +12,10 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import EXPERIMENTS
+from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.cl_gl.simulation import one_point
 from calib.experiments.shared.gaussian_plane import grow
-from calib.experiments.which_model import fit_one
+from calib.experiments.which_model import NO_OTHER, fit_one
 from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe
@@ -48,11 +48,21 @@ def variation_of(experiment: str) -> PageVariation:
         "finite": finite_example.FINITE_VARIATION,
         "calibration_size": long_runs.variation(below=_mixture_below),
         "overlap": long_runs.variation(below=_steps_below),
-        "cl_gl": PageVariation(below=_losses_below, using={"point": points()}),
-        "which_model": PageVariation(below=_models_below, using={"fit": models()}),
+        "cl_gl": PageVariation(below=_losses_below, using={"point": points()}, idle=_idle_trees),
+        "which_model": PageVariation(below=_models_below, using={"fit": models()}, idle=_idle_calibration),
         **dict.fromkeys(SETTING_OF_EXPERIMENT, curve),
     }
     return found.get(experiment, PageVariation())
+
+
+def _idle_trees(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
+    """Hide the number of trees of a single tree."""
+    return () if values["model"] == "forest" or values["against"] == "trees" else ("trees",)
+
+
+def _idle_calibration(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
+    """Hide the calibration of one more model if there is none."""
+    return ("calibrator",) if values["other"] == NO_OTHER else ()
 
 
 @st.cache_resource
