@@ -16,7 +16,8 @@ STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
 @pytest.mark.soak
 def test_forty_students_answer_and_each_is_met_at_the_reveal():
     with serving() as address, ThreadPoolExecutor(STUDENTS) as pool:
-        host = Reader(address, "learn_two_probabilities").open().press("Start a live quiz")
+        chosen = {f"{ASKED.page}.experiment": ASKED.key}
+        host = Reader(address, ASKED.script, **chosen).open().press("Start a live quiz")
         room = parse_qs(host.query)["room"][0]
         seats = [f"seat-of-student-{number:02}" for number in range(STUDENTS)]
         phones = list(pool.map(lambda seat: phone(address, room, seat), seats))

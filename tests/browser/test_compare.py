@@ -103,6 +103,6 @@ def test_costs_travel_in_the_link(tab, new_tab):
     tab.open("explore_decide", **QUICK)
     tab.type_number("decide.cost_miss", 9)
     assert tab.recipe_query()["decide.cost_miss"] == "9.0"
-    tab.page.get_by_text("if its probability exceeds").get_by_text("0.100", exact=True).wait_for()
+    tab.page.get_by_text("1 / (1 + 9)").wait_for()
     other = new_tab().open("explore_decide", **tab.recipe_query())
     assert other.headline() == tab.headline()
