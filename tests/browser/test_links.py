@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from calib.recipe import Recipe
 from pages.ui import current
 from tests.browser import files
 from tests.browser.driver import serving
@@ -19,7 +20,8 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
     path = page.script.removeprefix("pages/").removesuffix(".py")
     with serving() as address:
         tab = new_tab(address).open(path, **query)
-        assert tab.page.get_by_role("heading", level=1).inner_text().strip() == page.question
+        asked = tab.page.get_by_role("heading", level=1).inner_text().strip()
+        assert asked == current.question(page, Recipe())
         assert tab.in_menu(page.name).count() == 1
         assert {name: tab.recipe_query().get(name) for name in query} == query
         assert urlsplit(tab.page.url).path == f"/{path}"
