@@ -2,11 +2,23 @@
 
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from calib.data.confined import apart
 from pages.ui import turns, waiting
+
+
+def page_that(does: Callable[[], object]) -> threading.Thread:
+    """Return a thread that waits for its turn as a page does, and then calls ``does``."""
+
+    def run() -> None:
+        with turns.turn():
+            does()
+
+    return threading.Thread(target=run)
 
 
 def test_pages_take_turns_and_one_that_waits_lets_others_run():
@@ -33,12 +45,7 @@ def test_pages_take_turns_and_one_that_waits_lets_others_run():
 def test_a_page_that_waits_for_a_table_lets_others_run(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST_TURN", 60)
     ran = threading.Event()
-
-    def other():
-        with turns.turn():
-            ran.set()
-
-    thread = threading.Thread(target=other)
+    thread = page_that(ran.set)
     with turns.turn():
         thread.start()
         assert waiting.in_background("reading", lambda watch: ran.wait(30))
@@ -48,26 +55,17 @@ def test_a_page_that_waits_for_a_table_lets_others_run(monkeypatch):
 def test_a_page_that_takes_long_holds_up_nobody_for_ever(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
     ran = threading.Event()
-
-    def beside():
-        with turns.turn():
-            ran.set()
-
-    thread = threading.Thread(target=beside)
+    thread = page_that(ran.set)
     with turns.turn():
         thread.start()
         thread.join()
     assert ran.is_set()
 
 
-def test_pages_come_in_the_order_in_which_they_asked():
+def test_pages_come_in_the_order_in_which_they_asked(monkeypatch):
+    monkeypatch.setattr(turns, "LONGEST_TURN", 60)  # none leaves the queue before all are in it
     order = []
-
-    def page(number):
-        with turns.turn():
-            order.append(number)
-
-    threads = [threading.Thread(target=page, args=(i,)) for i in range(5)]
+    threads = [page_that(partial(order.append, i)) for i in range(5)]
     with turns.turn():
         for i, thread in enumerate(threads, start=1):
             thread.start()
@@ -81,13 +79,7 @@ def test_pages_come_in_the_order_in_which_they_asked():
 def test_a_page_whose_time_is_over_ends_no_turn_but_its_own(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST_TURN", 0.01)
     entered, leave = threading.Event(), threading.Event()
-
-    def beside():
-        with turns.turn():
-            entered.set()
-            leave.wait()
-
-    thread = threading.Thread(target=beside)
+    thread = page_that(lambda: (entered.set(), leave.wait()))
     with turns.turn():
         thread.start()
         entered.wait()
