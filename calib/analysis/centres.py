@@ -106,6 +106,7 @@ def pool(
     >>> round(found.value, 3), round(found.tau, 3), round(found.i_squared, 3)
     (0.907, 0.229, 0.791)
     """
+    checks.in_range(level, "level", 0, 1, open_ends=True)
     y, v = checks.score_vector(values, "values"), checks.score_vector(variances, "variances")
     checks.same_length(values=y, variances=v)
     if len(y) < 2:
@@ -267,6 +268,7 @@ def centres(
     In a new centre the calibration slope will lie between 0.13 and 1.78;
     its mean is 0.94 [0.61, 1.28] over 6 centres (τ 0.30, I² 91 %).
     """
+    checks.in_range(level, "level", 0, 1, open_ends=True)
     whose = evaluation.cluster if centre is None else present(centre, "centre")
     if whose is None:
         raise InputError(

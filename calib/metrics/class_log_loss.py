@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
+from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
 from calib.kernel.softmax import LOG_FLOOR, joint_temperature
@@ -75,6 +76,7 @@ def decompose_class_log_loss(
     >>> round(found.temperature, 4), round(found.dsc, 4), round(found.unc - math.log(2), 4)
     (2.0, 0.0566, 0.0)
     """
+    checks.in_range(level, "level", 0, 1, open_ends=True)
     rows, labels, P = class_rows(y, p, sample_weight, cluster, counts)
     weights = or_ones(rows.weight, len(labels))
     shares = np.bincount(labels, weights, minlength=P.shape[1]) / weights.sum()

@@ -43,6 +43,7 @@ from pages.ui import (
     turns,
     upload_memory,
     uploads,
+    widget,
 )
 from pages.ui.learn import kept, lessons
 from pages.ui.posed_question import ask_nothing
@@ -142,6 +143,8 @@ def open_start() -> None:
 def _note_a_lost_session() -> None:
     if "lost" not in st.session_state:  # the very first run, whichever script it begins with
         st.session_state["lost"] = server.lost_its_session()
+        if st.session_state["lost"]:
+            widget.name_anew()
 
 
 def open_page(script: str) -> Recipe:

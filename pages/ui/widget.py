@@ -9,6 +9,7 @@ replaced if the label of its value changes, because the browser keeps its labels
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,11 @@ def show_widget(
 def page_entered() -> None:
     """Replace every widget when a page is entered."""
     st.session_state["widgets"] = {}
+
+
+def name_anew() -> None:
+    """Give widgets names that the browser does not hold from a lost session: under those it shows its own values."""
+    st.session_state["widget_number"] = time.time_ns()
 
 
 def _widgets() -> dict[str, OpenWidget]:

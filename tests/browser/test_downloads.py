@@ -81,7 +81,7 @@ def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
     (tmp_path / "chart.html").write_bytes(
         tab.download(body.get_by_role("button", name="Interactive chart").click)
     )
-    alone = new_tab(offline=True)
+    alone = new_tab(fresh=True, offline=True)
     alone.page.goto((tmp_path / "chart.html").as_uri())
     alone.page.wait_for_selector(".js-plotly-plot .main-svg")
     assert alone.page.locator(".scatterlayer .trace").count() >= 8

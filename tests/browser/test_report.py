@@ -33,7 +33,7 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     uploads = {digest(c): TableFile(n, c) for n, c in (("old.csv", old), ("new.csv", new))}
     evaluation = evaluate(recipe, load(recipe, uploads))
     (tmp_path / "report.html").write_bytes(report_html(evaluation))
-    alone = new_tab(offline=True)
+    alone = new_tab(fresh=True, offline=True)
     alone.page.goto((tmp_path / "report.html").as_uri())
     alone.page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 20")
     assert [heading.inner_text() for heading in alone.page.locator("h2").all()] == SECTIONS
