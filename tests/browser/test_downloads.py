@@ -84,6 +84,6 @@ def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
     alone = new_tab(fresh=True, offline=True)
     alone.page.goto((tmp_path / "chart.html").as_uri())
     alone.page.wait_for_selector(".js-plotly-plot .main-svg")
-    assert alone.page.locator(".scatterlayer .trace").count() >= 8
+    assert alone.page.locator(".scatterlayer .js-line").count() >= 8
     assert "Reliability diagram" in alone.page.get_by_role("img").first.get_attribute("aria-label")
     assert "#0000" not in re.sub(r"<script>.*?</script>", "", alone.page.content(), count=1, flags=re.S)

@@ -39,7 +39,7 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     assert [heading.inner_text() for heading in alone.page.locator("h2").all()] == SECTIONS
     text = alone.page.inner_text("body")
     assert "150 test rows" in text
-    assert "of new.csv" in text
+    assert "evaluated on new" in text
     predictions = evaluation.predictions["platt"]
     ends = confidence_interval("auc", predictions.y, predictions.p)
     assert with_interval(evaluation.measured(["auc"]).loc["platt", "auc"], *ends) in text
