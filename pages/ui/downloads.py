@@ -30,6 +30,7 @@ from calib.export import (
     titled,
     write_program,
 )
+from calib.figures import Theme
 from calib.figures.base import FigureEntry, Record
 from calib.kernel.checks import InputError
 from pages.ui import current, state
@@ -92,7 +93,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
                 f"{key}_html",
             )
             for form, (label, mime) in PICTURE_DOWNLOADS.items() if draws() else ():
-                make = partial(_picture, entry, record, source, form)
+                make = partial(_picture, entry, record, source, theme, form)
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
         if not draws():
             st.caption(NO_CHROMIUM)
@@ -115,9 +116,11 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
         )
 
 
-def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:
-    """Draw the figure with its title, which is above the figure on the page."""
-    figure = titled(entry.draw(record, current.theme()), record.title, source, entry.label)
+def _picture(entry: FigureEntry, record: Record, source: Any, theme: Theme, form: str) -> bytes:
+    """Draw the figure with its title, which is above the figure on the page; made outside the page, which knows the
+    theme.
+    """
+    figure = titled(entry.draw(record, theme), record.title, source, entry.label)
     return draw_files([figure], [form])[0][form]
 
 

@@ -7,11 +7,12 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from calib.figures import MARKS
+from calib.figures import DARK, LIGHT, MARKS
 from tests.evaluated import of_address
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 SVG = "{http://www.w3.org/2000/svg}svg"
+SHOWN = ("platt", "isotonic", "venn_abers")
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +37,11 @@ def css(color: str) -> str:
 
 
 @pytest.mark.soak
-def test_the_menu_saves_an_svg_with_its_title_in_the_colours_of_the_page_and_there_is_no_camera(tab):
-    tab.open("explore_reliability", **QUERY)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_the_menu_saves_an_svg_with_its_title_in_the_colours_of_the_page_and_there_is_no_camera(
+    new_tab, theme
+):
+    tab = new_tab(color_scheme=theme.name).open("explore_reliability", **QUERY)
     chart = tab.page.get_by_test_id("stPlotlyChart").first
     chart.hover()
     assert chart.locator(".modebar-btn").count()
@@ -52,7 +56,8 @@ def test_the_menu_saves_an_svg_with_its_title_in_the_colours_of_the_page_and_the
     text = content.decode().lower()
     assert "#0000" not in text
     assert not re.search(r"rgb\(0, 0, [1-9]\d?\)", text)  # Streamlit's placeholders are #000001, #000002, …
-    assert all(css(MARKS[key].color) in text for key in ("none", "platt", "isotonic", "venn_abers"))
+    colours = (theme.paper, theme.uncalibrated, *(MARKS[key].color for key in SHOWN))
+    assert [colour for colour in colours if css(colour) not in text] == []
 
 
 @pytest.mark.soak
@@ -84,6 +89,6 @@ def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
     alone = new_tab(fresh=True, offline=True)
     alone.page.goto((tmp_path / "chart.html").as_uri())
     alone.page.wait_for_selector(".js-plotly-plot .main-svg")
-    assert alone.page.locator(".scatterlayer .js-line").count() >= 8
+    assert alone.page.locator(".trace.scatter").count() >= 8
     assert "Reliability diagram" in alone.page.get_by_role("img").first.get_attribute("aria-label")
     assert "#0000" not in re.sub(r"<script>.*?</script>", "", alone.page.content(), count=1, flags=re.S)
