@@ -7,7 +7,6 @@ import pytest
 from calib.data import TableFile
 from calib.evaluate import evaluate
 from calib.export import report_html
-from calib.kernel.wording import with_interval
 from calib.metrics.confidence_intervals import confidence_interval
 from calib.recipe import Recipe
 from calib.sources import digest, load, with_test_file
@@ -41,6 +40,7 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     assert "150 test rows" in text
     assert "evaluated on new" in text
     predictions = evaluation.predictions["platt"]
-    ends = confidence_interval("auc", predictions.y, predictions.p)
-    assert with_interval(evaluation.measured(["auc"]).loc["platt", "auc"], *ends) in text
+    low, high = confidence_interval("auc", predictions.y, predictions.p)
+    auc = evaluation.measured(["auc"]).loc["platt", "auc"]
+    assert f"{auc:.2f} [{low:.2f}, {high:.2f}]" in text
     assert alone.errors == []
