@@ -34,10 +34,11 @@ def test_a_study_is_run_cancelled_gone_on_with_and_opened(tab):
     assert 0 < done < 1800
     tab.type_number("run.repeats", done // 6 + 2)  # a few more: the study ends in the sight of this test
     main.get_by_role("button", name="Start", exact=True).click()
-    main.get_by_text("are there.").first.wait_for(timeout=1000 * LIMIT)
+    main.get_by_text("runs are done.").first.wait_for(timeout=1000 * LIMIT)
     tab.settle()
     cells = 6 * (done // 6 + 2)
     assert tab.headline()["Runs done"] == f"{cells:,} of {cells:,}"
+    main.get_by_text("Continue later or elsewhere").click()
     content = tab.download(lambda: main.get_by_role("button", name="Results file (SQLite)").click())
     rows = Store.of_bytes(content, "results.sqlite").rows()
     assert len(rows[rows["setup"] != "VAP"]) == cells
