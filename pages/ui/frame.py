@@ -89,9 +89,12 @@ def run_app() -> None:
         st.Page(partial(_follow_former, page), title=page, url_path=page, visibility="hidden")
         for page in former.FORMER
     ]
+    # On a phone, the drawer of an Explore page has controls below the menu
+    shown = 1 + len(current.PAGES["Explore"]) if "/explore_" in (st.context.url or "") else True
     chosen = st.navigation(
         {"": [st.Page(open_start, title="Start", url_path="", default=True), *hidden], **sections},
         position="hidden" if st.session_state.get("presenting") else "top",
+        expanded=shown,
     )
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
