@@ -79,6 +79,11 @@ def let_swipes_scroll() -> None:
     component("swipe")(key="focus_swipes", height="content")
 
 
+def one_entry_per_page() -> None:
+    """Let the back button lead from page to page; Streamlit also leaves the old page with the new page's settings."""
+    component("history")(key="focus_history", height="content")
+
+
 def keep_place() -> None:
     """Keep the keyboard focus at its control while the control is redrawn, disabled for a moment or removed.
 

@@ -281,6 +281,7 @@ def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> No
     browser.enter_popovers()
     browser.one_stop_per_toolbar()
     browser.let_swipes_scroll()
+    browser.one_entry_per_page()
     browser.keep_place()
 
 
