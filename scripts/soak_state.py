@@ -3,10 +3,11 @@
     python -m scripts.soak_state        print, for each share, the last landing whose run began with it
     python -m scripts.soak_state land   add a line to .ci/landings, to be committed as the last thing before a landing
 
-``make soak`` as a whole takes more than an hour, so each ``.ci/run`` runs a tenth of it, and further tenths if there is
-time. Which tenth comes first depends on the number of landings alone, which Git does not know: several commits land
-at once. A line of ``.ci/landings`` is a landing: the number of commits (``git rev-list --count``) and the day. On a
-machine that is too slow for a tenth, ``.ci/run`` says so, and then the tenth has not run although it is listed here.
+``make soak`` as a whole takes two hours, so each ``.ci/run`` runs a hundredth of it, and further ones while there is
+time: where ten fit, all of it has run after ten landings, and where one fits, after a hundred. Which one comes first
+depends on the number of landings alone, which Git does not know: several commits land at once. A line of
+``.ci/landings`` is a landing: the number of commits (``git rev-list --count``) and the day. On a machine that is too
+slow for a share, ``.ci/run`` says so, and then the share has not run although it is listed here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LANDINGS = ROOT / ".ci" / "landings"
-SHARES = 10
+SHARES = 100
 
 
 def landings() -> list[str]:
@@ -29,10 +30,13 @@ def landings() -> list[str]:
 def share_of(landing: int) -> int:
     """Return the share, from 1 to ``SHARES``, with which a landing begins; the first is landing 1.
 
-    >>> [share_of(landing) for landing in (1, 10, 11)]
-    [1, 10, 1]
+    Landings begin ten shares apart, and one share further on after each ten.
+
+    >>> [share_of(landing) for landing in (1, 2, 10, 11, 101)]
+    [1, 11, 91, 2, 11]
     """
-    return (landing - 1) % SHARES + 1
+    before = landing - 1
+    return (10 * before + before // 10) % SHARES + 1
 
 
 def state(lines: list[str]) -> dict[int, str]:
@@ -53,7 +57,7 @@ def main(land_now: bool) -> None:
         with LANDINGS.open("a", encoding="utf-8") as record:
             record.write(land(datetime.datetime.now(datetime.UTC).date()) + "\n")
     for share, line in state(landings()).items():
-        print(f"share {share:2} of {SHARES}: {line}")
+        print(f"share {share:3} of {SHARES}: {line}")
 
 
 if __name__ == "__main__":

@@ -85,8 +85,15 @@ def test_each_test_is_in_one_share_and_the_shares_are_alike():
     assert all(of_share(name, "1/1") for name in names)
 
 
-def test_ten_landings_run_every_share_and_the_state_names_the_last_of_each():
+def test_ten_landings_with_ten_shares_run_all_and_so_do_a_hundred_with_one():
+    shares = range(1, soak_state.SHARES + 1)
+    ten = [soak_state.share_of(landing) + i for landing in range(1, 11) for i in range(10)]
+    assert sorted(ten) == [*shares]
+    assert sorted(map(soak_state.share_of, shares)) == [*shares]
+
+
+def test_the_state_names_the_last_landing_that_began_with_a_share():
     lines = [f"{100 * i} 2026-01-{i:02}" for i in range(1, 13)]
-    assert sorted(map(soak_state.share_of, range(5, 15))) == list(range(1, 11))
-    assert soak_state.state(lines) == {1: lines[10], 2: lines[11]} | {i: lines[i - 1] for i in range(3, 11)}
-    assert soak_state.state(lines[:1])[2] == "not yet"
+    found = soak_state.state(lines)
+    assert [found[share] for share in (1, 2, 11, 12)] == [lines[0], lines[10], lines[1], lines[11]]
+    assert found[3] == "not yet"

@@ -200,6 +200,7 @@ LINKS = {
         {"pooling-points": ["1:0 2:1 3:0 4:1"], "pooling-step": ["1"]},
     ),
 }
+CROWDED = ("explore_reliability", "learn_tree_depth", "study_run")  # by six browsers, not two
 
 
 def shown(tab) -> dict[str, list[str]]:
@@ -232,7 +233,7 @@ def wait_for(tab, expected) -> None:
 def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, path):
     query, expected = LINKS[path]
     with started() as address:
-        tabs = [new_tab(address) for _ in range(6)]
+        tabs = [new_tab(address) for _ in range(6 if path in CROWDED else 2)]
         for tab in tabs:
             tab.page.goto(f"{address}/{path}?{urlencode(query)}", wait_until="commit")
         for tab in tabs:
